@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPI libraries: what is here, where it came from, how to build and start a probe on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Library:
+    """An MPI library that can start processes.
+
+    `name` is unique on this machine and what users type ('mpich-5.0.2'); `vendor` one of mpich,
+    openmpi, intel, unknown; `launcher` the name of the launcher that drives `mpiexec`; `abi` says
+    that it loads programs built for the MPI 5.0 standard ABI; `compiler` its C++ compiler wrapper,
+    None where it has none; `origin` one of wheel, system, prefix, path. `environment` holds the
+    variables needed to run programs on it (LD_LIBRARY_PATH and the like, complete values).
+    """
+
+    name: str
+    vendor: str
+    version: str
+    prefix: Path
+    mpiexec: Path
+    launcher: str
+    abi: bool
+    compiler: Path | None
+    origin: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """How reports call it: 'MPICH 5.0.2 (wheel)'."""
+        vendor = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
+        return f"{vendor.get(self.vendor, self.vendor)} {self.version} ({self.origin})"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels: one file, one picture or table of the report."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import altair as alt
+import polars as pl
+
+if TYPE_CHECKING:
+    from nhalf.machines.machine import FittedModel
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything a panel may read: the store's frames and the fitted models, never another panel.
+
+    `measurements` and `summary` have the columns of store/schema.py; `titles` gives the words for
+    a library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` one mapping per run.
+    """
+
+    measurements: pl.LazyFrame
+    summary: pl.DataFrame
+    models: list[FittedModel] = field(default_factory=list)
+    titles: dict[str, str] = field(default_factory=dict)
+    environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A panel that is a table: column titles and rows of text."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Panel(ABC):
+    """One picture or table, shown in `order`, hidden where there is no data for it."""
+
+    title: ClassVar[str]
+    how_to_read: ClassVar[str]
+    """One sentence for a reader who is new to the field."""
+    order: ClassVar[int]
+
+    @abstractmethod
+    def render(self, data: ReportData) -> alt.TopLevelMixin | Table | None:
+        """The chart or table; None when the data holds nothing for it."""
