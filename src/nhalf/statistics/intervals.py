@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals over launches: how far the reported value can be from the one that was asked for.
+
+The unit of replication is the launch. Samples of one launch share its placement, its pages and
+its clock speed, so they say little about the next launch; each launch gives one number, the median
+of its samples, and the interval is taken over those numbers (Hunold and Carpen-Amarie,
+Reproducible MPI benchmarking is still not as easy as you think, IEEE TPDS 2016).
+
+The one rule: Student's interval of the mean of the logarithms of the launch medians, stretched,
+where need be, to contain the reported median. Logarithms, because times are positive, skewed to
+the right and compared by ratios. Simulated alternatives (order statistics with interpolation,
+intervals centred at the median) either need more launches or are wider at the same coverage.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.errors import InputError
+
+Floats = NDArray[np.float64]
+
+GUARD = 0.75
+"""Share of the error probability that Student's quantile may spend: a 95 % interval is taken at
+96.25 %. The rest is kept for what Student's theory leaves out: skewed launches, launches in two
+states, and the reader who compares the interval with the next run instead of with the truth."""
+
+LOG_LARGEST = math.log(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A reported value and the interval around it, all in the unit of the data."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """The larger distance from the median to an end, relative to the median (0 at 0)."""
+        reach = max(self.high - self.median, self.median - self.low)
+        if reach == 0:
+            return 0.0
+        return reach / self.median if self.median else math.inf
+
+    def covers(self, value: float) -> bool:
+        """Whether a value lies in the interval, ends included."""
+        return self.low <= value <= self.high
+
+
+def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """The median of launch medians and its interval over launches.
+
+    `medians` are one positive number per launch. Equal numbers give an interval of width zero,
+    which is right on a machine without noise. One launch gives an interval of width zero, too,
+    since it says nothing about the spread: use `sample_interval` and say so (advice one-launch).
+    Where a launch measured 0 there is no logarithm, and the interval is the range.
+
+    Raises InputError when there is no number, or one that is negative, infinite or not a number.
+    """
+    row = np.asarray(medians, dtype=np.float64).reshape(1, -1)
+    if row.size == 0:
+        raise InputError("an interval needs at least one launch", "measure at least one launch")
+    if np.isnan(row).any():
+        raise InputError("a launch median is not a number", "leave out launches without samples")
+    median, low, high = launch_intervals(row, confidence)
+    return Interval(float(median[0]), float(low[0]), float(high[0]))
+
+
+def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
+    """Median, low and high of every row of `medians` (points, launches), each (points,).
+
+    NaN marks a launch that did not measure a point; a row of NaN gives NaN. Otherwise as
+    `launch_interval`.
+    """
+    _check_confidence(confidence)
+    present = ~np.isnan(medians)
+    if np.any(medians[present] < 0) or np.any(np.isinf(medians[present])):
+        raise InputError("a launch median is negative or infinite", "times are positive seconds")
+    count = present.sum(axis=1)
+    filled = np.where(present, medians, np.nan)
+    if filled.shape[1] == 0 or not len(filled):
+        nothing = np.full(len(filled), np.nan)
+        return nothing, nothing.copy(), nothing.copy()
+    ordered = np.sort(filled, axis=1)
+    rows = np.arange(len(ordered))
+    last = np.maximum(count - 1, 0)
+    smallest, largest = ordered[:, 0], ordered[rows, last]
+    median = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
+    low, high = _log_student(filled, count, confidence)
+    bare = (smallest == largest) | (smallest == 0)
+    low = np.where(bare, smallest, np.minimum(low, median))
+    high = np.where(bare, largest, np.maximum(high, median))
+    return median, low, high
+
+
+def sample_interval(samples: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """The median of one launch's samples with its order-statistic interval.
+
+    The ranks are those between which the median lies with the given probability whatever the
+    distribution (binomial; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.6);
+    the range, where there are too few samples. It does not know of other launches.
+
+    Raises InputError when there is no sample or one that is not finite.
+    """
+    _check_confidence(confidence)
+    values = np.asarray(samples, dtype=np.float64)
+    if values.size == 0 or not np.all(np.isfinite(values)):
+        raise InputError("an interval needs finite samples", "measure the point again")
+    below = _rank_below(values.size, confidence)
+    above = values.size - 1 - below
+    ordered = np.partition(values, (below, above))
+    return Interval(float(np.median(values)), float(ordered[below]), float(ordered[above]))
+
+
+def ratio_interval(ratios: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """The median of paired ratios (one per launch) and its interval; positive numbers.
+
+    Raises InputError as `launch_interval` does, and when a ratio is 0.
+    """
+    if np.any(np.asarray(ratios, dtype=np.float64) == 0):
+        raise InputError("a ratio is 0", "the clock is too coarse: use larger batches")
+    return launch_interval(ratios, confidence)
+
+
+@functools.cache
+def student_quantile(degrees: int, probability: float) -> float:
+    """Student's two-sided quantile: |t| stays below it with the given probability."""
+    # scipy.special alone loads in a tenth of the time of scipy.stats.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    return float(stdtrit(degrees, (1 + probability) / 2))
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence} is not between 0 and 1", "0.95 is usual")
+
+
+def _log_student(
+    medians: Floats, count: NDArray[np.int64], confidence: float
+) -> tuple[Floats, Floats]:
+    """Student's interval of the mean logarithm, as times; NaN below two launches."""
+    level = 1 - (1 - confidence) * GUARD
+    quantiles = np.array(
+        [math.nan, math.nan]
+        + [student_quantile(n - 1, level) for n in range(2, medians.shape[1] + 1)]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(medians)
+        mean = np.nansum(logs, axis=1) / count
+        squares = np.nansum((logs - mean[:, None]) ** 2, axis=1)
+        reach = quantiles[count] * np.sqrt(squares / (count - 1) / count)
+        low, high = mean - reach, mean + reach
+    return np.exp(low), np.exp(np.minimum(high, LOG_LARGEST))
+
+
+@functools.cache
+def _rank_below(count: int, confidence: float) -> int:
+    """The largest rank, from 0, whose order statistic and its mirror enclose the median."""
+    from scipy.special import bdtr  # noqa: PLC0415
+
+    tail = (1 - confidence) / 2
+    low, high = 0, count // 2
+    while low < high:
+        middle = (low + high + 1) // 2
+        # P(median below the order statistic `middle`) = P(Binomial(count, 1/2) <= middle).
+        if float(bdtr(middle, count, 0.5)) <= tail:
+            low = middle
+        else:
+            high = middle - 1
+    return min(low, (count - 1) // 2)

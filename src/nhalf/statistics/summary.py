@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From raw samples to what is reported: one row per point, with its interval over launches.
+
+Raw samples stay in their lists: each row is reduced where it lies, so ten million samples need
+no more memory than they occupy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from nhalf.errors import InputError
+from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
+from nhalf.store.schema import POINT_COLUMNS, SUMMARY_COLUMNS
+
+KEY = ["run", *POINT_COLUMNS]
+"""What identifies a point among several runs."""
+
+
+def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per point and launch, sorted: run, the point's columns, launch, then results.
+
+    `median_s` is the median of the launch's samples (of their medians, where a launch measured a
+    point more than once), `lowest_s` its fastest sample, `samples` their number. Rows without
+    samples are left out. Raises InputError when a sample is negative or not finite.
+    """
+    return _launches(measurements).select(*KEY, "launch", "median_s", "lowest_s", "samples")
+
+
+def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
+    """One row per point with SUMMARY_COLUMNS, sorted by run and point.
+
+    The reported value is the median of the launch medians, its interval that of
+    `launch_interval`; with one launch, that of `sample_interval`, and the advice says so.
+    """
+    launches = _launches(measurements)
+    if launches.is_empty():
+        return pl.DataFrame(schema=SUMMARY_COLUMNS)
+    points = launches.group_by(KEY, maintain_order=True).agg(
+        pl.col("median_s").alias("medians"),
+        pl.col("lowest_s").min(),
+        pl.len().cast(pl.Int32).alias("launches"),
+        pl.col("samples").sum().cast(pl.Int64),
+        pl.col("bytes_per_time").first(),
+        pl.col("verified").all(),
+        _flat("advice").unique(maintain_order=True),
+    )
+    median, low, high = launch_intervals(_matrix(points["medians"]), confidence)
+    points = points.drop("medians").with_columns(
+        pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
+    )
+    points = _with_sample_intervals(points, measurements, confidence)
+    return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
+
+
+def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per point and launch, with everything but the samples."""
+    samples = pl.col("samples_s")
+    rows = (
+        measurements.filter(samples.list.len() > 0)
+        .select(
+            *KEY,
+            "launch",
+            samples.list.median().alias("median_s"),
+            samples.list.min().alias("lowest_s"),
+            samples.list.max().alias("highest_s"),
+            samples.list.len().cast(pl.Int64).alias("samples"),
+            "bytes_per_time",
+            "verified",
+            "advice",
+        )
+        .collect()
+    )
+    _check_times(rows)
+    return (
+        rows.group_by([*KEY, "launch"])
+        .agg(
+            pl.col("median_s").median(),
+            pl.col("lowest_s").min(),
+            pl.col("samples").sum(),
+            pl.col("bytes_per_time").first(),
+            pl.col("verified").all(),
+            _flat("advice"),
+        )
+        .sort([*KEY, "launch"])
+    )
+
+
+def _flat(name: str) -> pl.Expr:
+    """The items of a list column, in a group, as one list."""
+    return pl.col(name).list.explode(keep_nulls=False, empty_as_null=False)
+
+
+def _check_times(rows: pl.DataFrame) -> None:
+    """Raise InputError naming the first point with a time that cannot be one."""
+    usable = (
+        pl.col("median_s").is_finite() & pl.col("highest_s").is_finite() & (pl.col("lowest_s") >= 0)
+    )
+    wrong = rows.filter(~usable.fill_null(False)).head(1)
+    if wrong.is_empty():
+        return
+    row = wrong.row(0, named=True)
+    raise InputError(
+        f"{row['pattern']} of {row['bytes']} B in launch {row['launch']} of run {row['run']!r} "
+        "has a sample that is negative or not finite",
+        "the store is damaged: measure this point again",
+    )
+
+
+def _matrix(lists: pl.Series) -> Floats:
+    """Rows of a list column as (rows, longest) with NaN where a list is shorter."""
+    length = lists.list.len().to_numpy().astype(np.int64)
+    matrix = np.full((len(length), int(length.max())), np.nan)
+    matrix[np.arange(matrix.shape[1]) < length[:, None]] = lists.list.explode(
+        keep_nulls=False, empty_as_null=False
+    ).to_numpy()
+    return matrix
+
+
+def _with_sample_intervals(
+    points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
+) -> pl.DataFrame:
+    """Points of one launch take the interval of their samples: there is no other."""
+    single = points.filter(pl.col("launches") == 1).select(KEY)
+    if single.is_empty():
+        return points
+    rows = (
+        measurements.join(single.lazy(), on=KEY, how="semi", nulls_equal=True)
+        .select(*KEY, "samples_s")
+        .group_by(KEY)
+        .agg(_flat("samples_s"))
+        .collect()
+    )
+    intervals = [sample_interval(s.to_numpy(), confidence) for s in rows["samples_s"]]
+    found = rows.select(KEY).with_columns(
+        pl.Series("sample_low_s", [i.low for i in intervals]),
+        pl.Series("sample_high_s", [i.high for i in intervals]),
+    )
+    return points.join(
+        found, on=KEY, how="left", nulls_equal=True, maintain_order="left"
+    ).with_columns(
+        pl.coalesce("sample_low_s", "ci_low_s").alias("ci_low_s"),
+        pl.coalesce("sample_high_s", "ci_high_s").alias("ci_high_s"),
+    )

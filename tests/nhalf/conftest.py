@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures shared by the Python tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from nhalf.store.schema import MEASUREMENT_COLUMNS
+
+SIZES = [0, *(2**k for k in range(23))]
+LATENCY_S, RATE_BPS = 1e-6, 5e9
+
+
+@pytest.fixture
+def make_measurements() -> Callable[..., pl.LazyFrame]:
+    """A builder of synthetic measurements: see `build_measurements` for what can be asked."""
+    return build_measurements
+
+
+def build_measurements(
+    *,
+    run: str = "run",
+    libraries: Sequence[str] = ("mpich",),
+    patterns: Sequence[str] = ("pingpong",),
+    sizes: Sequence[int] = tuple(SIZES),
+    launches: int | Sequence[int] = 5,
+    samples: int = 20,
+    noise: float = 0.02,
+    launch_noise: float = 0.02,
+    slower: dict[str, float] | None = None,
+    seed: int = 1,
+    **columns: Any,
+) -> pl.LazyFrame:
+    """Measurements of T(n) = 1 us + n / (5 GB/s) with lognormal noise.
+
+    `noise` is the deviation of the samples of a launch, `launch_noise` that of whole launches (one
+    factor for all sizes of a launch and one for each size); `slower` multiplies the times of a
+    library; `columns` replace columns by constants (advice=["unpinned"], verified=False).
+    """
+    random = np.random.default_rng(seed)
+    numbers = range(launches) if isinstance(launches, int) else launches
+    rows: list[dict[str, Any]] = []
+    for library in libraries:
+        factor = (slower or {}).get(library, 1.0)
+        for launch in numbers:
+            whole = random.normal(0.0, launch_noise)
+            for position, (pattern, size) in enumerate((p, s) for p in patterns for s in sizes):
+                time_s = factor * (LATENCY_S + size / RATE_BPS)
+                shift = whole + random.normal(0.0, launch_noise)
+                drawn = time_s * np.exp(shift + random.normal(0.0, noise, samples))
+                rows.append(
+                    {
+                        "run": run,
+                        "transport": "mpi",
+                        "mpi": library,
+                        "pattern": pattern,
+                        "algorithm": "",
+                        "ranks": 2,
+                        "placement": "",
+                        "bytes": size,
+                        "launch": launch,
+                        "position": position,
+                        "started_s": 1.7e9 + 10 * launch + position / 10,
+                        "batch": 100,
+                        "messages_per_round": 2,
+                        "bytes_per_time": size,
+                        "stop": "precision",
+                        "verified": True,
+                        "advice": [],
+                        "samples_s": drawn.tolist(),
+                        **columns,
+                    }
+                )
+    return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
