@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared mathematics of the models: non-negative lines and the best division into segments."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.models import Curve, Floats
+
+LAUNCHES_FOR_NOISE_MIN = 3
+_MEDIAN_OVER_MEAN_ERROR = 1.2533
+_DEVIATION_PER_MAD = 1.4826
+
+
+def fit_lines(size_bytes: Floats, time_s: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Weighted least squares of T = a + b n with a >= 0 and b >= 0, exact and in closed form.
+
+    `size_bytes` (m,), `time_s` and `weight` (..., m); a weight of 0 leaves a point out. Returns
+    a in seconds and b in seconds per byte, both (...,). The problem is convex, so where the free
+    optimum violates a bound the answer lies on one of the two bounds (Lawson and Hanson 1974).
+    """
+    total = weight.sum(-1)
+    total = np.where(total > 0, total, 1.0)
+    mean_n = (weight * size_bytes).sum(-1) / total
+    mean_t = (weight * time_s).sum(-1) / total
+    distance = size_bytes - mean_n[..., None]
+    spread = (weight * distance**2).sum(-1)
+    flat = spread <= 1e-20 * total * np.maximum(mean_n, 1.0) ** 2
+    slope = np.where(
+        flat,
+        0.0,
+        (weight * distance * (time_s - mean_t[..., None])).sum(-1) / np.where(flat, 1.0, spread),
+    )
+    start = mean_t - slope * mean_n
+    moment = (weight * size_bytes**2).sum(-1)
+    through_zero = (weight * size_bytes * time_s).sum(-1) / np.where(moment > 0, moment, 1.0)
+    # Cost of a bound relative to the free optimum: only the comparison of the two matters.
+    cost_zero = (weight * (time_s - through_zero[..., None] * size_bytes) ** 2).sum(-1)
+    cost_flat = (weight * (time_s - mean_t[..., None]) ** 2).sum(-1)
+    broken = (start < 0) | (slope < 0)
+    use_zero = broken & (cost_zero < cost_flat)
+    use_flat = broken & ~use_zero
+    a = np.where(use_zero, 0.0, np.where(use_flat, mean_t, start))
+    b = np.where(use_zero, through_zero, np.where(use_flat, 0.0, slope))
+    return a, b
+
+
+def segment_costs(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
+    """Weighted relative misfit of the best non-negative line through points i..j, (n, n).
+
+    Entry [i, j] holds sum of weight * (1 - T_model/T)**2, infinite for j < i. Sums start at each i
+    with sizes counted from there, so that little is lost to cancellation; O(n**2) in all.
+    """
+    count = size_bytes.size
+    cost = np.full((count, count), np.inf)
+    for i in range(count):
+        cost[i, i:] = _costs_from(size_bytes[i:], time_s[i:], weight[i:])
+    return cost
+
+
+def _costs_from(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
+    """Misfit of the best line through the first 1, 2, ... points, (m,)."""
+    first = size_bytes[0]
+    unit = size_bytes[-1] - first if size_bytes.size > 1 else 1.0
+    d = (size_bytes - first) / unit
+    u = 1.0 / (time_s / time_s[0])
+    sw = np.cumsum(weight * u * u)
+    sd = np.cumsum(weight * u * u * d)
+    sdd = np.cumsum(weight * u * u * d * d)
+    sy = np.cumsum(weight * u)
+    sdy = np.cumsum(weight * u * d)
+    syy = np.cumsum(weight)
+    determinant = sw * sdd - sd * sd
+    regular = determinant > 1e-14 * sw * sdd
+    safe = np.where(regular, determinant, 1.0)
+    slope = np.where(regular, (sw * sdy - sd * sy) / safe, 0.0)
+    level = (sy - slope * sd) / sw
+    free = syy - level * sy - slope * sdy
+    flat = syy - sy * sy / sw
+    offset = first / unit
+    sx = sdd + 2 * offset * sd + offset * offset * sw
+    sxy = sdy + offset * sy
+    through_zero = syy - sxy * sxy / np.where(sx > 0, sx, np.inf)
+    bounded = np.minimum(flat, through_zero)
+    allowed = (slope >= 0) & (level - slope * offset >= 0)
+    result: Floats = np.maximum(np.where(allowed, free, bounded), 0.0)
+    return result
+
+
+def best_partitions(cost: Floats, points_min: int, segments_max: int) -> list[NDArray[np.int64]]:
+    """For k = 1, 2, ... segments, the starts of the division with the least total cost.
+
+    Dynamic programming over the position of the last break (Bellman 1961), O(k n**2). Every
+    segment holds at least `points_min` points; the list ends where this is no longer possible.
+    """
+    count = cost.shape[0]
+    index = np.arange(count)
+    allowed = index[None, :] - index[:, None] + 1 >= points_min
+    cost = np.where(allowed, cost, np.inf)
+    best = cost[0].copy()
+    came_from: list[NDArray[np.int64]] = []
+    partitions = [np.zeros(1, dtype=np.int64)]
+    for _ in range(1, segments_max):
+        # previous[i] is the best cost of the points before i
+        previous = np.concatenate(([np.inf], best[:-1]))
+        candidate = previous[:, None] + cost
+        source = candidate.argmin(axis=0)
+        best = candidate[source, index]
+        if not np.isfinite(best[-1]):
+            break
+        came_from.append(source)
+        partitions.append(_walk_back(came_from, count))
+    return partitions
+
+
+def _walk_back(came_from: list[NDArray[np.int64]], count: int) -> NDArray[np.int64]:
+    """The starts of all segments, from the recorded best positions of the last break."""
+    starts: list[int] = []
+    end = count - 1
+    for source in reversed(came_from):
+        starts.append(int(source[end]))
+        end = starts[-1] - 1
+    return np.array([0, *reversed(starts)], dtype=np.int64)
+
+
+def point_noise(curve: Curve) -> Floats:
+    """Relative standard error of each point's median against its neighbours, (n,).
+
+    A factor common to a whole launch moves the curve and does not blur its shape, so it is taken
+    out first; what is left, over launches, is the noise of a point. Zeros when there are too few
+    launches to tell.
+    """
+    launches = curve.launch_time_s.shape[0]
+    if launches < LAUNCHES_FOR_NOISE_MIN:
+        width = (curve.high_s - curve.low_s) / (2 * 1.96 * curve.time_s)
+        return np.where(np.isfinite(width), np.maximum(width, 0.0), 0.0)
+    ratio = np.log(curve.launch_time_s / curve.time_s)
+    ratio = ratio - nan_median(ratio, axis=1)[:, None]
+    centre = nan_median(ratio, axis=0)
+    deviation = nan_median(np.abs(ratio - centre), axis=0) * _DEVIATION_PER_MAD
+    seen = np.isfinite(ratio).sum(axis=0)
+    error = deviation * _MEDIAN_OVER_MEAN_ERROR / np.sqrt(np.maximum(seen, 1))
+    return np.where(np.isfinite(error), error, 0.0)
+
+
+def nan_median(values: Floats, axis: int) -> Floats:
+    """Median that leaves NaN out; NaN where nothing is left. Sorting puts NaN last."""
+    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
+    seen = np.isfinite(ordered).sum(axis=-1)
+    low = np.maximum((seen - 1) // 2, 0)
+    high = np.minimum(seen // 2, ordered.shape[-1] - 1)
+    pair = np.stack(
+        [
+            np.take_along_axis(ordered, low[..., None], -1)[..., 0],
+            np.take_along_axis(ordered, high[..., None], -1)[..., 0],
+        ]
+    )
+    return np.where(seen > 0, pair.mean(axis=0), np.nan)

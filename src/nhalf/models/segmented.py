@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Segmented Hockney model: T(n) = t0 + n/r_inf in each of a few ranges of sizes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from nhalf.errors import InputError
+from nhalf.models import Curve, Floats, Model
+from nhalf.models._least_squares import best_partitions, fit_lines, point_noise, segment_costs
+
+POINTS_PER_SEGMENT_MIN = 2
+SEGMENTS_MAX = 16
+NOISE_FLOOR = 3e-8
+"""Relative misfit that double precision leaves behind: less is no misfit."""
+NARROW_BRACKET = 1.6
+"""A break known within this factor is taken to lie at the roundest size of its bracket."""
+BEND_PERCENT = 2.0
+"""A change at a break below this is a bend (the slope changes, the time does not)."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One segment: valid from the first to the last measured size in it.
+
+    `t0_s` seconds, `per_byte_s` = 1/r_inf in seconds per byte; both are never negative.
+    """
+
+    from_bytes: float
+    to_bytes: float
+    t0_s: float
+    per_byte_s: float
+
+    @property
+    def r_inf_Bps(self) -> float | None:
+        """Asymptotic rate in bytes per second; None when time does not grow with size."""
+        return 1.0 / self.per_byte_s if self.per_byte_s > 0 else None
+
+    @property
+    def n_half_bytes(self) -> float | None:
+        """Size that reaches half of r_inf; None when r_inf is infinite."""
+        return self.t0_s / self.per_byte_s if self.per_byte_s > 0 else None
+
+    def at(self, size_bytes: float) -> float:
+        """Seconds for a size, also beyond the segment's ends."""
+        return self.t0_s + size_bytes * self.per_byte_s
+
+
+@dataclass(frozen=True)
+class Break:
+    """A change between two segments, known to lie in (low_bytes, high_bytes].
+
+    `at_bytes` is the first size that is predicted by the right segment; `change_percent` is the
+    right segment's time over the left one's there, minus one; `jump` tells a jump from a bend.
+    """
+
+    low_bytes: float
+    high_bytes: float
+    at_bytes: float
+    change_percent: float
+    jump: bool
+
+
+@dataclass(frozen=True)
+class Segmented(Model):
+    """Lines over ranges of sizes, fitted by least relative error; ranges may join in jumps.
+
+    The division into k ranges is the best of all (dynamic programming). k minimises Schwarz's
+    information criterion, with the noise that repeated launches show counted as observations.
+    """
+
+    what: ClassVar[str] = "a line of start-up time and rate in each range between protocol changes"
+    formula: ClassVar[str] = "T(n) = t0 + n/r_inf, n_half = t0 r_inf"
+    source: ClassVar[str] = (
+        "R. Hockney, Parallel Computing 20 (1994) 389; divisions by R. Bellman, CACM 4 (1961) 284; "
+        "their number by G. Schwarz, Annals of Statistics 6 (1978) 461"
+    )
+
+    pieces: tuple[Piece, ...]
+    breaks: tuple[Break, ...]
+
+    @classmethod
+    def fit(cls, curve: Curve) -> Self:
+        """The best segments for a curve of one or more sizes; raises InputError for a bad one."""
+        check_curve(curve)
+        noise = point_noise(curve)
+        weight = _weights(noise)
+        cost = segment_costs(curve.size_bytes, curve.time_s, weight)
+        segments_max = min(SEGMENTS_MAX, max(1, curve.size_bytes.size // POINTS_PER_SEGMENT_MIN))
+        partitions = best_partitions(cost, POINTS_PER_SEGMENT_MIN, segments_max)
+        starts = _choose(partitions, cost, float((weight * noise**2).mean()))
+        return cls._from_starts(curve, weight, [int(start) for start in starts])
+
+    @classmethod
+    def _from_starts(cls, curve: Curve, weight: Floats, starts: list[int]) -> Self:
+        """Fits the line of each segment, given the index of each segment's first point."""
+        pieces = []
+        for first, end in zip(starts, [*starts[1:], curve.size_bytes.size], strict=True):
+            part = slice(first, end)
+            size, time = curve.size_bytes[part], curve.time_s[part]
+            a, b = fit_lines(size, time, weight[part] / time**2)
+            pieces.append(Piece(float(size[0]), float(size[-1]), float(a), float(b)))
+        breaks = [_break(left, right) for left, right in zip(pieces, pieces[1:], strict=False)]
+        return cls(tuple(pieces), tuple(breaks))
+
+    def predict_s(self, size_bytes: Floats) -> Floats:
+        """Times in seconds, same shape; raises InputError beyond the sizes fitted."""
+        size = np.asarray(size_bytes, dtype=np.float64)
+        low, high = self.pieces[0].from_bytes, self.pieces[-1].to_bytes
+        if size.size and not bool(np.all((size >= low) & (size <= high))):
+            raise InputError(
+                f"the model covers {low:.0f} to {high:.0f} bytes only",
+                "measure the sizes in question; a model does not extrapolate",
+            )
+        which = np.searchsorted([change.at_bytes for change in self.breaks], size, side="right")
+        t0 = np.array([piece.t0_s for piece in self.pieces])
+        per_byte = np.array([piece.per_byte_s for piece in self.pieces])
+        result: Floats = t0[which] + size * per_byte[which]
+        return result
+
+
+def check_curve(curve: Curve) -> None:
+    """Raises InputError unless the curve has sizes that increase and finite positive times."""
+    size, time = curve.size_bytes, curve.time_s
+    if size.size == 0:
+        raise InputError("there is nothing to fit", "measure at least one size")
+    if not (np.all(np.isfinite(size)) and np.all(size >= 0) and np.all(np.diff(size) > 0)):
+        raise InputError("sizes must increase and must not be negative", "sort the curve first")
+    if not (np.all(np.isfinite(time)) and np.all(time > 0)):
+        raise InputError("times must be positive numbers", "leave out points that failed")
+
+
+def _weights(noise: Floats) -> Floats:
+    """Weight of each point's squared relative misfit, about 1: noisy points count less."""
+    typical = float(np.median(noise))
+    if typical <= 0:
+        return np.ones_like(noise)
+    weight: Floats = 2 * typical**2 / (typical**2 + noise**2)
+    return weight
+
+
+def _choose(partitions: list[Floats], cost: Floats, noise_variance: float) -> Floats:
+    """The division that minimises Schwarz's criterion.
+
+    The launches tell the noise as well as n residuals would, so they enter as n more observations
+    with that mean square: without them k = n/2 segments would fit perfectly and always win.
+    """
+    count = cost.shape[0]
+    observations = 2 * count if noise_variance > 0 else count
+    best, best_score = partitions[0], math.inf
+    for starts in partitions:
+        ends = [*(int(start) - 1 for start in starts[1:]), count - 1]
+        misfit = sum(float(cost[s, e]) for s, e in zip(starts, ends, strict=True))
+        parameters = 3 * len(starts) - 1
+        if parameters >= count and len(starts) > 1:
+            break
+        variance = (misfit + (observations - count) * noise_variance) / observations
+        score = observations * math.log(variance + NOISE_FLOOR**2)
+        score += parameters * math.log(count)
+        if score < best_score:
+            best, best_score = starts, score
+    return best
+
+
+def _break(left: Piece, right: Piece) -> Break:
+    """The change between neighbours; where inside its bracket it lies is decided here."""
+    low, high = left.to_bytes, right.from_bytes
+    difference = left.per_byte_s - right.per_byte_s
+    crossing = (right.t0_s - left.t0_s) / difference if difference != 0 else math.inf
+    if low < crossing <= high:
+        return Break(low, high, crossing, 0.0, jump=False)
+    at = _switch(low, high)
+    change = 100 * (right.at(at) / left.at(at) - 1) if left.at(at) > 0 else 0.0
+    return Break(low, high, at, change, jump=abs(change) >= BEND_PERCENT)
+
+
+def _switch(low: float, high: float) -> float:
+    """The first size of the right segment: libraries switch at round sizes.
+
+    Within a narrow bracket the roundest size is taken (the most trailing zeros in binary), just
+    above it when it is the left segment's last size; in a wide one the geometric middle.
+    """
+    if high > NARROW_BRACKET * max(low, 1.0):
+        return math.sqrt(max(low, 0.5) * high)
+    bits = 1
+    while math.floor(high / (2 * bits)) * (2 * bits) >= low:
+        bits *= 2
+    round_size = float(math.floor(high / bits) * bits)
+    return math.nextafter(low, high) if round_size <= low else round_size
