@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The style test: the tree has no complaint, and every rule complains about what it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import style
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
+PYTHON_HEAD = "# SPDX-License-Identifier: Apache-2.0\n"
+
+
+def rules_broken(path: str, text: str) -> list[str]:
+    source = style.Source(path, text)
+    return [complaint.rule for rule in style.RULES for complaint in rule(source)]
+
+
+def test_the_tree_has_no_complaint() -> None:
+    sources = style.read_tree(ROOT)
+    assert len(sources) > 50
+    assert [str(complaint) for complaint in style.check(sources)] == []
+
+
+def pattern(body: str, registered: str = 'NHALF_PATTERN("x", X);') -> str:
+    return f"{HEAD}struct X {{ void run(std::uint64_t rounds) {{ {body} }} }};\n{registered}\n"
+
+
+BAD = [
+    ("licence", "src/nhalf/a.py", '"""No licence."""\n'),
+    ("licence", "tools/a", "#!/bin/sh\necho\n"),
+    ("line", "src/nhalf/a.py", PYTHON_HEAD + f"x = '{'x' * 100}'\n"),
+    ("file", "native/core/a.hpp", HEAD + "int a;\n" * 600),
+    ("function", "src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 70),
+    ("function", "native/core/a.hpp", HEAD + "void f() {\n" + "  g();\n" * 69 + "}\n"),
+    ("clock", "native/patterns/a.hpp", pattern("auto t = std::chrono::steady_clock::now();")),
+    ("clock", "native/node/a.hpp", HEAD + "double t = MPI_Wtime();\n"),
+    ("clock", "native/node/a.hpp", HEAD + "auto t = __rdtsc();\n"),
+    ("clock", "src/nhalf/a.py", PYTHON_HEAD + "start = time.perf_counter()\n"),
+    ("timed", "native/patterns/a.hpp", pattern("std::vector<int> v(3);")),
+    ("timed", "native/patterns/a.hpp", pattern("if (rounds) { auto p = new int; }")),
+    ("timed", "native/patterns/a.hpp", pattern('std::printf("round");')),
+    ("one-idea", "native/patterns/a.hpp", pattern("", registered="")),
+    ("one-idea", "native/patterns/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
+    ("leftover", "docs/a.md", "FIX" + "ME\n"),
+    ("leftover", "native/core/a.hpp", HEAD + "// TO" + "DO later\n"),
+    ("issue", "src/nhalf/a.py", PYTHON_HEAD + "# see #" + "12\n"),
+    ("issue", "docs/a.md", "as in issue" + " 12\n"),
+    ("place", "tests/a.py", PYTHON_HEAD + "p = '/ho" + "me/me/x'\n"),
+    ("place", "docs/a.md", "look into /ro" + "ot/x\n"),
+    ("registry", "docs/a.md", "https://pypi" + ".org/simple\n"),
+    ("unit", "native/core/a.hpp", HEAD + "struct A {\n  double latency;\n};\n"),
+    (
+        "unit",
+        "native/core/a.hpp",
+        HEAD + "struct A {\n  int f() { double t; }\n  double w = 1;\n};\n",
+    ),
+    ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    latency: float\n"),
+    ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    rate: float | None = None\n"),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "text"), BAD, ids=[f"{r}-{p}" for r, p, _ in BAD])
+def test_each_rule_complains(rule: str, path: str, text: str) -> None:
+    assert set(rules_broken(path, text)) == {rule}
+
+
+GOOD = [
+    ("native/core/a.hpp", HEAD + "auto t = std::chrono::steady_clock::now();\n"),
+    ("native/patterns/a.hpp", pattern("send();  // no new, printf(1) or steady_clock\n")),
+    ("native/patterns/a.hpp", pattern("send(1);") + "void verify() { std::vector<int> v; }\n"),
+    ("native/core/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
+    ("native/core/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
+    ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 69),
+    ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
+    ("docs/a.md", "a colour #12345" + "6, a list [1](#1-first), C#\n"),
+    ("src/nhalf/empty.py", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), GOOD)
+def test_good_text_is_left_alone(path: str, text: str) -> None:
+    assert rules_broken(path, text) == []
+
+
+def test_a_module_that_nothing_imports_is_dead() -> None:
+    alive = style.Source("src/nhalf/a.py", "def f():\n    from nhalf.study import b\n")
+    imported = style.Source("src/nhalf/study/b.py", "import nhalf.a\n")
+    plugin = style.Source("src/nhalf/panels/c.py", "x = 1\n")
+    dead = style.Source("src/nhalf/study/d.py", "import nhalf.a\n")
+    found = list(style.no_dead_module([alive, imported, plugin, dead]))
+    assert [complaint.path for complaint in found] == ["src/nhalf/study/d.py"]
+
+
+def test_a_header_that_nothing_includes_is_dead() -> None:
+    used = style.Source("native/core/a.hpp", "int a;\n")
+    user = style.Source("native/patterns/p.hpp", '#include "core/a.hpp"\n')
+    dead = style.Source("native/core/b.hpp", '#include "core/b.hpp"\n')
+    found = list(style.no_dead_header([used, user, dead]))
+    assert [complaint.path for complaint in found] == ["native/core/b.hpp"]
+
+
+def test_the_program_fails_on_a_bad_tree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "bad.py").write_text("import os\n")
+    assert style.main([str(tmp_path)]) == 1
+    assert "src/bad.py:1: licence" in capsys.readouterr().out
+    (tmp_path / "src" / "bad.py").write_text(PYTHON_HEAD)
+    assert style.main([str(tmp_path)]) == 0
