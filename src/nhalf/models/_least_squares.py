@@ -10,7 +10,9 @@ from nhalf.models import Curve, Floats
 
 LAUNCHES_FOR_NOISE_MIN = 3
 _MEDIAN_OVER_MEAN_ERROR = 1.2533
-_DEVIATION_PER_MAD = 1.4826
+_DEVIATION_PER_MEAN_DISTANCE = 1.2533 * 1.2
+"""Normal noise; the second factor because the centre is the median of the same few launches."""
+NOISE_NEIGHBOURS = 7
 
 
 def fit_lines(size_bytes: Floats, time_s: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -137,11 +139,21 @@ def point_noise(curve: Curve) -> Floats:
         return np.where(np.isfinite(width), np.maximum(width, 0.0), 0.0)
     ratio = np.log(curve.launch_time_s / curve.time_s)
     ratio = ratio - nan_median(ratio, axis=1)[:, None]
-    centre = nan_median(ratio, axis=0)
-    deviation = nan_median(np.abs(ratio - centre), axis=0) * _DEVIATION_PER_MAD
-    seen = np.isfinite(ratio).sum(axis=0)
+    distance = np.abs(ratio - nan_median(ratio, axis=0))
+    seen = np.isfinite(distance).sum(axis=0)
+    mean = np.nansum(distance, axis=0) / np.maximum(seen, 1)
+    deviation = mean * _DEVIATION_PER_MEAN_DISTANCE * np.sqrt(seen / np.maximum(seen - 1, 1))
     error = deviation * _MEDIAN_OVER_MEAN_ERROR / np.sqrt(np.maximum(seen, 1))
-    return np.where(np.isfinite(error), error, 0.0)
+    return np.sqrt(_smooth(error**2))
+
+
+def _smooth(values: Floats) -> Floats:
+    """Mean of the middle of each entry and its neighbours: five launches tell little of one."""
+    half = NOISE_NEIGHBOURS // 2
+    padded = np.pad(values, half, mode="edge")
+    windows = np.sort(np.lib.stride_tricks.sliding_window_view(padded, NOISE_NEIGHBOURS), axis=-1)
+    middle: Floats = windows[:, 1:-1].mean(axis=-1)
+    return middle
 
 
 def nan_median(values: Floats, axis: int) -> Floats:
