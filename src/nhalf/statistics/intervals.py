@@ -134,7 +134,7 @@ def ratio_interval(ratios: Sequence[float] | Floats, confidence: float = 0.95) -
 def student_quantile(degrees: int, probability: float) -> float:
     """Student's two-sided quantile: |t| stays below it with the given probability."""
     # scipy.special alone loads in a tenth of the time of scipy.stats.
-    from scipy.special import stdtrit  # noqa: PLC0415
+    from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + probability) / 2))
 
@@ -165,7 +165,7 @@ def _log_student(
 @functools.cache
 def _rank_below(count: int, confidence: float) -> int:
     """The largest rank, from 0, whose order statistic and its mirror enclose the median."""
-    from scipy.special import bdtr  # noqa: PLC0415
+    from scipy.special import bdtr
 
     tail = (1 - confidence) / 2
     low, high = 0, count // 2

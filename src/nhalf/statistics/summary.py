@@ -11,11 +11,9 @@ import numpy as np
 import polars as pl
 
 from nhalf.errors import InputError
+from nhalf.statistics.advice import ADVICES, KEY, PRECISION_TARGET, derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
-from nhalf.store.schema import POINT_COLUMNS, SUMMARY_COLUMNS
-
-KEY = ["run", *POINT_COLUMNS]
-"""What identifies a point among several runs."""
+from nhalf.store.schema import SUMMARY_COLUMNS
 
 
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
@@ -33,6 +31,8 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
 
     The reported value is the median of the launch medians, its interval that of
     `launch_interval`; with one launch, that of `sample_interval`, and the advice says so.
+    `advice` holds what probe and launcher said and what the samples give away, in the order of
+    `nhalf.statistics.advice.ADVICES`; names that are not in the list come last.
     """
     launches = _launches(measurements)
     if launches.is_empty():
@@ -51,6 +51,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
         pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
     )
     points = _with_sample_intervals(points, measurements, confidence)
+    points = _with_advice(points, derived(measurements, launches))
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
 
 
@@ -142,4 +143,31 @@ def _with_sample_intervals(
     ).with_columns(
         pl.coalesce("sample_low_s", "ci_low_s").alias("ci_low_s"),
         pl.coalesce("sample_high_s", "ci_high_s").alias("ci_high_s"),
+    )
+
+
+def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
+    """Points with all their advice: what was reported joined with what follows from the data."""
+    median, low, high = pl.col("median_s"), pl.col("ci_low_s"), pl.col("ci_high_s")
+    reach = pl.max_horizontal(high - median, median - low)
+    single = pl.col("launches") == 1
+    coarse = pl.col("advice").list.contains("timer-coarse")
+    found = {
+        # A coarse clock makes steps of its own: they are not states of the machine.
+        "bimodal": pl.col("bimodal") & ~coarse,
+        "drift": pl.col("drift"),
+        "imprecise": ~single & (reach > PRECISION_TARGET * median),
+        "one-launch": single,
+        "unverified": ~pl.col("verified"),
+    }
+    named = [pl.when(flag).then(pl.lit(name)) for name, flag in found.items()]
+    order = pl.Enum([a.name for a in ADVICES])
+    joined = points.join(shapes, on=KEY, how="left", nulls_equal=True, maintain_order="left")
+    everything = pl.concat_list("advice", pl.concat_list(named).list.drop_nulls())
+    return joined.with_columns(
+        advice=everything.list.unique().list.eval(
+            pl.element().sort_by(
+                pl.element().cast(order, strict=False), pl.element(), nulls_last=True
+            )
+        )
     )
