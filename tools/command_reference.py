@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command reference, read from the parser itself.
+
+`python tools/command_reference.py` prints it; the documentation contains it by `docs_hooks.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+HIDDEN = {"help", "install_completion", "show_completion"}
+
+
+def root() -> Any:
+    """The parser of `nhalf`, a group of commands."""
+    import typer
+
+    from nhalf.__main__ import app
+
+    return typer.main.get_command(app) if isinstance(app, typer.Typer) else app
+
+
+def commands(command: Any, path: tuple[str, ...] = ("nhalf",)) -> Iterator[tuple[str, Any]]:
+    """The full name and the parser of a command and of everything below it."""
+    yield " ".join(path), command
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            below = command.get_command(None, name)
+            if not below.hidden:
+                yield from commands(below, (*path, name))
+
+
+def parameters(command: Any) -> list[Any]:
+    """What a command takes, without what every command has."""
+    shown = (item for item in command.params if item.name not in HIDDEN)
+    return [item for item in shown if not getattr(item, "hidden", False)]
+
+
+def spelled(parameter: Any) -> str:
+    """How a parameter is written: '--ranks', or 'RUN' for one without a dash."""
+    if parameter.param_type_name == "argument":
+        name = str(parameter.human_readable_name).strip("[].")
+        return f"{name}…" if parameter.nargs == -1 or parameter.multiple else name
+    return ", ".join([*parameter.opts, *parameter.secondary_opts])
+
+
+def reference() -> str:
+    """The whole reference, as Markdown: one section per command, one table of its parameters."""
+    sections = []
+    for name, command in commands(root()):
+        text = [f"## {name}", inspect.cleandoc(command.help or command.short_help or "")]
+        rows = [_row(parameter) for parameter in parameters(command)]
+        if rows:
+            head = ["| | what | if not given |", "|---|---|---|"]
+            text.append("\n".join(head + rows))
+        sections.append("\n\n".join(text))
+    return "\n\n".join(sections) + "\n"
+
+
+def _row(parameter: Any) -> str:
+    what = " ".join(str(getattr(parameter, "help", None) or "").split())
+    cells = [f"`{spelled(parameter)}`", what, _fallback(parameter)]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _fallback(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    value = parameter.default
+    if value is None or value == () or value == [] or value is False or value == "":
+        return ""
+    if callable(value) or type(value).__name__ == "Sentinel":
+        return ""
+    values = value if isinstance(value, list | tuple) else [value]
+    return f"`{' '.join(str(item) for item in values)}`"
+
+
+if __name__ == "__main__":
+    print(reference())

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mkdocs asks while it builds the site: fills in what the program itself knows.
+
+A line `<!-- nhalf:NAME -->` in a page is replaced by what the function of that name returns, so
+the documentation cannot say something else than the program does.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT / "tools", ROOT / "src"):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def command_reference() -> str:
+    """Every command with its parameters."""
+    import command_reference
+
+    return command_reference.reference()
+
+
+def models() -> str:
+    """Every model with its formula and its source."""
+    from nhalf.models import Model
+    from nhalf.plugins import load
+
+    rows = [
+        f"| {name} | {model.what} | {model.formula} | {model.source} |"
+        for name, model in load("nhalf.models", Model).items()
+    ]
+    return "\n".join(["| model | what | formula | source |", "|---|---|---|---|", *rows])
+
+
+def panels() -> str:
+    """Every panel of the report."""
+    from nhalf.panels import Panel
+    from nhalf.plugins import load
+
+    found = load("nhalf.panels", Panel).values()
+    ordered = sorted(found, key=lambda panel: panel.order)
+    return "\n".join(f"- **{panel.title}**: {panel.how_to_read}" for panel in ordered)
+
+
+def launchers() -> str:
+    """Every launcher."""
+    from nhalf.launchers import Launcher
+    from nhalf.plugins import load
+
+    found = load("nhalf.launchers", Launcher).items()
+    return "\n".join(f"- `{name}`: {launcher.what}" for name, launcher in found)
+
+
+def advices() -> str:
+    """Every doubt that a number can carry, with its remedy."""
+    from nhalf.statistics.advice import ADVICES
+
+    head = ["| advice | what it means | how it is found | what to do |", "|---|---|---|---|"]
+    rows = [f"| `{a.name}` | {a.what} | {a.detected} | {a.remedy} |" for a in ADVICES]
+    return "\n".join(head + rows)
+
+
+def measurement_columns() -> str:
+    """The columns of measurements.parquet."""
+    from nhalf.store.schema import MEASUREMENT_COLUMNS
+
+    rows = [f"| `{name}` | {kind} |" for name, kind in MEASUREMENT_COLUMNS.items()]
+    return "\n".join(["| column | type |", "|---|---|", *rows])
+
+
+def summary_columns() -> str:
+    """The columns of a summary."""
+    from nhalf.store.schema import SUMMARY_COLUMNS
+
+    rows = [f"| `{name}` | {kind} |" for name, kind in SUMMARY_COLUMNS.items()]
+    return "\n".join(["| column | type |", "|---|---|", *rows])
+
+
+FILLED: dict[str, Callable[[], str]] = {
+    "command-reference": command_reference,
+    "models": models,
+    "panels": panels,
+    "launchers": launchers,
+    "advices": advices,
+    "measurement-columns": measurement_columns,
+    "summary-columns": summary_columns,
+}
+_MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)
+
+
+def fill(markdown: str) -> str:
+    """The page with every mark replaced; raises KeyError for a mark that is not known."""
+    return _MARK.sub(lambda mark: FILLED[mark[1]](), markdown)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Called by mkdocs for every page."""
+    return fill(markdown)
