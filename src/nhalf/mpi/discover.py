@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the MPI libraries of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nhalf.errors import MissingError, unknown
+from nhalf.mpi import Library
+from nhalf.mpi.folders import mpi_folder
+from nhalf.mpi.identify import Identity, identify
+from nhalf.mpi.surroundings import library_path, variables
+
+PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
+ORIGINS = ("wheel", "prefix", "path", "system")
+"""In the order of their claim to the plain name 'openmpi-5.0.11'."""
+
+_COMPILERS = ("mpicxx", "mpic++", "mpiCC")
+_SUFFIXES = ("openmpi", "mpich")
+"""Debian keeps several libraries in one folder apart by these: mpirun.openmpi, mpicxx.mpich."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An mpiexec that is here but cannot be used, and why."""
+
+    mpiexec: Path
+    origin: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What was found: usable libraries by name, and what is broken."""
+
+    libraries: list[Library] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+
+
+def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
+    """The usable MPI libraries: own wheels, then given prefixes, then PATH and the system."""
+    return discover(prefixes).libraries
+
+
+def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
+    """One library by its name, or by the start of it where only one starts so ('mpich').
+
+    Raises InputError for an unknown or ambiguous name, MissingError when there is no library.
+    """
+    found = {library.name: library for library in libraries(prefixes)}
+    if not found:
+        raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    if name in found:
+        return found[name]
+    starting = [library for key, library in found.items() if key.startswith(f"{name}-")]
+    if len(starting) == 1:
+        return starting[0]
+    raise unknown("MPI library", name, found)
+
+
+def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> Discovery:
+    """Find every library once, and say what is broken.
+
+    `prefixes` are searched beside those in NHALF_MPI_PREFIXES (separated by colons).
+    """
+    given = [*prefixes, *_prefixes_from_environment()]
+    broken = [
+        Broken(prefix / "bin" / "mpiexec", "prefix", "no executable bin/mpiexec there")
+        for prefix in given
+        if _launcher_in(prefix / "bin") is None
+    ]
+    candidates = _unique(_candidates(given))
+    asked = {mpiexec: variables(_prefix_of(mpiexec), "unknown") for mpiexec in candidates}
+    identities = identify(asked, ask_failed_again)
+    found: list[Library] = []
+    for mpiexec, origin in candidates.items():
+        identity = identities[mpiexec]
+        if identity.reason:
+            broken.append(Broken(mpiexec, origin, identity.reason))
+        else:
+            found.append(_library(mpiexec, origin, identity))
+    return Discovery(_named(_each_once(found)), broken)
+
+
+def _prefixes_from_environment() -> list[Path]:
+    parts = os.environ.get(PREFIXES_VARIABLE, "").split(os.pathsep)
+    return [Path(part).expanduser() for part in parts if part]
+
+
+def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Every mpiexec that may be a library, with its origin, most specific origin first."""
+    own = mpi_folder()
+    for folder in sorted(own.iterdir()) if own.is_dir() else ():
+        if not folder.name.startswith("."):
+            yield from _with_origin(_launcher_in(folder / "bin"), "wheel")
+    for prefix in prefixes:
+        yield from _with_origin(_launcher_in(prefix.absolute() / "bin"), "prefix")
+    searched = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    # sbin is not on everybody's PATH, /usr/bin is not on that of every container.
+    for folder in map(Path, [*searched, "/usr/local/bin", "/usr/bin"]):
+        # Version managers put scripts there that stand for programs elsewhere.
+        if not folder.is_absolute() or folder.name == "shims":
+            continue
+        for suffix in ("", *(f".{name}" for name in _SUFFIXES)):
+            yield from _with_origin(_launcher_in(folder, suffix), _origin_of(folder))
+
+
+def _with_origin(mpiexec: Path | None, origin: str) -> Iterator[tuple[Path, str]]:
+    if mpiexec is not None:
+        yield mpiexec, origin
+
+
+def _origin_of(folder: Path) -> str:
+    real = folder.resolve()
+    if real == Path(sys.prefix, "bin").resolve():
+        return "wheel"  # pip put it beside this Python
+    return "system" if real in (Path("/usr/bin"), Path("/bin")) else "path"
+
+
+def _launcher_in(folder: Path, suffix: str = "") -> Path | None:
+    """The mpiexec of a folder, or its mpirun; links are followed while they keep such a name."""
+    for name in (f"mpiexec{suffix}", f"mpirun{suffix}"):
+        path = folder / name
+        if path.is_file() and os.access(path, os.X_OK):
+            return _followed(path)
+    return None
+
+
+def _followed(path: Path) -> Path:
+    """Where a link leads, as long as the program keeps its name.
+
+    Open MPI looks at the name it was called by, so a link to orterun or prterun must be called
+    as mpiexec; a link from a folder of links into the real prefix must be followed.
+    """
+    path = path.parent.resolve() / path.name
+    for _ in range(16):
+        if not path.is_symlink():
+            break
+        target = path.parent / path.readlink()
+        target = target.parent.resolve() / target.name
+        if not target.name.startswith(("mpiexec", "mpirun")):
+            break
+        path = target
+    return path
+
+
+def _unique(candidates: Iterable[tuple[Path, str]]) -> dict[Path, str]:
+    """The candidates without those that are another name of the same file."""
+    found: dict[Path, str] = {}
+    seen: set[Path] = set()
+    for mpiexec, origin in candidates:
+        real = mpiexec.resolve()
+        if real not in seen:
+            seen.add(real)
+            found[mpiexec] = origin
+    return found
+
+
+def _prefix_of(mpiexec: Path) -> Path:
+    return mpiexec.parent.parent
+
+
+def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
+    prefix = _prefix_of(mpiexec)
+    environment = variables(prefix, identity.vendor)
+    return Library(
+        name=f"{identity.vendor}-{identity.version}",
+        vendor=identity.vendor,
+        version=identity.version,
+        prefix=prefix,
+        mpiexec=mpiexec,
+        launcher=identity.launcher,
+        abi=any(_holds_abi(folder) for folder in library_path(prefix, identity.vendor)),
+        compiler=_compiler(mpiexec.parent, identity.vendor),
+        origin=origin,
+        environment=environment,
+    )
+
+
+def _holds_abi(folder: Path) -> bool:
+    return (folder / "libmpi_abi.so.1").exists() or (folder / "libmpi_abi.so.0").exists()
+
+
+def _compiler(folder: Path, vendor: str) -> Path | None:
+    """The C++ compiler wrapper of a vendor; a plain name may belong to another library."""
+    for name in (*(f"{one}.{vendor}" for one in _COMPILERS), *_COMPILERS):
+        path = folder / name
+        foreign = path.resolve().suffix[1:] in set(_SUFFIXES) - {vendor}
+        if path.is_file() and os.access(path, os.X_OK) and not foreign:
+            return path
+    return None
+
+
+def _each_once(found: Iterable[Library]) -> list[Library]:
+    """Without a second mpiexec of the same prefix, or a wheel that is here twice."""
+    kept: dict[tuple[str, str, str], Library] = {}
+    for library in found:
+        place = "wheel" if library.origin == "wheel" else str(library.prefix)
+        kept.setdefault((library.vendor, library.version, place), library)
+    return list(kept.values())
+
+
+def _named(found: Iterable[Library]) -> list[Library]:
+    """With unique names: the first keeps the plain one, others add their origin or a number."""
+    named: dict[str, Library] = {}
+    for library in sorted(found, key=lambda one: ORIGINS.index(one.origin)):
+        name = library.name if library.name not in named else f"{library.name}-{library.origin}"
+        count = 2
+        while name in named:
+            name = f"{library.name}-{library.origin}-{count}"
+            count += 1
+        named[name] = replace(library, name=name)
+    return [named[name] for name in sorted(named)]
+
+
+def as_json(found: Discovery) -> Mapping[str, object]:
+    """The answer of `nhalf mpi list --json`."""
+    return {
+        "libraries": [
+            {
+                "name": one.name,
+                "vendor": one.vendor,
+                "version": one.version,
+                "prefix": str(one.prefix),
+                "mpiexec": str(one.mpiexec),
+                "abi": one.abi,
+                "origin": one.origin,
+                "launcher": one.launcher,
+                "compiler": str(one.compiler) if one.compiler else None,
+            }
+            for one in found.libraries
+        ],
+        "broken": [
+            {"mpiexec": str(one.mpiexec), "origin": one.origin, "reason": one.reason}
+            for one in found.broken
+        ],
+    }

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ask an mpiexec what it is, and remember the answer as long as the file stays the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nhalf.mpi.folders import cache_folder
+from nhalf.mpi.processes import run
+
+TIMEOUT_S = 10.0
+WORKERS = 8
+FAILURE_KEPT_S = 600.0
+"""A failure is asked again after this time: what made it fail may lie outside of the file."""
+
+_CACHE_VERSION = 1
+_VENDORS = (
+    ("openmpi", "openmpi", re.compile(r"\(Open MPI\)\s+v?(\d[\w.]*)")),
+    ("intel", "hydra", re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)")),
+    ("mpich", "hydra", re.compile(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", re.S | re.M)),
+)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What an mpiexec said it is; `reason` is why it cannot be used, '' where it can."""
+
+    vendor: str = "unknown"
+    version: str = ""
+    launcher: str = ""
+    reason: str = ""
+
+
+def parse_version(text: str) -> Identity:
+    """The identity in what `mpiexec --version` printed, whatever else stands around it."""
+    for vendor, launcher, pattern in _VENDORS:
+        match = pattern.search(text)
+        if match:
+            return Identity(vendor, match[1].rstrip("."), launcher)
+    said = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
+    return Identity(reason=f"not a library known here; --version says: {said[:120]}")
+
+
+def ask(mpiexec: Path, environment: Mapping[str, str]) -> Identity:
+    """Run `mpiexec --version`, within TIMEOUT_S, without ever failing."""
+    # Without PATH to its own folder, Intel's mpirun does not find its mpiexec.
+    path = os.pathsep.join([str(mpiexec.parent), os.environ.get("PATH", os.defpath)])
+    outcome = run([str(mpiexec), "--version"], TIMEOUT_S, {**environment, "PATH": path})
+    if not outcome.succeeded:
+        return Identity(reason=f"{mpiexec.name} --version: {outcome.reason}")
+    return parse_version(outcome.stdout + "\n" + outcome.stderr)
+
+
+def identify(
+    candidates: Mapping[Path, Mapping[str, str]], ask_failed_again: bool = False
+) -> dict[Path, Identity]:
+    """The identity of every mpiexec, asked at the same time; known ones are not asked again.
+
+    `candidates` gives each mpiexec the variables to run it with. `ask_failed_again` asks those
+    that failed, although their failure is remembered.
+    """
+    cache = _read_cache()
+    stamps = {mpiexec: _stamp(mpiexec) for mpiexec in candidates}
+    known = {
+        mpiexec: identity
+        for mpiexec, stamp in stamps.items()
+        if (identity := _remembered(cache, stamp, ask_failed_again)) is not None
+    }
+    unknown = [mpiexec for mpiexec in candidates if mpiexec not in known]
+    if unknown:
+        with ThreadPoolExecutor(WORKERS) as pool:
+            answers = list(pool.map(lambda one: ask(one, candidates[one]), unknown))
+        known.update(zip(unknown, answers, strict=True))
+        _write_cache(cache, {stamps[one]: known[one] for one in unknown})
+    return known
+
+
+def _stamp(mpiexec: Path) -> str:
+    """What changes when the file does: its path, time and size."""
+    try:
+        status = mpiexec.stat()
+    except OSError:
+        return ""
+    return f"{mpiexec}|{status.st_mtime_ns}|{status.st_size}"
+
+
+def _cache_file() -> Path:
+    return cache_folder() / "mpi-identities.json"
+
+
+def _read_cache() -> dict[str, dict[str, object]]:
+    """The remembered identities; an unreadable or foreign file counts as an empty one."""
+    try:
+        content = json.loads(_cache_file().read_text("utf-8"))
+        entries = content["identities"] if content["version"] == _CACHE_VERSION else {}
+        return {str(key): dict(value) for key, value in entries.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _remembered(
+    cache: Mapping[str, dict[str, object]], stamp: str, ask_failed_again: bool
+) -> Identity | None:
+    entry = dict(cache.get(stamp, {}))
+    asked_s = entry.pop("asked_s", 0.0)
+    try:
+        identity = Identity(**entry)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    if not stamp or not all(isinstance(value, str) for value in entry.values()):
+        return None
+    if identity.version:
+        return identity
+    fresh = isinstance(asked_s, (int, float)) and 0 <= time.time() - asked_s < FAILURE_KEPT_S
+    return identity if identity.reason and fresh and not ask_failed_again else None
+
+
+def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Identity]) -> None:
+    """Remember the answers. A cache that cannot be written costs time only, so it is no error."""
+    entries = {key: value for key, value in cache.items() if _still_there(key)}
+    for stamp, identity in answers.items():
+        if stamp:
+            entries[stamp] = {**asdict(identity), "asked_s": time.time()}
+    path = _cache_file()
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(
+            json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1), "utf-8"
+        )
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+
+
+def _still_there(stamp: str) -> bool:
+    return Path(stamp.split("|", 1)[0]).exists()
+
+
+def stamps_of(paths: Iterable[Path]) -> list[str]:
+    """The stamps of several files, for keys of other caches."""
+    return [_stamp(path) for path in paths]
