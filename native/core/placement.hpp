@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a rank really runs, asked from inside.
+#pragma once
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace nhalf {
+
+/// The cores that the calling thread may run on.
+inline std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+/// Host, process, core and NUMA domain of the calling thread, as one JSON object.
+inline std::string placement_of(int rank) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  unsigned cpu = 0;
+  unsigned numa = 0;
+  getcpu(&cpu, &numa);
+  return json::Object{}
+      .add("rank", rank)
+      .add("host", host)
+      .add("pid", getpid())
+      .add("cpu", cpu)
+      .add("allowed_cpus", allowed_cpus())
+      .add("numa", numa)
+      .text();
+}
+
+/// Ends this process when the one that started it ends, so that no rank outlives its launcher.
+inline void die_with_parent() {
+  const auto parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) std::raise(SIGKILL);
+}
+
+}  // namespace nhalf

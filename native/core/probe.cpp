@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
+#define NHALF_PROBE
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+#include "core/options.hpp"
+#include "core/placement.hpp"
+#include "core/record.hpp"
+#include NHALF_TRANSPORT_HEADER
+#include "patterns/all_patterns.hpp"
+
+namespace {
+
+using nhalf::InputError;
+using nhalf::Options;
+using nhalf::ProbeTransport;
+
+struct Arguments {
+  bool describe = false;
+  bool help = false;
+  int ranks = 2;
+  Options options;
+};
+
+constexpr std::string_view usage =
+    "usage: probe [--describe] [--ranks N] [--options key=value,...]\n"
+    "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
+    "with slice_s=, precision=, samples_min=, samples_max=, seed= where wanted.\n";
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto next = [&]() -> std::string_view {
+      if (++i >= argc) throw InputError(std::string(word) + " needs a value");
+      return argv[i];
+    };
+    if (word == "--describe") {
+      arguments.describe = true;
+    } else if (word == "--help") {
+      arguments.help = true;
+    } else if (word == "--ranks") {
+      arguments.ranks = Options::parse("n=" + std::string(next()), ',').number("n", 2);
+      if (arguments.ranks < 1) throw InputError("--ranks must be 1 or more");
+    } else if (word == "--options") {
+      arguments.options = Options::parse(next(), ',');
+    } else {
+      throw InputError("unknown argument '" + std::string(word) + "'");
+    }
+  }
+  return arguments;
+}
+
+void check_names(const Options& options) {
+  for (const auto& [name, value] : options.values()) {
+    bool known = false;
+    for (const auto& option : ProbeTransport::info.options) known = known || option.name == name;
+    if (!known) throw InputError("transport has no option '" + name + "'");
+  }
+}
+
+const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name) {
+  for (const auto& entry : nhalf::patterns<ProbeTransport>()) {
+    if (entry.info.name != name) continue;
+    if (entry.make == nullptr)
+      throw InputError("pattern " + name + " is absent: the transport lacks " +
+                       std::string(entry.info.needs));
+    return entry;
+  }
+  throw InputError("unknown pattern '" + name + "'");
+}
+
+nhalf::Effort effort_of(const Options& point) {
+  nhalf::Effort effort;
+  effort.slice_s = point.number("slice_s", effort.slice_s);
+  effort.precision = point.number("precision", effort.precision);
+  effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
+  effort.samples_max =
+      std::max(effort.samples_min, point.number("samples_max", effort.samples_max));
+  return effort;
+}
+
+/// Builds the pattern on every rank, or on none.
+std::unique_ptr<nhalf::Pattern> make_everywhere(ProbeTransport& transport, const nhalf::Case& point,
+                                                const nhalf::PatternEntry<ProbeTransport>& entry) {
+  if (transport.size() < entry.info.ranks_min)
+    throw InputError(std::string(entry.info.name) + " needs " +
+                     std::to_string(entry.info.ranks_min) + " ranks or more");
+  std::unique_ptr<nhalf::Pattern> pattern;
+  std::string failure = "another rank could not prepare the point";
+  try {
+    pattern = entry.make(transport, point);
+  } catch (const std::bad_alloc&) {
+    failure = "no memory for messages of " + std::to_string(point.size_bytes) + " bytes";
+  } catch (const InputError& error) {
+    failure = error.what();
+  }
+  if (!transport.all(pattern != nullptr)) throw InputError(failure);
+  return pattern;
+}
+
+/// Begins another launch of a transport that simulates them, where the point asks for it.
+template <class T>
+void reseed(T& transport, const Options& point) {
+  if constexpr (requires { transport.reseed(std::uint64_t{}); }) {
+    if (!point.text("seed").empty()) transport.reseed(point.number("seed", std::uint64_t{0}));
+  }
+}
+
+/// Measures the point that a line describes; the record is complete at rank 0 only.
+std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
+                   const std::string& line) {
+  std::string id;
+  try {
+    const auto point = Options::parse(line, ' ');
+    id = point.text("id");
+    reseed(transport, point);
+    const auto& entry = find_pattern(point.text("pattern"));
+    const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0})};
+    const auto effort = effort_of(point);
+    const auto pattern = make_everywhere(transport, where, entry);
+    nhalf::Sampler sampler(transport, clock, effort);
+    const auto measured = sampler.measure(*pattern, entry.info);
+    return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, measured);
+  } catch (const InputError& error) {
+    return nhalf::error_record(id, error.what());
+  }
+}
+
+/// The life of one rank: introduces itself, then answers lines until there are no more.
+void serve(ProbeTransport& transport) {
+  const auto clock = nhalf::calibrate(transport);
+  auto placement = transport.gather(nhalf::placement_of(transport.rank()));
+  const bool writes = transport.rank() == 0;
+  if (writes) nhalf::write_line(nhalf::launch_record(transport, clock, std::move(placement)));
+  for (;;) {
+    std::string line;
+    bool more = false;
+    if (writes) more = static_cast<bool>(std::getline(std::cin, line));
+    nhalf::share(transport, more);
+    if (!more) break;
+    nhalf::share(transport, line);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto record = answer(transport, clock, line);
+    if (writes) nhalf::write_line(std::move(record));
+  }
+  if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto arguments = parse(argc, argv);
+    if (arguments.help) {
+      std::fwrite(usage.data(), 1, usage.size(), stdout);
+      return 0;
+    }
+    if (arguments.describe) {
+      nhalf::write_line(nhalf::description<ProbeTransport>());
+      return 0;
+    }
+    check_names(arguments.options);
+    nhalf::die_with_parent();
+    return ProbeTransport::launch(argc, argv, arguments.ranks, arguments.options, serve);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "probe: %s\n", error.what());
+    return 2;
+  }
+}

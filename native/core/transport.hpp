@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transport must be able to do, and what it may be able to do more.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace nhalf {
+
+using ConstBytes = std::span<const std::byte>;
+using Bytes = std::span<std::byte>;
+
+/// An option that a transport understands, as `--describe` shows it.
+struct OptionInfo {
+  std::string_view name;
+  std::string_view fallback;
+  std::string_view unit;
+  std::string_view what;
+};
+
+/// What `--describe` says about a transport.
+struct TransportInfo {
+  std::string_view name;
+  std::string_view what;
+  std::span<const OptionInfo> options;
+};
+
+/// Primitives only: traffic belongs to patterns, time to the sampler.
+///
+/// `send` returns when the data may be overwritten, `recv` when it has arrived; both name their
+/// peer. `now_s` is this transport's clock in seconds, which may be virtual. `broadcast`, `all` and
+/// `gather` serve control outside of timed batches: from rank 0 to all, the AND over all ranks, and
+/// every rank's text at rank 0 (empty elsewhere). `library` names what carries the data.
+template <class T>
+concept Transport = requires(T& transport, int peer, ConstBytes out, Bytes in, std::string text) {
+  { T::info } -> std::convertible_to<const TransportInfo&>;
+  { transport.rank() } -> std::same_as<int>;
+  { transport.size() } -> std::same_as<int>;
+  { transport.now_s() } -> std::same_as<double>;
+  transport.send(peer, out);
+  transport.recv(peer, in);
+  transport.barrier();
+  transport.broadcast(in);
+  { transport.all(true) } -> std::same_as<bool>;
+  { transport.gather(text) } -> std::same_as<std::vector<std::string>>;
+  { transport.library() } -> std::same_as<std::string>;
+};
+
+/// Sends one message and receives one at the same time, without deadlock.
+template <class T>
+concept Duplex = Transport<T> && requires(T& transport, int peer, ConstBytes out, Bytes in) {
+  transport.exchange(peer, out, in);
+};
+
+/// Starts sends and receives and waits for them later.
+template <class T>
+concept NonBlocking = Transport<T> && requires(T& transport, int peer, ConstBytes out, Bytes in,
+                                               typename T::Request& request) {
+  { transport.isend(peer, out) } -> std::same_as<typename T::Request>;
+  { transport.irecv(peer, in) } -> std::same_as<typename T::Request>;
+  transport.wait(request);
+};
+
+/// A send that returns only after the matching receive has started.
+template <class T>
+concept SynchronousSend =
+    Transport<T> && requires(T& transport, int peer, ConstBytes out) { transport.ssend(peer, out); };
+
+/// A send through a buffer that the caller attached: room for `messages` of `size_bytes` each.
+template <class T>
+concept BufferedSend = Transport<T> && requires(T& transport, int peer, ConstBytes out) {
+  transport.bsend(peer, out);
+  transport.attach_buffer(std::size_t{}, int{});
+  transport.detach_buffer();
+};
+
+/// A send whose matching receive is known to be posted.
+template <class T>
+concept ReadySend =
+    Transport<T> && requires(T& transport, int peer, ConstBytes out) { transport.rsend(peer, out); };
+
+/// Rank 0's value at every rank.
+template <Transport T, class Value>
+  requires std::is_trivially_copyable_v<Value>
+void share(T& transport, Value& value) {
+  transport.broadcast(std::as_writable_bytes(std::span(&value, 1)));
+}
+
+/// Rank 0's text at every rank.
+template <Transport T>
+void share(T& transport, std::string& text) {
+  std::uint64_t length = text.size();
+  share(transport, length);
+  text.resize(length);
+  if (length > 0) transport.broadcast(std::as_writable_bytes(std::span(text)));
+}
+
+/// The refinements that T satisfies, by the names that `--describe` uses.
+template <Transport T>
+std::vector<std::string_view> capabilities() {
+  std::vector<std::string_view> found;
+  if constexpr (Duplex<T>) found.push_back("duplex");
+  if constexpr (NonBlocking<T>) found.push_back("non-blocking");
+  if constexpr (SynchronousSend<T>) found.push_back("synchronous-send");
+  if constexpr (BufferedSend<T>) found.push_back("buffered-send");
+  if constexpr (ReadySend<T>) found.push_back("ready-send");
+  return found;
+}
+
+}  // namespace nhalf

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/pair.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo pingpong_rsend{
+    .name = "pingpong-rsend",
+    .what = "ping-pong with ready sends: each receive is posted before its message leaves",
+    .needs = "ready-send",
+    .messages_per_round = 2};
+
+/// Each side posts the receive for the next message before it sends its own, which is what tells
+/// the other side that it may send. Rank 1's receive stays posted between batches; the first is
+/// posted before all ranks agree that they are ready, the last is met when the pattern ends.
+template <class T>
+  requires ReadySend<T> && NonBlocking<T>
+class PingPongRsend : public Pair<T> {
+ public:
+  PingPongRsend(T& transport, const Case& point) : Pair<T>(transport, point) {
+    if (transport.rank() == 1) posted_ = transport.irecv(0, this->in_.bytes());
+  }
+
+  ~PingPongRsend() override {
+    if (this->transport_.rank() == 0) this->transport_.send(1, this->out_.bytes());
+    if (this->transport_.rank() == 1) this->transport_.wait(posted_);
+  }
+
+  void run(std::uint64_t rounds) override {
+    T& transport = this->transport_;
+    const int rank = transport.rank();
+    for (auto i = rounds; i > 0 && rank == 0; --i) {
+      posted_ = transport.irecv(1, this->in_.bytes());
+      transport.rsend(1, this->out_.bytes());
+      transport.wait(posted_);
+    }
+    for (auto i = rounds; i > 0 && rank == 1; --i) {
+      transport.wait(posted_);
+      posted_ = transport.irecv(0, this->in_.bytes());
+      transport.rsend(0, this->out_.bytes());
+    }
+  }
+
+ private:
+  typename T::Request posted_{};
+};
+
+NHALF_PATTERN(pingpong_rsend, PingPongRsend);
+
+}  // namespace nhalf
