@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nhalf.errors import InputError
 from nhalf.models import Curve, Floats, Model
-from nhalf.models._least_squares import best_partitions, fit_lines, point_noise, segment_costs
+from nhalf.models._least_squares import best_partitions, point_noise, segment_costs
+from nhalf.models._line import Piece, check_curve, check_range, fit_piece
 
 POINTS_PER_SEGMENT_MIN = 2
 SEGMENTS_MAX = 16
@@ -19,35 +20,11 @@ NOISE_FLOOR = 3e-8
 """Relative misfit that double precision leaves behind: less is no misfit."""
 NARROW_BRACKET = 1.6
 """A break known within this factor is taken to lie at the roundest size of its bracket."""
+BRIDGE_PERCENT = 25.0
+"""Below this change, times inside a break's bracket run straight from one segment to the next:
+where the break lies is not known, and half of a small change is the smaller error."""
 BEND_PERCENT = 2.0
 """A change at a break below this is a bend (the slope changes, the time does not)."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One segment: valid from the first to the last measured size in it.
-
-    `t0_s` seconds, `per_byte_s` = 1/r_inf in seconds per byte; both are never negative.
-    """
-
-    from_bytes: float
-    to_bytes: float
-    t0_s: float
-    per_byte_s: float
-
-    @property
-    def r_inf_Bps(self) -> float | None:
-        """Asymptotic rate in bytes per second; None when time does not grow with size."""
-        return 1.0 / self.per_byte_s if self.per_byte_s > 0 else None
-
-    @property
-    def n_half_bytes(self) -> float | None:
-        """Size that reaches half of r_inf; None when r_inf is infinite."""
-        return self.t0_s / self.per_byte_s if self.per_byte_s > 0 else None
-
-    def at(self, size_bytes: float) -> float:
-        """Seconds for a size, also beyond the segment's ends."""
-        return self.t0_s + size_bytes * self.per_byte_s
 
 
 @dataclass(frozen=True)
@@ -101,38 +78,24 @@ class Segmented(Model):
         """Fits the line of each segment, given the index of each segment's first point."""
         pieces = []
         for first, end in zip(starts, [*starts[1:], curve.size_bytes.size], strict=True):
-            part = slice(first, end)
-            size, time = curve.size_bytes[part], curve.time_s[part]
-            a, b = fit_lines(size, time, weight[part] / time**2)
-            pieces.append(Piece(float(size[0]), float(size[-1]), float(a), float(b)))
+            pieces.append(fit_piece(curve, weight, slice(first, end)))
         breaks = [_break(left, right) for left, right in zip(pieces, pieces[1:], strict=False)]
         return cls(tuple(pieces), tuple(breaks))
 
     def predict_s(self, size_bytes: Floats) -> Floats:
         """Times in seconds, same shape; raises InputError beyond the sizes fitted."""
-        size = np.asarray(size_bytes, dtype=np.float64)
-        low, high = self.pieces[0].from_bytes, self.pieces[-1].to_bytes
-        if size.size and not bool(np.all((size >= low) & (size <= high))):
-            raise InputError(
-                f"the model covers {low:.0f} to {high:.0f} bytes only",
-                "measure the sizes in question; a model does not extrapolate",
-            )
+        size = check_range(size_bytes, self.pieces[0].from_bytes, self.pieces[-1].to_bytes)
         which = np.searchsorted([change.at_bytes for change in self.breaks], size, side="right")
         t0 = np.array([piece.t0_s for piece in self.pieces])
         per_byte = np.array([piece.per_byte_s for piece in self.pieces])
         result: Floats = t0[which] + size * per_byte[which]
+        for change, left, right in zip(self.breaks, self.pieces, self.pieces[1:], strict=False):
+            if 0 < abs(change.change_percent) < BRIDGE_PERCENT:
+                inside = (size > change.low_bytes) & (size < change.high_bytes)
+                ends = [change.low_bytes, change.high_bytes]
+                times = [left.at(change.low_bytes), right.at(change.high_bytes)]
+                result = np.where(inside, np.interp(size, ends, times), result)
         return result
-
-
-def check_curve(curve: Curve) -> None:
-    """Raises InputError unless the curve has sizes that increase and finite positive times."""
-    size, time = curve.size_bytes, curve.time_s
-    if size.size == 0:
-        raise InputError("there is nothing to fit", "measure at least one size")
-    if not (np.all(np.isfinite(size)) and np.all(size >= 0) and np.all(np.diff(size) > 0)):
-        raise InputError("sizes must increase and must not be negative", "sort the curve first")
-    if not (np.all(np.isfinite(time)) and np.all(time > 0)):
-        raise InputError("times must be positive numbers", "leave out points that failed")
 
 
 def _weights(noise: Floats) -> Floats:
@@ -144,7 +107,9 @@ def _weights(noise: Floats) -> Floats:
     return weight
 
 
-def _choose(partitions: list[Floats], cost: Floats, noise_variance: float) -> Floats:
+def _choose(
+    partitions: list[NDArray[np.int64]], cost: Floats, noise_variance: float
+) -> NDArray[np.int64]:
     """The division that minimises Schwarz's criterion, a break counted as two parameters.
 
     Counted as one, breaks are found in pure noise (Zhang and Siegmund, Biometrics 63 (2007) 22).
