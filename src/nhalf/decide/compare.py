@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is B slower than A? Paired by launches, with few false alarms over a whole curve.
+
+Launch k of every library ran in the same round, so what disturbed the machine then disturbed both:
+the logarithm of the ratio of their launch medians is the datum, one per launch and size,
+
+    d(k, n) = log B(k, n) - log A(k, n) = effect(n) + launch(k) + noise(k, n)
+
+- The *level* of a launch is the interquartile mean of d over sizes: a launch-wide shift is seen
+  in it, a few odd sizes are not. The curve's ratio is the mean level, its interval Student's.
+- At one size the interval has two parts: that of the level (few launches, few degrees of
+  freedom) and that of the size's deviations from the level, whose variances are moderated over
+  sizes (Smyth 2004); both are joined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
+- All intervals of a curve hold together: Bonferroni over its sizes. A verdict is given where an
+  interval excludes the threshold, so a false alarm anywhere on a curve has at most the chance of
+  1 - confidence, half of it on the slow side of the level and half on that of the sizes.
+
+Two runs are paired by launch number in the same way; what changed in the machine between two runs
+that were not interleaved cannot be told from what changed in the libraries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from nhalf.errors import InputError
+from nhalf.statistics.intervals import Floats
+from nhalf.statistics.moderation import moderate
+from nhalf.store.schema import POINT_COLUMNS
+
+Verdict = Literal["slower", "faster", "mixed", "equal", "unclear"]
+
+THRESHOLD = 1.02
+CONFIDENCE = 0.99
+CURVE = [name for name in POINT_COLUMNS if name not in ("mpi", "bytes")]
+"""What two curves share, apart from the library, which may differ."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Time of B over time of A with its interval (NaN where launches are too few for one)."""
+
+    ratio: float
+    low: float
+    high: float
+
+    def verdict(self, threshold: float) -> Verdict:
+        """Slower or faster where the interval excludes the threshold, equal where it is inside."""
+        if self.low > threshold:
+            return "slower"
+        if self.high < 1 / threshold:
+            return "faster"
+        inside = self.low >= 1 / threshold and self.high <= threshold
+        return "equal" if inside else "unclear"
+
+
+@dataclass(frozen=True)
+class SizeRatio:
+    """One size: the reported times of both, their ratio and what follows."""
+
+    size_bytes: int
+    a_s: float
+    b_s: float
+    ratio: Ratio
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class CurveRatio:
+    """One pattern of one library (or pair of libraries) over all sizes that both measured."""
+
+    point: dict[str, Any]
+    mpi_a: str
+    mpi_b: str
+    launches: int
+    ratio: Ratio
+    verdict: Verdict
+    sizes: list[SizeRatio]
+
+    @property
+    def mpi(self) -> str:
+        """The library's name, or both."""
+        return self.mpi_a if self.mpi_a == self.mpi_b else f"{self.mpi_a},{self.mpi_b}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All curves that A and B share, and what they do not share."""
+
+    threshold: float
+    confidence: float
+    curves: list[CurveRatio]
+    not_comparable: list[dict[str, Any]]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of everything: a slow-down anywhere shows."""
+        return _together([curve.verdict for curve in self.curves])
+
+    @property
+    def regressed(self) -> bool:
+        """Whether B is slower than A somewhere."""
+        return self.verdict in ("slower", "mixed")
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf compare --json` prints; an interval that is not known is null."""
+        return {
+            "verdict": self.verdict,
+            "threshold": self.threshold,
+            "confidence": self.confidence,
+            "patterns": [_curve_json(curve) for curve in self.curves],
+            "not_comparable": self.not_comparable,
+        }
+
+
+def compare(
+    a: pl.DataFrame,
+    b: pl.DataFrame,
+    *,
+    libraries: Sequence[tuple[str, str]] | None = None,
+    threshold: float = THRESHOLD,
+    confidence: float = CONFIDENCE,
+) -> Comparison:
+    """Compare launch medians of A and B (columns of `launch_medians`, one run each).
+
+    `libraries` pairs names of A with names of B; by default equal names, or the only one of each.
+    Raises InputError when nothing can be compared or the threshold is below 1.
+    """
+    if not (math.isfinite(threshold) and threshold >= 1):
+        raise InputError(f"threshold {threshold} is not a ratio above 1", "1.02 means 2 % slower")
+    pairs = libraries if libraries is not None else pair_libraries(a, b)
+    curves: list[CurveRatio] = []
+    missing: list[dict[str, Any]] = []
+    for mpi_a, mpi_b in pairs:
+        left = a.filter(pl.col("mpi") == mpi_a)
+        right = b.filter(pl.col("mpi") == mpi_b)
+        for point, joined in _curves(left, right):
+            missing += _missing(point, (mpi_a, mpi_b), joined)
+            both = joined.drop_nulls(["a_s", "b_s"]).filter(
+                (pl.col("a_s") > 0) & (pl.col("b_s") > 0)
+            )
+            if not both.is_empty():
+                curves.append(_compare_curve(point, (mpi_a, mpi_b), both, threshold, confidence))
+    if not curves:
+        raise InputError(
+            "A and B have no launch of a common pattern and size",
+            "compare runs of the same patterns and sizes, or name libraries with --mpi A,B",
+        )
+    return Comparison(threshold, confidence, curves, missing)
+
+
+def pair_libraries(a: pl.DataFrame, b: pl.DataFrame) -> list[tuple[str, str]]:
+    """Equal names in A and B; where there is none, and each has one library, these two."""
+    left, right = (sorted(frame["mpi"].unique().to_list()) for frame in (a, b))
+    common = [(name, name) for name in left if name in right]
+    if not common and len(left) == len(right) == 1:
+        return [(left[0], right[0])]
+    return common
+
+
+def ratio_intervals(
+    logs: Floats, confidence: float = CONFIDENCE
+) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
+    """Centre, low and high of the level, and the same (sizes,) for each size; all logarithms.
+
+    `logs` (launches, sizes) are logarithms of ratios, NaN where a launch lacks a size. Intervals
+    are NaN where fewer than two launches are there. A width of zero is right without noise.
+    """
+    complete = ~np.isnan(logs).any(axis=0)
+    level = _level(logs[:, complete]) if complete.any() else np.zeros(len(logs))
+    launches = len(level)
+    level_variance = float(np.var(level, ddof=1)) / launches if launches > 1 else math.nan
+    reach = _quantile(np.array(launches - 1.0), (1 + confidence) / 2) * math.sqrt(level_variance)
+    centre = float(np.median(level))
+    curve = _hull(centre, float(level.mean()), float(reach))
+    if not complete.any():
+        curve = (math.nan, math.nan, math.nan)
+        level_variance = 0.0
+    return curve, _size_intervals(logs, level, level_variance, confidence)
+
+
+def _size_intervals(
+    logs: Floats, level: Floats, level_variance: float, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """Centre, low and high (sizes,): deviations from the level, and the level, joined."""
+    deviations = logs - level[:, None]
+    count = (~np.isnan(logs)).sum(axis=0).astype(np.float64)
+    mean = np.nanmean(deviations, axis=0) + level.mean()
+    squares = np.nansum((deviations - np.nanmean(deviations, axis=0)) ** 2, axis=0)
+    degrees = count - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance, freedom = moderate(squares / degrees, degrees)
+        own = variance / count
+        total = own + level_variance
+        parts = np.nan_to_num(own**2 / freedom) + level_variance**2 / max(len(level) - 1, 1)
+        joined = np.where(total > 0, total**2 / parts, len(level) - 1.0)
+        sure = 1 - (1 - confidence) / 2 / logs.shape[1]
+        reach = _quantile(joined, sure) * np.sqrt(total)
+    centre = np.nanmedian(logs, axis=0)
+    low, high = np.minimum(mean - reach, centre), np.maximum(mean + reach, centre)
+    few = count < 2
+    return centre, np.where(few, np.nan, low), np.where(few, np.nan, high)
+
+
+def _level(logs: Floats) -> Floats:
+    """Interquartile mean over sizes of each launch: robust, and nearly as sharp as the mean."""
+    quarter = logs.shape[1] // 4
+    middle: Floats = np.sort(logs, axis=1)[:, quarter : logs.shape[1] - quarter].mean(axis=1)
+    return middle
+
+
+def _quantile(degrees: Floats, probability: float) -> Floats:
+    from scipy.special import stdtrit
+
+    found: Floats = np.where(degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan)
+    return found
+
+
+def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float]:
+    """An interval around the mean, stretched to contain the reported centre."""
+    if math.isnan(reach):
+        return centre, math.nan, math.nan
+    return centre, min(mean - reach, centre), max(mean + reach, centre)
+
+
+def _curves(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s."""
+    on = [*CURVE, "bytes", "launch"]
+    joined = (
+        a.select(*on, a_s="median_s")
+        .join(b.select(*on, b_s="median_s"), on=on, how="full", coalesce=True, nulls_equal=True)
+        .sort(on)
+    )
+    for _, rows in joined.group_by(CURVE, maintain_order=True):
+        yield rows.select(CURVE).row(0, named=True), rows
+
+
+def _missing(
+    point: dict[str, Any], libraries: tuple[str, str], rows: pl.DataFrame
+) -> list[dict[str, Any]]:
+    """Sizes of a curve that cannot be compared, by reason."""
+    sizes = rows.group_by("bytes").agg(
+        a=pl.col("a_s").is_not_null().any(),
+        b=pl.col("b_s").is_not_null().any(),
+        both=(pl.col("a_s").is_not_null() & pl.col("b_s").is_not_null()).any(),
+        zero=(pl.col("a_s").eq(0) | pl.col("b_s").eq(0)).any(),
+    )
+    reasons = {
+        "only in A": pl.col("a") & ~pl.col("b"),
+        "only in B": pl.col("b") & ~pl.col("a"),
+        "no launch in common": pl.col("a") & pl.col("b") & ~pl.col("both"),
+        "a time of 0": pl.col("both") & pl.col("zero"),
+    }
+    found = {why: sizes.filter(flag)["bytes"].sort().to_list() for why, flag in reasons.items()}
+    name = libraries[0] if libraries[0] == libraries[1] else ",".join(libraries)
+    return [
+        {**point, "mpi": name, "reason": why, "bytes": size_bytes}
+        for why, size_bytes in found.items()
+        if size_bytes
+    ]
+
+
+def _compare_curve(
+    point: dict[str, Any],
+    libraries: tuple[str, str],
+    rows: pl.DataFrame,
+    threshold: float,
+    confidence: float,
+) -> CurveRatio:
+    """The verdict on one curve; `rows` has bytes, launch, a_s and b_s, both positive."""
+    sizes = rows["bytes"].unique().sort().to_numpy()
+    a, b = (_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
+    level, by_size = ratio_intervals(np.log(b / a), confidence)
+    curve = Ratio(*(math.exp(x) for x in level))
+    a_s, b_s = (np.nanmedian(matrix, axis=0) for matrix in (a, b))
+    ratios = [Ratio(*(math.exp(x) for x in row)) for row in zip(*by_size, strict=True)]
+    found = [
+        SizeRatio(int(size), float(a_s[i]), float(b_s[i]), ratios[i], ratios[i].verdict(threshold))
+        for i, size in enumerate(sizes)
+    ]
+    doubts: list[Verdict] = [s.verdict for s in found if s.verdict in ("slower", "faster")]
+    verdict = _together([curve.verdict(threshold), *doubts])
+    return CurveRatio(point, *libraries, len(a), curve, verdict, found)
+
+
+def _matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
+    """A column as (launches, sizes), NaN where a launch lacks a size.
+
+    Launches that lack more than half of the sizes (cut short) are left out, unless all do.
+    """
+    launches = rows["launch"].unique().sort().to_numpy()
+    matrix = np.full((len(launches), len(sizes)), np.nan)
+    row = np.searchsorted(launches, rows["launch"].to_numpy())
+    matrix[row, np.searchsorted(sizes, rows["bytes"].to_numpy())] = rows[column].to_numpy()
+    whole = (~np.isnan(matrix)).mean(axis=1) >= 0.5
+    covered = bool(whole.any()) and bool((~np.isnan(matrix[whole])).any(axis=0).all())
+    return matrix[whole] if covered else matrix
+
+
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict from several: what differs shows, and equal is what is equal everywhere."""
+    kinds = set(verdicts)
+    if "mixed" in kinds or {"slower", "faster"} <= kinds:
+        return "mixed"
+    for kind in ("slower", "faster"):
+        if kind in kinds:
+            return kind
+    return "equal" if kinds == {"equal"} else "unclear"
+
+
+def _curve_json(curve: CurveRatio) -> dict[str, Any]:
+    """One curve as JSON."""
+    return {
+        **curve.point,
+        "mpi": curve.mpi,
+        "launches": curve.launches,
+        "ratio": _finite(curve.ratio.ratio),
+        "ci": [_finite(curve.ratio.low), _finite(curve.ratio.high)],
+        "verdict": curve.verdict,
+        "sizes": [
+            {
+                "bytes": size.size_bytes,
+                "a_s": size.a_s,
+                "b_s": size.b_s,
+                "ratio": size.ratio.ratio,
+                "ci_low": _finite(size.ratio.low),
+                "ci_high": _finite(size.ratio.high),
+                "verdict": size.verdict,
+            }
+            for size in curve.sizes
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

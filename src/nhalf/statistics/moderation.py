@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variances of many similar things, each seen a few times only, that lend each other strength.
+
+Five launches say little about the spread at one size, but twenty sizes together say a lot: each
+variance is drawn towards the common one, by as much as the variances resemble each other (Smyth,
+Linear models and empirical Bayes methods for assessing differential expression in microarray
+experiments, Stat. Appl. Genet. Mol. Biol. 3(1), 2004).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nhalf.statistics.intervals import Floats
+
+THINGS_LEAST = 3
+FLOOR = 1e-5
+"""Variances below this share of the median one count as that share: their logarithm is finite."""
+
+
+def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
+    """Moderated variances and their degrees of freedom, each (n,), from n sample variances.
+
+    Things with no degree of freedom (seen once) take the common variance. Fewer than three
+    variances above zero cannot lend anything: they are returned as they are.
+    """
+    from scipy.special import digamma, polygamma
+
+    seen = degrees > 0
+    if np.sum(seen & (variances > 0)) < THINGS_LEAST:
+        return np.where(seen, variances, math.nan), degrees
+    half = degrees[seen] / 2
+    floor = FLOOR * float(np.median(variances[seen & (variances > 0)]))
+    logs = np.log(np.maximum(variances[seen], floor)) - digamma(half) + np.log(half)
+    excess = float(np.var(logs, ddof=1) - np.mean(polygamma(1, half)))
+    # As if known from `prior` degrees of freedom; never more than there are in all.
+    prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
+    common = float(np.mean(logs))
+    if math.isfinite(prior):
+        common += float(digamma(prior / 2)) - math.log(prior / 2)
+        moderated = (prior * math.exp(common) + degrees * np.nan_to_num(variances)) / (
+            prior + degrees
+        )
+    else:
+        moderated = np.full(len(variances), math.exp(common))
+    total = float(degrees.sum() - degrees[seen].mean())
+    return moderated, np.minimum(prior + degrees, max(total, float(degrees[seen].max())))
+
+
+def _trigamma_inverse(value: float) -> float:
+    """The x with trigamma(x) = value > 0, by Newton's iteration (Smyth 2004, appendix)."""
+    from scipy.special import polygamma
+
+    if value > 1e7:
+        return 1 / math.sqrt(value)
+    if value < 1e-6:
+        return 1 / value
+    guess = 0.5 + 1 / value
+    for _ in range(50):
+        here = float(polygamma(1, guess))
+        step = here * (1 - here / value) / float(polygamma(2, guess))
+        guess += step
+        if abs(step) < 1e-8 * guess:
+            break
+    return guess
