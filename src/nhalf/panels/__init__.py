@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import altair as alt
 import polars as pl
+
+from nhalf.statistics.summary import launch_medians
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import FittedModel
@@ -27,6 +30,14 @@ class ReportData:
     models: list[FittedModel] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def launches(self) -> pl.DataFrame:
+        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`.
+
+        Raw samples are reduced here, once for all panels: a report never embeds them.
+        """
+        return launch_medians(self.measurements)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every panel draws alike: axes, series names, marks and the thinning of long curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from nhalf.decide.fit import CURVE_COLUMNS
+from nhalf.machines.machine import FittedModel
+from nhalf.panels import ReportData
+from nhalf.units import format_rate, format_size, format_time
+
+SIZES_PER_SERIES_MAX = 160
+"""A curve with more sizes is thinned: more points than pixels only make the file larger."""
+
+MAIN_PATTERN = "pingpong"
+FACET_WIDTH = 330
+FACET_HEIGHT = 210
+CHART_HEIGHT = 360
+
+# Binary ticks: every fourth doubling, so that labels do not collide at usual widths.
+SIZE_TICKS = [0, *(2**power for power in range(0, 41, 4))]
+SIZE_LABEL = (
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '~r') + ' KiB' : "
+    "format(datum.value, '~r') + ' B'"
+)
+_SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
+TIME_LABEL = _SI_LABEL + "'s'"
+RATE_LABEL = _SI_LABEL + "'B/s'"
+
+Row = dict[str, Any]
+
+
+def library_label(data: ReportData, transport: str, mpi: str) -> str:
+    """How the report calls a library; transports without MPI go by their own name."""
+    return data.titles.get(mpi, mpi) if mpi else transport
+
+
+def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """Adds `series`: the library's title and whatever else tells the curves of this data apart."""
+    varying = [
+        name
+        for name in ("transport", "algorithm", "ranks", "placement", "run")
+        if _tells_apart(data.summary, name)
+    ]
+
+    def label(row: Row) -> str:
+        extras = [_extra(name, row[name]) for name in varying]
+        return ", ".join([library_label(data, row["transport"], row["mpi"]), *filter(None, extras)])
+
+    columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
+    labels = [label(row) for row in frame.select(columns).iter_rows(named=True)]
+    return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
+
+
+def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
+    if name == "transport":
+        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
+    return summary[name].n_unique() > 1
+
+
+def _extra(name: str, value: object) -> str:
+    return f"{value} ranks" if name == "ranks" else str(value)
+
+
+def series_names(data: ReportData) -> list[str]:
+    """Every series of the data, sorted: the one order that fixes each library's colour."""
+    return sorted(with_series(data.summary, data)["series"].unique().to_list())
+
+
+def sound(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points that can be drawn: a finite positive median, ends of the interval filled in."""
+    median = pl.col("median_s")
+    return summary.filter(median.is_finite() & (median > 0)).with_columns(
+        low_s=pl.when(pl.col("ci_low_s").is_finite() & (pl.col("ci_low_s") > 0))
+        .then("ci_low_s")
+        .otherwise(median),
+        high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
+        .then("ci_high_s")
+        .otherwise(median),
+    )
+
+
+def thin(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """At most SIZES_PER_SERIES_MAX sizes for each combination of `keys`, first and last kept."""
+    rank = pl.col("bytes").rank("dense").over(keys) - 1
+    count = pl.col("bytes").n_unique().over(keys)
+    step = (count / SIZES_PER_SERIES_MAX).ceil()
+    return frame.filter((rank % step == 0) | (rank == count - 1)).sort(*keys, "bytes")
+
+
+def digits(value: float, significant: int = 5) -> float | None:
+    """A number as it goes into a specification: short, and never NaN, which JSON does not know."""
+    return float(f"{value:.{significant}g}") if math.isfinite(value) else None
+
+
+def interval_text(low_s: float, high_s: float, launches: int) -> str:
+    """'210 ns to 225 ns' for a tooltip, or why there is none."""
+    if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
+        return "none (needs several launches)"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
+def time_rows(points: pl.DataFrame) -> list[Row]:
+    """Rows of a time chart from sound points with `series`."""
+    return [
+        {
+            "series": row["series"],
+            "pattern": row["pattern"],
+            "bytes": row["bytes"],
+            "size": format_size(row["bytes"]),
+            "median": digits(row["median_s"]),
+            "low": digits(row["low_s"]),
+            "high": digits(row["high_s"]),
+            "time": format_time(row["median_s"]),
+            "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
+            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+            "launches": row["launches"],
+        }
+        for row in points.iter_rows(named=True)
+    ]
+
+
+def data_of(rows: list[Row]) -> alt.InlineData:
+    """Rows as inline data: the report must not need a file or a server."""
+    return alt.InlineData(values=rows)
+
+
+def size_axis(title: str = "message size") -> alt.X:
+    """The size axis: logarithmic, with 0 bytes at a place of its own one doubling left of 1 B."""
+    return alt.X(
+        "bytes:Q",
+        title=title,
+        scale=alt.Scale(type="symlog", constant=1, nice=False),
+        axis=alt.Axis(values=SIZE_TICKS, labelExpr=SIZE_LABEL, labelOverlap="greedy"),
+    )
+
+
+def log_ticks(values: Iterable[float | None]) -> list[float]:
+    """1, 2 and 5 of each decade over the values; only decades where there are many."""
+    positive = [value for value in values if value is not None and value > 0]
+    if not positive:
+        return []
+    first = math.floor(math.log10(min(positive)))
+    last = math.ceil(math.log10(max(positive)))
+    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    return [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+
+
+def color(names: Sequence[str], title: str | None = None) -> alt.Color:
+    """Colour by series in the fixed order; the theme gives the palette."""
+    return alt.Color(
+        "series:N",
+        title=title,
+        scale=alt.Scale(domain=list(names)),
+        legend=alt.Legend(title=title, labelLimit=320, symbolSize=110, symbolOpacity=1),
+    )
+
+
+def shape(names: Sequence[str]) -> alt.Shape:
+    """Shape by series too: colour alone does not reach every reader, nor a printer."""
+    return alt.Shape("series:N", scale=alt.Scale(domain=list(names)), legend=None)
+
+
+def highlight() -> alt.Parameter:
+    """Clicking a legend entry keeps that series and fades the others."""
+    return alt.selection_point(name="picked", fields=["series"], bind="legend")
+
+
+def faded(picked: alt.Parameter, opacity: float) -> Any:
+    """`opacity` for picked series, nearly nothing for the others."""
+    return alt.condition(picked, alt.value(opacity), alt.value(0.06))
+
+
+def pattern_choice(patterns: Sequence[str]) -> alt.Parameter:
+    """A parameter that picks the pattern shown, with an input where there is a choice."""
+    first = MAIN_PATTERN if MAIN_PATTERN in patterns else patterns[0]
+    if len(patterns) == 1:
+        return alt.param(name="shown", value=first)
+    return alt.param(
+        name="shown",
+        value=first,
+        bind=alt.binding_select(options=list(patterns), name="Pattern "),
+    )
+
+
+def only_shown() -> str:
+    """The filter that goes with `pattern_choice`."""
+    return "datum.pattern === shown"
+
+
+def describes(model: FittedModel, point: Row) -> bool:
+    """Whether a fitted model is that of the curve to which a point belongs."""
+    return all(getattr(model, name) == point[name] for name in CURVE_COLUMNS)

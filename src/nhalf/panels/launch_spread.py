@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the launches of one point lie apart, by size."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.panels import Panel, ReportData
+from nhalf.panels import _common as common
+from nhalf.units import format_size, format_time
+
+LAUNCHES_MAX = 24
+"""More launches than this are thinned to evenly spaced ones per point; the spread stays whole."""
+
+
+class LaunchSpread(Panel):
+    title = "Spread between launches"
+    how_to_read = (
+        "Each dot is one start of the program, placed by how far its median lies from the middle "
+        "of all starts at that size: tight columns around 0 % mean that you may trust one run."
+    )
+    order = 50
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = _main_pattern(common.with_series(data.launches, data))
+        points = _deviations(common.thin(points, ["series"]))
+        if points.is_empty():
+            return None
+        names = common.series_names(data)
+        base = alt.Chart().encode(
+            x=common.size_axis(),
+            color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
+        )
+        deviation = alt.Y(
+            "deviation:Q", title="from the middle launch", axis=alt.Axis(format="+%", tickCount=6)
+        )
+        span = base.mark_rule(strokeWidth=2, opacity=0.35).encode(y="low:Q", y2="high:Q")
+        dots = base.mark_point(filled=True, size=22, opacity=0.75).encode(
+            y=deviation,
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("launch:Q", title="launch"),
+                alt.Tooltip("time:N", title="median of the launch"),
+                alt.Tooltip("deviation:Q", title="from the middle", format="+.1%"),
+            ],
+        )
+        shown = set(points["series"].to_list())
+        return (
+            alt.layer(span, dots, data=common.data_of(_rows(points)))
+            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+            .facet(
+                alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
+                columns=2,
+            )
+        )
+
+
+def _main_pattern(points: pl.DataFrame) -> pl.DataFrame:
+    patterns = points["pattern"].unique().sort().to_list()
+    if common.MAIN_PATTERN in patterns:
+        return points.filter(pl.col("pattern") == common.MAIN_PATTERN)
+    return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
+
+
+def _deviations(points: pl.DataFrame) -> pl.DataFrame:
+    """Launch medians relative to the middle launch; only points with several launches."""
+    group = ["series", "pattern", "bytes"]
+    ratio = pl.col("median_s") / pl.col("median_s").median().over(group) - 1
+    step = (pl.len().over(group) / LAUNCHES_MAX).ceil()
+    return (
+        points.filter(pl.len().over(group) > 1)
+        .with_columns(deviation=ratio)
+        .with_columns(
+            low=pl.col("deviation").min().over(group), high=pl.col("deviation").max().over(group)
+        )
+        .filter(pl.int_range(pl.len()).over(group) % step == 0)
+    )
+
+
+def _rows(points: pl.DataFrame) -> list[common.Row]:
+    return [
+        {
+            "series": row["series"],
+            "bytes": row["bytes"],
+            "size": format_size(row["bytes"]),
+            "launch": row["launch"],
+            "time": format_time(row["median_s"]),
+            "deviation": common.digits(row["deviation"], 4),
+            "low": common.digits(row["low"], 4),
+            "high": common.digits(row["high"], 4),
+        }
+        for row in points.iter_rows(named=True)
+    ]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From runs to what panels and findings read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from nhalf.decide.fit import fit_summary
+from nhalf.errors import InputError
+from nhalf.panels import ReportData
+from nhalf.statistics.summary import summarise
+
+if TYPE_CHECKING:
+    from nhalf.store.run import Run
+
+
+def assemble(runs: list[Run]) -> ReportData:
+    """The measurements of all runs, their summary and the models fitted to them.
+
+    Raises InputError when there is nothing to report. A curve that no model fits is no error: the
+    report shows it without one.
+    """
+    if not runs:
+        raise InputError("no run was given", "name at least one run directory")
+    measurements = pl.concat([run.measurements() for run in runs])
+    summary = summarise(measurements)
+    if summary.is_empty():
+        names = ", ".join(str(run.path) for run in runs)
+        raise InputError(f"no measurement in {names}", "measure first: nhalf run")
+    try:
+        models = fit_summary(measurements, summary)
+    except InputError:
+        models = []
+    return ReportData(
+        measurements=measurements,
+        summary=summary,
+        models=models,
+        titles={name: title for run in runs for name, title in run.titles.items()},
+        environments={run.path.name: run.environment for run in runs},
+    )

@@ -1,0 +1,89 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const themes = JSON.parse(document.getElementById("themes").textContent);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  // A file opened from disk may have no storage: the choice then lasts as long as the page.
+  const stored = () => { try { return localStorage.getItem("nhalf-theme"); } catch { return null; } };
+  const store = (name) => { try { localStorage.setItem("nhalf-theme", name); } catch { /* see above */ } };
+  const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
+  if (stored()) root.dataset.theme = stored();
+
+  const FACET_GAP = 32, FACET_AXIS = 74, TWO_COLUMNS = 700, LEGEND_ENTRY = 235;
+
+  // Vega-Lite cannot fit facets to their container, so their width is computed here.
+  function fitted(spec, width) {
+    const copy = structuredClone(spec);
+    if (copy.facet) {
+      const count = (copy.facet.sort || []).length || 1;
+      const columns = width >= TWO_COLUMNS && count > 1 ? 2 : 1;
+      copy.columns = columns;
+      copy.spec.width = Math.max(140, Math.floor((width - FACET_GAP * (columns - 1)) / columns - FACET_AXIS));
+    } else if (width < 560) {
+      copy.height = Math.min(copy.height || 300, 300);
+    }
+    return copy;
+  }
+
+  function config(width) {
+    const chosen = structuredClone(themes[theme()]);
+    chosen.legend.columns = Math.max(1, Math.floor(width / LEGEND_ENTRY));
+    return chosen;
+  }
+
+  const plots = [...document.querySelectorAll("figure[data-panel]")].map((figure) => ({
+    plot: figure.querySelector(".plot"),
+    spec: JSON.parse(document.querySelector(`script[data-spec="${figure.dataset.panel}"]`).textContent),
+    view: null,
+  }));
+
+  async function draw(entry) {
+    const width = Math.floor(entry.plot.clientWidth);
+    if (width < 50) return;
+    entry.width = width;
+    if (entry.view) entry.view.finalize();
+    try {
+      entry.view = await vegaEmbed(entry.plot, fitted(entry.spec, width), {
+        mode: "vega-lite", renderer: "svg", config: config(width), tooltip: { theme: theme() },
+        actions: { export: true, source: false, compiled: false, editor: false },
+        downloadFileName: `nhalf-${entry.plot.parentElement.dataset.panel}`,
+      });
+    } catch (error) {
+      entry.plot.textContent = `This chart could not be drawn: ${error.message}`;
+      entry.plot.classList.add("broken");
+      console.error(error);
+    }
+  }
+
+  async function drawAll() {
+    for (const entry of plots) await draw(entry);
+    root.dataset.drawn = theme();
+  }
+
+  document.getElementById("theme").addEventListener("click", () => {
+    root.dataset.theme = theme() === "dark" ? "light" : "dark";
+    store(root.dataset.theme);
+    drawAll();
+  });
+  dark.addEventListener("change", () => { if (!root.dataset.theme) drawAll(); });
+
+  let pending = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(pending);
+    pending = setTimeout(() => {
+      for (const entry of plots) if (entry.plot.clientWidth !== entry.width) draw(entry);
+    }, 150);
+  });
+
+  const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of links.values()) link.classList.remove("here");
+      links.get(entry.target.id)?.classList.add("here");
+    }
+  }, { rootMargin: "-30% 0px -65% 0px" });
+  for (const id of links.keys()) { const section = document.getElementById(id); if (section) watch.observe(section); }
+
+  drawAll();
+})();

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as one file: no network, no server, no second file."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import polars as pl
+import vl_convert
+from markupsafe import Markup
+
+from nhalf import __version__
+from nhalf.decide.findings import FASTER, Finding, findings, times
+from nhalf.panels import Panel, ReportData, Table
+from nhalf.panels import _common as common
+from nhalf.plugins import load
+from nhalf.report import themes
+from nhalf.report.overview import Overview, overview
+from nhalf.units import format_rate, format_size, format_time
+
+HERE = Path(__file__).parent
+LEAD_FINDINGS = 3
+"""How many findings stand large; the others follow as a list."""
+
+LABELS = {
+    "wrong-data": "Wrong data",
+    "smallest-message": "Smallest message",
+    "fastest-small": "Small messages",
+    "fastest-medium": "Medium messages",
+    "fastest-large": "Large messages",
+    "switch-costs": "Protocol switch",
+    "switch-saves": "Protocol switch",
+    "send-mode": "Send mode",
+}
+"""The heading of a finding, by its kind; doubts share one."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A rendered panel: `spec` for a chart, otherwise `table`."""
+
+    name: str
+    title: str
+    how_to_read: str
+    spec: dict[str, Any] | None
+    table: Table | None
+
+
+def sections(data: ReportData) -> list[Section]:
+    """Every panel that has something to show, in order."""
+    shown: list[Section] = []
+    panels = load("nhalf.panels", Panel)
+    for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
+        drawn = kind().render(data)
+        if drawn is None:
+            continue
+        table = drawn if isinstance(drawn, Table) else None
+        spec = None if isinstance(drawn, Table) else drawn.to_dict()
+        if spec is not None:
+            spec["description"] = f"{kind.title}. {kind.how_to_read}"
+        shown.append(Section(name, kind.title, kind.how_to_read, spec, table))
+    return shown
+
+
+def page(data: ReportData) -> str:
+    """The whole report as HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["json"] = script_json
+    found = findings(data)
+    names = common.series_names(data)
+    return environment.get_template("page.html.j2").render(
+        version=__version__,
+        title=_title(data),
+        subtitle=_subtitle(data, names),
+        sureness=_sureness(data),
+        lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
+        others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
+        libraries=[_library(entry, names) for entry in overview(data)],
+        sections=sections(data),
+        themes={"light": themes.LIGHT, "dark": themes.DARK},
+        style=Markup(_read("style.css")),
+        script=Markup(_read("page.js")),
+        bundle=Markup(script_text(vl_convert.javascript_bundle(None))),
+        palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
+    )
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand inside a script element: no character in it can end the element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def script_text(source: str) -> str:
+    """JavaScript in which nothing reads as the end of its element or as a comment of HTML."""
+    return re.sub(r"</(script)", r"<\\/\1", source, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _title(data: ReportData) -> str:
+    hosts = {str(values["host"]) for values in data.environments.values() if values.get("host")}
+    return "Message performance" + (f" of {', '.join(sorted(hosts))}" if hosts else "")
+
+
+def _subtitle(data: ReportData, names: list[str]) -> str:
+    started = data.measurements.select(pl.col("started_s").min()).collect().item()
+    day = ""
+    if started is not None and math.isfinite(started):
+        day = f"measured {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
+    patterns = data.summary["pattern"].n_unique()
+    parts = [
+        _plural(len(names), "library", "libraries"),
+        _plural(patterns, "traffic pattern"),
+        _plural(data.summary.height, "point"),
+        day,
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _sureness(data: ReportData) -> list[tuple[str, str]]:
+    """The box that says how far the numbers carry: a figure and its words."""
+    low = int(data.summary["launches"].min() or 0)  # type: ignore[arg-type]
+    high = int(data.summary["launches"].max() or 0)  # type: ignore[arg-type]
+    half = _typical_half_width(data.summary)
+    launches = str(high) if low == high else f"{low} to {high}"
+    words = "launch of every point" if high == 1 else "separate launches of every point"
+    return [
+        (launches, words),
+        (f"{int(data.summary['samples'].sum()):,}".replace(",", " "), "timed samples kept"),
+        (
+            f"±{half * 100:.2g} %" if half is not None else "–",
+            "typical 95 % interval, over launches",
+        ),
+        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
+    ]
+
+
+def _typical_half_width(summary: pl.DataFrame) -> float | None:
+    half = (pl.col("ci_high_s") - pl.col("ci_low_s")) / 2 / pl.col("median_s")
+    widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
+    widths = widths.filter(widths.is_finite())
+    return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
+
+
+def _card(finding: Finding) -> dict[str, str]:
+    """A finding with the figure that stands large beside it."""
+    kind = "doubt" if finding.importance < 40 else "fact"
+    if finding.kind == "wrong-data":
+        kind = "wrong"
+    return {
+        "figure": _figure(finding),
+        "text": finding.text,
+        "remedy": finding.remedy,
+        "kind": kind,
+        "label": LABELS.get(finding.kind, "How sure"),
+    }
+
+
+def _figure(finding: Finding) -> str:
+    if math.isnan(finding.value):
+        return "–"
+    if finding.kind in {"switch-costs", "switch-saves"}:
+        return f"{(finding.value - 1) * 100:+.0f} %".replace("-", "−")
+    if math.isnan(finding.low):
+        return f"{finding.value:.0f}"
+    return times(finding.value).replace("x", "×")
+
+
+def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
+    several = entry.launches > 1
+    latency = f"{format_time(entry.latency_low_s)} to {format_time(entry.latency_high_s)}"
+    peak = f"{format_rate(entry.peak_low_Bps)} to {format_rate(entry.peak_high_Bps)}"
+    return {
+        "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
+        "name": entry.series,
+        "latency": format_time(entry.latency_s),
+        "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
+        "n_half": "–" if math.isnan(entry.n_half_bytes) else _rounded(entry.n_half_bytes),
+        "peak": format_rate(entry.peak_Bps),
+        "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
+        "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
+    }
+
+
+def _rounded(size_bytes: float) -> str:
+    """A size that was interpolated: two digits, as much as it is good for."""
+    unit = 2**20 if size_bytes >= 2**20 else 2**10 if size_bytes >= 2**10 else 1
+    return f"{float(f'{size_bytes / unit:.2g}'):g} " + {1: "B", 2**10: "KiB", 2**20: "MiB"}[unit]
+
+
+def _plural(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
