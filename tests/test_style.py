@@ -58,6 +58,7 @@ BAD = [
         "native/core/a.hpp",
         HEAD + "struct A {\n  int f() { double t; }\n  double w = 1;\n};\n",
     ),
+    ("unit", "native/core/a.hpp", HEAD + "struct A {\n  double a_s, b, c_s = 1;\n};\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    latency: float\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    rate: float | None = None\n"),
 ]
@@ -76,7 +77,7 @@ GOOD = [
     ("native/core/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
     ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 69),
     ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
-    ("docs/a.md", "a colour #12345" + "6, a list [1](#1-first), C#\n"),
+    ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
     ("src/nhalf/empty.py", ""),
 ]
 

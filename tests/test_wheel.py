@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel: what is in it, and that it measures where there is no compiler."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env"))
+COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mpi.*|tcc)(-[\d.]+)?")
+PROBES = {"probe-model", "probe-threads", "probe-mpi-abi"}
+
+pytestmark = pytest.mark.skipif(
+    not (BUILD_ENVIRONMENT / "bin" / "python").exists(),
+    reason=f"no build tools at {BUILD_ENVIRONMENT}: run `make setup`, or set NHALF_BUILD_ENV",
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree, built from nothing."""
+    folder = tmp_path_factory.mktemp("wheel")
+    tools = BUILD_ENVIRONMENT / "bin"
+    command = [str(tools / "python"), "-m", "build", "--wheel", "--no-isolation"]
+    command += [f"--config-setting=build-dir={folder / 'build'}", "--outdir", str(folder / "dist")]
+    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [*command, str(ROOT)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = (folder / "dist").iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel installed into a folder, with its programs executable."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*command, "--target", str(folder), str(wheel)], check=True)
+    return folder
+
+
+def test_serves_every_python(wheel: Path) -> None:
+    assert re.fullmatch(r"nhalf-[\d.]+-py3-none-[\w.]*linux[\w.]*\.whl", wheel.name)
+
+
+def test_holds_the_package_the_probes_and_the_sources_for_other_libraries(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"nhalf/_native/bin/{probe}" for probe in PROBES} <= names
+    ours = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
+    assert ours <= names
+    for room in ("core", "transports", "patterns"):
+        for header in (ROOT / "native" / room).glob("*.hpp"):
+            assert f"nhalf/_native/include/{room}/{header.name}" in names
+    assert "nhalf/_native/include/patterns/all_patterns.hpp" in names
+    strays = [n for n in names if not n.startswith(("nhalf/", "nhalf-")) or "__pycache__" in n]
+    assert strays == []
+
+
+def test_names_no_place_of_the_machine_that_built_it(unpacked: Path, wheel: Path) -> None:
+    if shutil.which("readelf") is None:
+        pytest.skip("readelf is missing (binutils)")
+    for probe in sorted(PROBES):
+        path = unpacked / "nhalf" / "_native" / "bin" / probe
+        dynamic = subprocess.run(
+            ["readelf", "-d", path], capture_output=True, text=True, check=True
+        ).stdout
+        assert "(NEEDED)" in dynamic
+        assert not re.search(r"\((RPATH|RUNPATH)\)", dynamic), dynamic
+        assert not re.search(r"NEEDED.*\[[^]]*/", dynamic), dynamic
+        content = path.read_bytes()
+        for place in (ROOT, wheel.parent.parent, BUILD_ENVIRONMENT, Path.home() / "x"):
+            assert f"{place}/".encode() not in content
+
+
+@pytest.fixture(scope="module")
+def no_compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with every command of this machine except compilers and MPI."""
+    folder = tmp_path_factory.mktemp("bin")
+    for place in ("/usr/bin", "/bin"):
+        for program in Path(place).iterdir():
+            if not COMPILERS.fullmatch(program.name) and not (folder / program.name).exists():
+                (folder / program.name).symlink_to(program)
+    assert shutil.which("c++", path=str(folder)) is None
+    return folder
+
+
+def nhalf(unpacked: Path, path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the installed package with `path` as the only place of commands."""
+    keep = {"HOME", "LANG", "XDG_DATA_HOME", "TMPDIR"}
+    environment = {name: value for name, value in os.environ.items() if name in keep}
+    environment |= {"PATH": str(path), "PYTHONPATH": str(unpacked)}
+    environment["XDG_CACHE_HOME"] = str(unpacked.parent / "cache")
+    command = [sys.executable, "-m", "nhalf", *arguments]
+    return subprocess.run(
+        command,
+        env=environment,
+        cwd=unpacked.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+
+@pytest.mark.parametrize("transport", ["model", "threads"])
+def test_measures_without_mpi_and_compiler(
+    unpacked: Path, no_compiler: Path, tmp_path: Path, transport: str
+) -> None:
+    done = nhalf(
+        unpacked,
+        no_compiler,
+        *("run", "--transport", transport, "--pattern", "pingpong", "--bytes", "8,1K"),
+        *("--launches", "2", "--budget", "2s", "--out", str(tmp_path / "run"), "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert {point["bytes"] for point in points} >= {8, 1024}
+
+
+@pytest.mark.parametrize("vendor", ["mpich", "intel"])
+def test_measures_with_mpi_wheels_without_compiler(
+    unpacked: Path, no_compiler: Path, tmp_path: Path, vendor: str
+) -> None:
+    listed = nhalf(unpacked, no_compiler, "mpi", "list", "--json")
+    assert listed.returncode == 0, listed.stderr
+    libraries = [x for x in json.loads(listed.stdout)["libraries"] if x["vendor"] == vendor]
+    usable = [library["name"] for library in libraries if library["abi"]]
+    if not usable:
+        pytest.skip(f"no {vendor} with the standard ABI here: nhalf mpi install {vendor}")
+    done = nhalf(
+        unpacked,
+        no_compiler,
+        *("run", "--mpi", usable[0], "--pattern", "pingpong", "--bytes", "8,1K"),
+        *("--launches", "1", "--budget", "3s", "--out", str(tmp_path / "run"), "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert {point["mpi"] for point in points} == {usable[0]}
+    assert all(point["median_s"] > 0 for point in points)
