@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 OUTPUT_BYTES_MAX = 1 << 20
 GRACE_S = 2.0
+POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ def run(
 ) -> Outcome:
     """Run a command in a process group of its own, with `text` on its standard input.
 
-    `environment` is added to the present one. It never raises for what the program does: one
-    that cannot be started, outlives `timeout_s` or says more than a megabyte is an outcome.
+    `environment` is added to the present one. The function never raises for what the program
+    does: one that cannot be started, outlives `timeout_s` or says more than a megabyte is an
+    outcome.
     """
     try:
         process = subprocess.Popen(
@@ -87,36 +89,64 @@ def stop_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+class _Outputs:
+    """Both outputs of a program, read as they come."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None and process.stderr is not None
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self._open: dict[int, bytearray] = {
+            process.stdout.fileno(): self.stdout,
+            process.stderr.fileno(): self.stderr,
+        }
+
+    def read(self, wait_s: float) -> bool:
+        """Take what is there within a time; False where nothing came."""
+        with selectors.DefaultSelector() as selector:
+            for descriptor in self._open:
+                selector.register(descriptor, selectors.EVENT_READ)
+            ready = [key.fd for key, _ in selector.select(max(0.0, wait_s))]
+        for descriptor in ready:
+            chunk = os.read(descriptor, 65536)
+            self._open[descriptor] += chunk
+            if not chunk:
+                del self._open[descriptor]
+        return bool(ready)
+
+    @property
+    def ended(self) -> bool:
+        """Nobody can write any more."""
+        return not self._open
+
+    @property
+    def size_bytes(self) -> int:
+        """Of both together."""
+        return len(self.stdout) + len(self.stderr)
+
+
 def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
     """Read both outputs until the program ends, the time is over or it has said too much."""
-    assert process.stdout is not None and process.stderr is not None
-    said = {process.stdout: bytearray(), process.stderr: bytearray()}
+    outputs = _Outputs(process)
     deadline_s = time.monotonic() + timeout_s
     stopped = ""
-    with selectors.DefaultSelector() as selector:
-        for stream in said:
-            selector.register(stream, selectors.EVENT_READ)
-        while selector.get_map() and not stopped:
-            left_s = deadline_s - time.monotonic()
-            # A child may keep the pipe open after its parent's end: look at both.
-            for key, _ in selector.select(max(0.0, min(left_s, 0.1))):
-                chunk = os.read(key.fd, 65536)
-                said[key.fileobj] += chunk  # type: ignore[index]
-                if not chunk:
-                    selector.unregister(key.fileobj)
-            if sum(map(len, said.values())) > OUTPUT_BYTES_MAX:
-                stopped = "says more than a megabyte"
-            elif left_s <= 0:
-                stopped = f"no end within {timeout_s:g} s"
-            elif process.poll() is not None and not selector.select(0):
-                break
-    if not stopped:
-        try:
-            process.wait(max(0.0, deadline_s - time.monotonic()))
-        except subprocess.TimeoutExpired:
+    while not stopped:
+        left_s = deadline_s - time.monotonic()
+        came = not outputs.ended and outputs.read(min(left_s, POLL_S))
+        if outputs.ended:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, left_s))
+        # A child may keep the outputs open after the program's end: what is there is enough.
+        if process.poll() is not None and not came:
+            break
+        if outputs.size_bytes > OUTPUT_BYTES_MAX:
+            stopped = "says more than a megabyte"
+        elif left_s <= 0:
             stopped = f"no end within {timeout_s:g} s"
     exit_code = None if stopped else process.returncode
-    stdout, stderr = (bytes(part).decode(errors="replace") for part in said.values())
+    stdout, stderr = (
+        bytes(one).decode(errors="replace") for one in (outputs.stdout, outputs.stderr)
+    )
     return Outcome(exit_code, stdout, stderr, stopped)
 
 

