@@ -30,7 +30,8 @@ struct Arguments {
 constexpr std::string_view usage =
     "usage: probe [--describe] [--ranks N] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
-    "with slice_s=, precision=, samples_min=, samples_max=, seed= where wanted.\n";
+    "with slice_s=, precision=, samples_min=, samples_max=, seed= where wanted.\n"
+    "The line 'end' or the end of the input ends the run.\n";
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
@@ -141,7 +142,8 @@ void serve(ProbeTransport& transport) {
   for (;;) {
     std::string line;
     bool more = false;
-    if (writes) more = static_cast<bool>(std::getline(std::cin, line));
+    // Some launchers never pass on the end of their input (Open MPI 5.0.11), so a word ends it, too.
+    if (writes) more = std::getline(std::cin, line) && line != "end";
     nhalf::share(transport, more);
     if (!more) break;
     nhalf::share(transport, line);
