@@ -142,7 +142,7 @@ void serve(ProbeTransport& transport) {
   for (;;) {
     std::string line;
     bool more = false;
-    // Some launchers never pass on the end of their input (Open MPI 5.0.11), so a word ends it, too.
+    // Open MPI 5.0.11 never passes on the end of its input, so a word ends it, too.
     if (writes) more = std::getline(std::cin, line) && line != "end";
     nhalf::share(transport, more);
     if (!more) break;
