@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aprun of Cray's ALPS."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nhalf.launchers import Job, Launcher
+
+
+class Aprun(Launcher):
+    """Starts ranks through ALPS, inside of an allocation."""
+
+    what: ClassVar[str] = "aprun of Cray's ALPS"
+
+    def tokens(self, job: Job) -> list[str]:
+        """`aprun -n N -cc cpu COMMAND`."""
+        return ["aprun", "-n", str(job.ranks), "-cc", "cpu" if job.bind else "none", *job.command]
