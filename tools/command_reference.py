@@ -10,16 +10,14 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-HIDDEN = {"help", "install_completion", "show_completion"}
+HIDDEN = {"help", "version", "install_completion", "show_completion"}
 
 
 def root() -> Any:
     """The parser of `nhalf`, a group of commands."""
-    import typer
+    from nhalf.cli._group import command_line
 
-    from nhalf.__main__ import app
-
-    return typer.main.get_command(app) if isinstance(app, typer.Typer) else app
+    return command_line()
 
 
 def commands(command: Any, path: tuple[str, ...] = ("nhalf",)) -> Iterator[tuple[str, Any]]:
@@ -39,18 +37,30 @@ def parameters(command: Any) -> list[Any]:
 
 
 def spelled(parameter: Any) -> str:
-    """How a parameter is written: '--ranks', or 'RUN' for one without a dash."""
+    """How a parameter is written: '--ranks', or 'RUN…' for words without a dash."""
     if parameter.param_type_name == "argument":
-        name = str(parameter.human_readable_name).strip("[].")
-        return f"{name}…" if parameter.nargs == -1 or parameter.multiple else name
+        name = str(parameter.metavar or parameter.name.upper()).strip("[].…")
+        return f"{name}…" if parameter.nargs == -1 else name
     return ", ".join([*parameter.opts, *parameter.secondary_opts])
+
+
+def usage(name: str, command: Any) -> str:
+    """The command line of a command, its words without dashes in order."""
+    if hasattr(command, "list_commands"):
+        return f"{name} VERB …"
+    words = []
+    for item in parameters(command):
+        if item.param_type_name == "argument":
+            words.append(spelled(item) if item.required else f"[{spelled(item)}]")
+    return " ".join([name, *words, "[OPTIONS]"])
 
 
 def reference() -> str:
     """The whole reference, as Markdown: one section per command, one table of its parameters."""
     sections = []
     for name, command in commands(root()):
-        text = [f"## {name}", inspect.cleandoc(command.help or command.short_help or "")]
+        text = [f"## {name}", f"    {usage(name, command)}"]
+        text.append(inspect.cleandoc(command.help or command.short_help or ""))
         rows = [_row(parameter) for parameter in parameters(command)]
         if rows:
             head = ["| | what | if not given |", "|---|---|---|"]
