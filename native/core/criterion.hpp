@@ -50,13 +50,16 @@ class Criterion {
     if (n >= effort_.samples_min && n % 5 == 0) {
       scratch_.assign(samples.begin(), samples.end());
       const double half_width = relative_half_width(scratch_);
-      if (half_width == 0) return Stop::precision;
+      if (half_width < deterministic) return Stop::precision;
       if (half_width <= effort_.precision && spent_s >= effort_.slice_s / 4) return Stop::precision;
     }
     return spent_s >= effort_.slice_s ? Stop::time : Stop::none;
   }
 
  private:
+  /// A relative spread that is only the rounding of a virtual clock.
+  static constexpr double deterministic = 1e-9;
+
   Effort effort_;
   std::vector<double> scratch_;
 };

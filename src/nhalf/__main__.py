@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m nhalf` and the console script: run a verb, turn errors into one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+
+from nhalf.errors import NhalfError
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line; the process ends with the documented exit code."""
+    from nhalf.cli._group import command_line
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = command_line().main(standalone_mode=False, prog_name="nhalf")
+    except KeyboardInterrupt as error:
+        _say(str(error) or "interrupted")
+        code = INTERRUPTED
+    except NhalfError as error:
+        _say(f"error: {error}")
+        code = error.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does: nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:
+        _say(f"error: {_system_error(error)}")
+        code = 3
+    except Exception as error:
+        code = _usage_error(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    print(f"nhalf: {text}", file=sys.stderr)
+
+
+def _system_error(error: OSError) -> str:
+    """The cause and the file, and what helps."""
+    remedies = {
+        errno.ENOSPC: "; make room or choose another folder with --out",
+        errno.EACCES: "; choose a folder that can be written with --out",
+        errno.EROFS: "; choose a folder that can be written with --out",
+    }
+    what = f" ({error.filename})" if error.filename else ""
+    return f"{error.strerror or error}{what}{remedies.get(error.errno or 0, '')}"
+
+
+def _usage_error(error: Exception) -> int:
+    """Wrong usage as the parser reports it; anything else is a defect and shows its trace."""
+    show = getattr(error, "format_message", None)
+    if show is None:
+        if type(error).__name__ in ("Exit", "Abort"):
+            return int(getattr(error, "exit_code", 1))
+        raise error
+    _say("error: " + " ".join(str(show()).split()))
+    return 2
+
+
+if __name__ == "__main__":
+    main()

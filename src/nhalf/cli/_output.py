@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where output goes: results on standard output, progress and words about them on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def emit_json(result: Any) -> None:
+    """Print one JSON object to standard output; NaN and infinities become null."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+    sys.stdout.flush()
+
+
+def console() -> Console:
+    """A console on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def stdout_console() -> Console:
+    """A console on standard output; wide enough for tables when it is no terminal."""
+    from rich.console import Console
+
+    plain = Console(highlight=False)
+    return plain if plain.is_terminal else Console(highlight=False, width=120)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables that `run`, `show` and `sql` put on a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from nhalf.cli._output import stdout_console
+from nhalf.units import format_rate, format_size, format_time
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nhalf.report.overview import Overview
+    from nhalf.store.run import Run
+    from nhalf.study.session import Outcome
+
+
+def _table(*columns: str) -> Table:
+    """An empty table in the house style: first column left, numbers right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
+    return table
+
+
+def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
+    """What a run ends with: a line per library, the findings, what failed, where it is."""
+    from nhalf.decide.findings import findings
+    from nhalf.report.assemble import assemble
+    from nhalf.report.overview import overview
+
+    console = stdout_console()
+    data = assemble([outcome.run])
+    console.print(overview_table(overview(data)))
+    for finding in findings(data)[:8]:
+        console.print(f"• {finding.text}", markup=False)
+    for name, reason in outcome.failed.items():
+        console.print(f"not measured: {name}: {reason}", markup=False, style="yellow")
+    console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
+    if report is not None:
+        console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def overview_table(lines: Sequence[Overview]) -> Table:
+    """One row per library: latency, n½, peak rate, switches."""
+    table = _table("library", "latency", "95 % interval", "n½", "peak rate", "switches")
+    for line in lines:
+        table.add_row(
+            line.series,
+            f"{format_time(line.latency_s)} ({format_size(line.latency_bytes)})",
+            f"{format_time(line.latency_low_s)} to {format_time(line.latency_high_s)}",
+            "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
+            f"{format_rate(line.peak_Bps)} ({format_size(line.peak_bytes)})",
+            ", ".join(f"{format_size(low)}–{format_size(high)}" for low, high in line.switches),
+        )
+    return table
+
+
+def show_points(run: Run, summary: pl.DataFrame) -> None:
+    """Every point, one table per library and pattern."""
+    console = stdout_console()
+    for (mpi, transport, pattern, ranks), points in summary.group_by(
+        ["mpi", "transport", "pattern", "ranks"], maintain_order=True
+    ):
+        title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
+        console.print(f"\n[bold]{pattern}[/bold]  {ranks} ranks  {title}")
+        table = _table("size", "median", "95 % interval", "rate", "launches", "samples", "doubts")
+        for row in points.sort("bytes").iter_rows(named=True):
+            rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
+            table.add_row(
+                format_size(row["bytes"]),
+                format_time(row["median_s"]),
+                f"{format_time(row['ci_low_s'])} to {format_time(row['ci_high_s'])}",
+                format_rate(rate) if row["bytes"] else "",
+                str(row["launches"]),
+                str(row["samples"]),
+                ", ".join(row["advice"]),
+            )
+        console.print(table)
+
+
+def frame_table(frame: pl.DataFrame) -> Table:
+    """Any frame as a table."""
+    table = _table(*frame.columns)
+    for row in frame.iter_rows():
+        table.add_row(*("" if value is None else str(value) for value in row))
+    return table

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf run`: measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nhalf.errors import FailedError, InputError
+from nhalf.units import parse_duration
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nhalf.store.run import Run
+    from nhalf.study.plan import Plan
+    from nhalf.study.session import Outcome
+
+LAUNCHES = 5
+
+
+def command(
+    pattern: Annotated[
+        str, typer.Option(help="Patterns, separated by commas, or all.")
+    ] = "pingpong",
+    transport: Annotated[
+        str, typer.Option(help="Transports: mpi, threads, model; separated by commas.")
+    ] = "mpi",
+    mpi: Annotated[str, typer.Option(help="MPI libraries by name, or all that are here.")] = "all",
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks, separated by commas.")] = "2",
+    sizes: Annotated[
+        str,
+        typer.Option(
+            "--bytes", help="Message sizes: a range 0:4M, a list 0,8,4K or a grid 0:2000:1."
+        ),
+    ] = "0:4M",
+    launches: Annotated[int, typer.Option(min=1, help="How often each library is started.")] = (
+        LAUNCHES
+    ),
+    budget: Annotated[
+        str, typer.Option(help="Time for the whole run, such as 60s; shared by all points.")
+    ] = "",
+    precision: Annotated[
+        float, typer.Option(help="Relative half-width of the interval that is good enough.")
+    ] = 0.01,
+    placement: Annotated[
+        str, typer.Option(help="cores: every rank on a core of its own; free: as it comes.")
+    ] = "cores",
+    model: Annotated[
+        str, typer.Option(help="Parameters of the model transport: o_s=1e-6,L=5e-6,...")
+    ] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Of the random orders.")] = 1,
+    timeout: Annotated[
+        str, typer.Option(help="How long a silent library is waited for.")
+    ] = "60s",
+    mpi_prefix: Annotated[
+        list[Path] | None, typer.Option(help="Folder of a further MPI library; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Run directory to make.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure; every finished point is kept, and an interrupted run can be resumed."""
+    from nhalf.study.plan import Plan
+    from nhalf.study.progress import Progress
+    from nhalf.study.session import begin
+    from nhalf.study.session import resume as reopen
+
+    if resume is not None:
+        prepared = reopen(resume)
+    else:
+        plan = Plan(
+            transports=_words(transport),
+            mpi=_words(mpi),
+            patterns=_words(pattern),
+            ranks=_ranks(ranks),
+            bytes=sizes,
+            launches=launches,
+            budget_s=parse_duration(budget) if budget else 0.0,
+            precision=_precision(precision),
+            placement=_placement(placement),
+            options=model,
+            seed=seed,
+            timeout_s=parse_duration(timeout),
+            mpi_prefixes=[str(prefix.resolve()) for prefix in mpi_prefix or []],
+        )
+        _check_model(plan)
+        prepared = begin(plan, out)
+    outcome = _measure(prepared, Progress(quiet or json))
+    _finish(outcome, json=json, quiet=quiet, report=report)
+
+
+def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> Outcome:
+    """Measure; an interruption says how to go on."""
+    from nhalf.study.session import measure
+
+    try:
+        return measure(*prepared, progress)
+    except KeyboardInterrupt:
+        path = prepared[0].path
+        raise KeyboardInterrupt(
+            f"interrupted; every finished point is kept, go on with: nhalf run --resume {path}"
+        ) from None
+
+
+def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
+    """Tell what came out, write the report where wanted; a failed verification is an error."""
+    from nhalf.cli._output import emit_json
+    from nhalf.statistics.summary import summarise
+
+    summary = summarise(outcome.run.measurements())
+    written = None
+    if report:
+        from nhalf.report import write_report
+
+        written = write_report([outcome.run], outcome.run.path / "report.html")
+    if json:
+        emit_json(run_json(outcome.run.path, summary))
+    elif not quiet:
+        from nhalf.cli._summary import show_outcome
+
+        show_outcome(outcome, summary, written)
+    wrong = summary.filter(~summary["verified"])
+    if wrong.height:
+        first = wrong.row(0, named=True)
+        raise FailedError(
+            f"{wrong.height} points did not verify, first {first['pattern']} of {first['bytes']} "
+            f"bytes on {first['mpi'] or first['transport']}",
+            "do not trust this library's data",
+        )
+
+
+def run_json(path: Path, summary: pl.DataFrame) -> dict[str, Any]:
+    """What `run --json` and `show --json` print."""
+    names = (
+        "transport mpi pattern algorithm ranks placement bytes "
+        "median_s ci_low_s ci_high_s lowest_s launches samples verified advice"
+    ).split()
+    return {"run": str(path), "points": summary.select(names).to_dicts()}
+
+
+def _words(text: str) -> list[str]:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise InputError(f"{text!r} names nothing", "give names separated by commas")
+    return words
+
+
+def _ranks(text: str) -> list[int]:
+    try:
+        ranks = sorted({int(word) for word in _words(text)})
+    except ValueError:
+        raise InputError(f"{text!r} is not a list of ranks", "write 2 or 2,4,8") from None
+    if ranks[0] < 1 or ranks[-1] > 1 << 20:
+        raise InputError(f"{text!r} is no possible number of ranks", "give 1 or more")
+    return ranks
+
+
+def _precision(value: float) -> float:
+    if not 0 < value < 1:
+        raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
+    return value
+
+
+def _placement(name: str) -> str:
+    from nhalf.errors import unknown
+
+    if name not in ("cores", "free"):
+        raise unknown("placement", name, ("cores", "free"))
+    return name
+
+
+def _check_model(plan: Plan) -> None:
+    """Parameters are checked before anything is written."""
+    if not plan.options:
+        return
+    if plan.transports != ["model"]:
+        raise InputError("--model belongs to the model transport", "add --transport model")
+    from nhalf.study.options import check_options
+    from nhalf.study.subject import plain_subject
+
+    check_options(plan.options, plain_subject("model").description["options"])

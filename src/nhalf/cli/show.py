@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf show`: the numbers of runs as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nhalf.errors import unknown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def command(
+    run: Annotated[Path, typer.Argument(help="Run directory, finished or not.")],
+    pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",
+    mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show every point of a run: median, interval, rate, launches, doubts."""
+    from nhalf.cli._output import emit_json
+    from nhalf.cli._summary import show_points
+    from nhalf.cli.run import run_json
+    from nhalf.statistics.summary import summarise
+    from nhalf.store.run import Run
+
+    opened = Run.open(run)
+    measurements = opened.measurements()
+    measurements = _only(measurements, "pattern", pattern)
+    measurements = _only(measurements, "mpi", mpi)
+    summary = summarise(measurements)
+    if json:
+        emit_json(run_json(opened.path, summary))
+    else:
+        show_points(opened, summary)
+
+
+def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
+    """The rows with one value; raises InputError when there are none."""
+    if not wanted:
+        return measurements
+    import polars as pl
+
+    known = measurements.select(pl.col(column).unique()).collect()[column].to_list()
+    if wanted not in known:
+        raise unknown("library" if column == "mpi" else column, wanted, known)
+    return measurements.filter(pl.col(column) == wanted)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run directory: run.json, journal.jsonl while it runs, measurements.parquet at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from nhalf.errors import InputError, MissingError
+from nhalf.store.journal import Journal, events
+from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
+
+DESCRIPTION = "run.json"
+JOURNAL = "journal.jsonl"
+MEASUREMENTS = "measurements.parquet"
+
+_VERSION_KEY = "nhalf.schema"
+_JOURNAL_KEY = "nhalf.journal_bytes"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run on the disk. `environment`, `plan` and `titles` come from run.json."""
+
+    path: Path
+    environment: dict[str, Any] = field(default_factory=dict)
+    plan: dict[str, Any] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The folder's name, which is the value of the column `run`."""
+        return self.path.name
+
+    @classmethod
+    def create(cls, path: Path, description: dict[str, Any]) -> Run:
+        """Make a run directory; raises InputError when there is a run already.
+
+        `description` holds environment, plan and titles; a folder that cannot be made or written
+        is a MissingError.
+        """
+        if (path / DESCRIPTION).exists():
+            raise InputError(
+                f"{path} holds a run already", "choose another --out, or go on with --resume"
+            )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            write_atomically(
+                path / DESCRIPTION, msgspec.json.format(_encode(description), indent=2)
+            )
+        except OSError as error:
+            raise MissingError(
+                f"the run cannot be kept in {path}: {error.strerror}",
+                "choose another folder with --out",
+            ) from error
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """A run from its directory, or from any file in it.
+
+        Raises InputError when there is none or it is of another version.
+        """
+        folder = path.parent if path.is_file() else path
+        file = folder / DESCRIPTION
+        if not file.is_file():
+            raise InputError(f"{path} is not a run directory", "it has no run.json")
+        try:
+            content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{file} is damaged: {error}", "measure again") from error
+        _check_version(file, content.get("schema"))
+        return cls(
+            folder.resolve(),
+            content.get("environment", {}),
+            content.get("plan", {}),
+            content.get("titles", {}),
+        )
+
+    def journal(self) -> Journal:
+        """The journal, open for appending."""
+        return Journal(self.path / JOURNAL)
+
+    def events(self) -> list[dict[str, Any]]:
+        """Everything in the journal but the samples of points."""
+        return [
+            {key: value for key, value in event.items() if key != "samples_s"}
+            for event in events(self.path / JOURNAL)
+        ]
+
+    def measurements(self) -> pl.LazyFrame:
+        """One row per point and launch, columns of store/schema.py.
+
+        Raises InputError when no point was finished or a file is damaged or of another version.
+        """
+        parquet = self.path / MEASUREMENTS
+        if parquet.exists() and self._is_current(parquet):
+            return pl.scan_parquet(parquet).with_columns(run=pl.lit(self.name))
+        frame = self._from_journal()
+        if frame.height == 0:
+            raise InputError(f"{self.path} holds no finished point", "go on with --resume")
+        return frame.lazy()
+
+    def finish(self) -> None:
+        """Write the measurements of the journal as Parquet, whole or not at all."""
+        frame = self._from_journal()
+        size_bytes = (self.path / JOURNAL).stat().st_size
+        metadata = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
+        with _replacing(self.path / MEASUREMENTS) as temporary:
+            frame.drop("run").write_parquet(temporary, metadata=metadata, compression="zstd")
+
+    def _is_current(self, parquet: Path) -> bool:
+        """Whether the Parquet file holds all that the journal holds."""
+        try:
+            metadata = pl.read_parquet_metadata(parquet)
+            columns = pl.read_parquet_schema(parquet)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(
+                f"{parquet} is damaged", "remove it: the journal holds the same"
+            ) from error
+        _check_version(parquet, metadata.get(_VERSION_KEY))
+        for name, kind in MEASUREMENT_COLUMNS.items():
+            if name != "run" and columns.get(name) != kind:
+                raise InputError(f"{parquet} has no column {name} of type {kind}", "measure again")
+        journal = self.path / JOURNAL
+        if not journal.exists():
+            return True
+        return metadata.get(_JOURNAL_KEY) == str(journal.stat().st_size)
+
+    def _from_journal(self) -> pl.DataFrame:
+        """The points of the journal as a frame; damaged lines are told by `events`."""
+        columns = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if name != "run"}
+        points = [
+            {name: event.get(name) for name in columns}
+            for event in events(self.path / JOURNAL)
+            if event.get("event") == "point"
+        ]
+        try:
+            frame = pl.DataFrame(points, schema=columns, orient="row")
+        except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"{self.path / JOURNAL} is of another form: {error}") from error
+        return frame.select(pl.lit(self.name).alias("run"), *columns)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with _replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Any:
+    """A temporary path beside `path` that takes its place when all went well."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _encode(description: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"schema": VERSION, **description})
+
+
+def _check_version(file: Path, version: object) -> None:
+    if str(version) != str(VERSION):
+        found = "no version" if version is None else f"version {version}"
+        raise InputError(
+            f"{file} has {found}; this nhalf reads version {VERSION}",
+            "use the nhalf that wrote it",
+        )

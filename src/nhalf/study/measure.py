@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run loop: launches in shuffled, interleaved order, point by point, into the journal."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from nhalf.store.journal import Journal
+from nhalf.store.run import Run
+from nhalf.study.plan import Budget, Plan, Point
+from nhalf.study.process import LaunchError, Probe
+from nhalf.study.progress import Progress
+from nhalf.study.refine import refine
+from nhalf.study.sizes import parse_sizes
+from nhalf.study.subject import Subject
+
+FAILURES_MAX = 2
+"""Launches of a subject that may fail in a row before the run goes on without it."""
+SCOUT_SLICE_S = 0.004
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a probe answered for a point, and when in its launch."""
+
+    position: int
+    point: Point
+    record: dict[str, Any]
+
+
+@dataclass
+class State:
+    """What a journal says is done: points by subject and launch, sizes found, failures."""
+
+    done: set[tuple[str, int, Point]] = field(default_factory=set)
+    sizes: dict[tuple[str, str, int], list[int]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    impossible: set[tuple[str, Point]] = field(default_factory=set)
+
+    def note(self, event: dict[str, Any]) -> None:
+        """Take in one event of the journal."""
+        kind = event.get("event")
+        if kind == "sizes":
+            key = (event["subject"], event["pattern"], event["ranks"])
+            self.sizes[key] = event["sizes"]
+        elif kind in ("point", "failed"):
+            point = Point(event["pattern"], event["ranks"], event["bytes"])
+            if kind == "point":
+                self.done.add((event["subject"], event["launch"], point))
+            else:
+                self.impossible.add((event["subject"], point))
+
+
+class Measuring:
+    """One run in progress."""
+
+    def __init__(
+        self, run: Run, plan: Plan, subjects: Sequence[Subject], progress: Progress
+    ) -> None:
+        self.plan = plan
+        self.subjects = list(subjects)
+        self.progress = progress
+        self.state = State()
+        for event in run.events():
+            self.state.note(event)
+        self.journal: Journal = run.journal()
+        self.random = random.Random(plan.seed)
+        self.failures: Counter[str] = Counter()
+        self.suspects: Counter[tuple[str, Point]] = Counter()
+        starts = plan.launches * len(self.subjects) * len(plan.ranks)
+        self.budget = Budget(plan.budget_s, starts)
+
+    def run(self) -> dict[str, str]:
+        """Measure all that is not in the journal yet; the reasons of subjects that failed."""
+        with self.journal:
+            if parse_sizes(self.plan.bytes).adaptive:
+                for subject, ranks in self._starts():
+                    self._scout(subject, ranks)
+            self.progress.total(sum(1 for _ in self._left()))
+            for launch in range(self.plan.launches):
+                for subject, ranks in self._starts():
+                    self._launch(subject, ranks, launch)
+        return self.state.failed
+
+    def _starts(self) -> list[tuple[Subject, int]]:
+        """Every subject and number of ranks, in a new order each time."""
+        starts = [(s, r) for s in self.subjects for r in self.plan.ranks]
+        self.random.shuffle(starts)
+        return [(s, r) for s, r in starts if s.key not in self.state.failed]
+
+    def _points(self, subject: Subject, ranks: int) -> list[Point]:
+        """Every point of a subject."""
+        coarse = parse_sizes(self.plan.bytes).size_bytes
+        found = []
+        for pattern in self.plan.patterns:
+            if pattern not in subject.patterns:
+                continue
+            sizes = self.state.sizes.get((subject.key, pattern, ranks), coarse)
+            found += [Point(pattern, ranks, size) for size in sizes]
+        return [p for p in found if (subject.key, p) not in self.state.impossible]
+
+    def _todo(self, subject: Subject, ranks: int, launch: int) -> list[Point]:
+        """The points that a launch still has to measure, shuffled."""
+        points = self._points(subject, ranks)
+        todo = [p for p in points if (subject.key, launch, p) not in self.state.done]
+        self.random.shuffle(todo)
+        return todo
+
+    def _left(self) -> Iterator[Point]:
+        """Every point of every launch that is still to come."""
+        for launch in range(self.plan.launches):
+            for subject in self.subjects:
+                if subject.key in self.state.failed:
+                    continue
+                for ranks in self.plan.ranks:
+                    for point in self._points(subject, ranks):
+                        if (subject.key, launch, point) not in self.state.done:
+                            yield point
+
+    def _launch(self, subject: Subject, ranks: int, launch: int) -> None:
+        """Start the processes and measure every point of this launch; again where they died."""
+        while subject.key not in self.state.failed:
+            todo = self._todo(subject, ranks, launch)
+            if not todo:
+                return
+            began_s = time.monotonic()
+            sampling_s = 0.0
+            try:
+                with self._start(subject, ranks, f"starting launch {launch + 1}", launch) as probe:
+                    advice = self._introduce(probe, subject, ranks, launch)
+                    for answer in self._answers(probe, subject, todo):
+                        self._keep(subject, launch, advice, answer)
+                        sampling_s += answer.record.get("elapsed_s", 0.0)
+                        self.failures[subject.key] = 0
+            except LaunchError as error:
+                self._failed(subject, str(error))
+            self.budget.launched(time.monotonic() - began_s - sampling_s)
+
+    def _start(self, subject: Subject, ranks: int, doing: str, launch: int) -> Probe:
+        """Start a subject's processes; each launch of a simulated machine has its own seed."""
+        self.progress.say(f"{subject.title}  {doing}")
+        options = self.plan.options
+        simulated = any(option["name"] == "seed" for option in subject.description["options"])
+        if simulated and "seed=" not in options:
+            options = ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
+        tokens, variables = subject.launch(ranks, self.plan.placement, options)
+        return Probe(tokens, variables, self.plan.timeout_s)
+
+    def _answers(self, probe: Probe, subject: Subject, todo: list[Point]) -> Iterator[Answer]:
+        """Ask for every point; an answer is handed out while the next point is running.
+
+        What the front end does with an answer then happens while ranks verify and warm up, and
+        the machine is not idle between points.
+        """
+        answer: Answer | None = None
+        left = sum(1 for _ in self._left())
+        for position, point in enumerate(todo):
+            slice_s = self.budget.slice_s(left - position)
+            try:
+                probe.send(_line(str(position), point, slice_s, self.plan.precision))
+            finally:
+                if answer is not None:
+                    yield answer
+                    answer = None
+            try:
+                record = probe.receive(self.plan.timeout_s + 50 * slice_s)
+            except LaunchError as error:
+                self._suspect(subject, point, str(error))
+                raise
+            answer = Answer(position, point, record)
+        if answer is not None:
+            yield answer
+
+    def _introduce(self, probe: Probe, subject: Subject, ranks: int, launch: int) -> list[str]:
+        """Put the launch into the journal; the doubts about where its ranks are."""
+        placement = probe.launch.get("placement", [])
+        simulated = probe.launch.get("clock", {}).get("name") == "virtual"
+        wanted = self.plan.placement == "cores" and not simulated
+        advice = placement_advice(placement) if wanted else []
+        self.journal.append(
+            {
+                "event": "launch",
+                "subject": subject.key,
+                "launch": launch,
+                "ranks": ranks,
+                "library": probe.launch.get("library", ""),
+                "clock": probe.launch.get("clock", {}),
+                "placement": placement,
+                "advice": advice,
+            }
+        )
+        return advice
+
+    def _keep(self, subject: Subject, launch: int, advice: list[str], answer: Answer) -> None:
+        """Put an answer into the journal, then show it."""
+        point, record = answer.point, answer.record
+        if record.get("nhalf") != "point":
+            self._impossible(subject, point, str(record.get("message", "no answer")))
+            return
+        samples = record["samples_s"]
+        self.journal.append(
+            {
+                "event": "point",
+                "subject": subject.key,
+                "transport": subject.transport,
+                "mpi": subject.mpi,
+                "pattern": point.pattern,
+                "algorithm": "native",
+                "ranks": point.ranks,
+                "placement": self.plan.placement,
+                "bytes": point.size_bytes,
+                "launch": launch,
+                "position": answer.position,
+                "started_s": time.time() - record["elapsed_s"],
+                "batch": record["batch"],
+                "messages_per_round": record["messages_per_round"],
+                "bytes_per_time": record["bytes_per_time"],
+                "stop": record["stop"],
+                "verified": record["verified"],
+                "advice": sorted({*record["advice"], *advice}),
+                "samples_s": samples,
+            }
+        )
+        self.state.done.add((subject.key, launch, point))
+        estimate_s = median(samples) if samples else None
+        self.progress.point(subject.title, point.pattern, point.size_bytes, estimate_s)
+
+    def _scout(self, subject: Subject, ranks: int) -> None:
+        """Find the sizes at which the curves change, in one quick launch that is not reported."""
+        coarse = parse_sizes(self.plan.bytes).size_bytes
+        patterns = [
+            pattern
+            for pattern in self.plan.patterns
+            if pattern in subject.patterns
+            and (subject.key, pattern, ranks) not in self.state.sizes
+        ]
+        if not patterns:
+            return
+        try:
+            with self._start(subject, ranks, "looking for protocol changes", 0) as probe:
+                for pattern in patterns:
+                    sizes = self._sizes(probe, pattern, ranks, coarse)
+                    self.state.sizes[subject.key, pattern, ranks] = sizes
+                    event = {"event": "sizes", "subject": subject.key, "pattern": pattern}
+                    self.journal.append({**event, "ranks": ranks, "sizes": sizes})
+        except LaunchError as error:
+            self._failed(subject, str(error))
+
+    def _sizes(self, probe: Probe, pattern: str, ranks: int, coarse: Sequence[int]) -> list[int]:
+        """The coarse sizes and those that bracket the changes between them."""
+
+        def measure(size_bytes: int) -> float | None:
+            point = Point(pattern, ranks, size_bytes)
+            probe.send(_line("scout", point, SCOUT_SLICE_S, 0.02))
+            record = probe.receive(self.plan.timeout_s)
+            samples: list[float] = record.get("samples_s") or []
+            return median(samples) if samples and median(samples) > 0 else None
+
+        curve = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
+        return sorted({*coarse, *refine(curve, measure)})
+
+    def _suspect(self, subject: Subject, point: Point, reason: str) -> None:
+        """A launch ended while a point was running: after the second time it is left out."""
+        self.suspects[subject.key, point] += 1
+        if self.suspects[subject.key, point] >= FAILURES_MAX:
+            self._impossible(subject, point, reason)
+
+    def _impossible(self, subject: Subject, point: Point, reason: str) -> None:
+        """Note a point that this subject cannot measure."""
+        self.state.impossible.add((subject.key, point))
+        self.journal.append(
+            {
+                "event": "failed",
+                "subject": subject.key,
+                "pattern": point.pattern,
+                "ranks": point.ranks,
+                "bytes": point.size_bytes,
+                "reason": reason,
+            }
+        )
+
+    def _failed(self, subject: Subject, reason: str) -> None:
+        """Note a launch that failed; a subject that only fails is given up."""
+        self.failures[subject.key] += 1
+        if self.failures[subject.key] >= FAILURES_MAX:
+            self.state.failed[subject.key] = reason
+
+
+def placement_advice(placement: Sequence[dict[str, Any]]) -> list[str]:
+    """Doubts about where ranks are, from what each rank says of itself.
+
+    'unpinned' where a rank may move between cores, 'oversubscribed' where two ranks of one host
+    have one core only, or ranks outnumber the cores they may use.
+    """
+    cores: dict[str, set[int]] = {}
+    ranks: Counter[str] = Counter()
+    for rank in placement:
+        cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
+        ranks[rank["host"]] += 1
+    advice = []
+    if any(len(rank["allowed_cpus"]) != 1 for rank in placement):
+        advice.append("unpinned")
+    if any(ranks[host] > len(cores[host]) for host in ranks):
+        advice.append("oversubscribed")
+    return advice
+
+
+def _line(identity: str, point: Point, slice_s: float, precision: float) -> str:
+    """A point as the probe reads it."""
+    return (
+        f"id={identity} pattern={point.pattern} bytes={point.size_bytes} "
+        f"slice_s={slice_s:.6f} precision={precision:.6f}"
+    )

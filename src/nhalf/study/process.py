@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch of a probe: started, asked point by point, ended or killed; never waited for in vain."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+END_TIMEOUT_S = 10.0
+"""How long the processes may take to end after their last point."""
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LaunchError(Exception):
+    """The processes did not start, died, or fell silent; the text says which and why."""
+
+
+class Probe:
+    """A running launch. Lines that are not records are noise; the last ones explain failures."""
+
+    def __init__(
+        self, tokens: Sequence[str], environment: Mapping[str, str], timeout_s: float
+    ) -> None:
+        """Start the processes and wait for the record that opens the launch.
+
+        Raises LaunchError when it does not come within `timeout_s` seconds.
+        """
+        self._noise: deque[str] = deque(maxlen=20)
+        self._lines: deque[bytes] = deque()
+        self._partial = b""
+        self._errors = tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                list(tokens),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, **environment},
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            )
+        except OSError as error:
+            raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        try:
+            self.launch = self.receive(timeout_s)
+        except BaseException:
+            self.kill()
+            raise
+
+    def send(self, line: str) -> None:
+        """Ask for a point; raises LaunchError when nobody listens any more."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise LaunchError(self._why_ended()) from error
+
+    def receive(self, timeout_s: float) -> dict[str, Any]:
+        """The next record; raises LaunchError after `timeout_s` seconds or when the end came."""
+        deadline_s = time.monotonic() + timeout_s
+        while True:
+            while self._lines:
+                record = self._parse(self._lines.popleft())
+                if record is not None:
+                    return record
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                raise LaunchError(f"no answer within {timeout_s:.0f} s{self._last_words()}")
+            self._read(left_s)
+
+    def _read(self, timeout_s: float) -> None:
+        """Move what has arrived into whole lines."""
+        assert self._process.stdout is not None
+        if not self._selector.select(timeout_s):
+            return
+        data = self._process.stdout.read(1 << 20)
+        if data is None:
+            return
+        if not data:
+            raise LaunchError(self._why_ended())
+        *whole, self._partial = (self._partial + data).split(b"\n")
+        self._lines.extend(whole)
+
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        """The record in a line, which noise without a line end may precede; None for noise."""
+        begin = line.find(b'{"nhalf":')
+        if begin >= 0:
+            try:
+                record: dict[str, Any] = msgspec.json.decode(line[begin:], type=dict[str, Any])
+                return record
+            except msgspec.DecodeError:
+                pass
+        self._noise.append(line.decode(errors="replace").strip())
+        return None
+
+    def _why_ended(self) -> str:
+        """How the processes ended, and their last words."""
+        try:
+            code = self._process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return f"the processes closed their output{self._last_words()}"
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the processes ended with {how}{self._last_words()}"
+
+    def _last_words(self) -> str:
+        """The most telling line of standard error, else of the noise, as ': …' or ''."""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 8192))
+        lines = self._errors.read().decode(errors="replace").splitlines() or list(self._noise)
+        words = [line.strip() for line in lines if any(c.isalnum() for c in line)]
+        telling = [line for line in words if "error" in line.lower() or "not enough" in line]
+        chosen = (telling or words or [""])[0]
+        return f": {chosen[:300]}" if chosen else ""
+
+    def end(self) -> None:
+        """Close the list of points and wait for the processes to end by themselves."""
+        assert self._process.stdin is not None
+        try:
+            # The word, because not every launcher passes on the end of its input.
+            self._process.stdin.write(b"end\n")
+            self._process.stdin.close()
+        except OSError:
+            pass
+        try:
+            self._process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+
+    def kill(self) -> None:
+        """End every process of the launch, gently at first; safe to call twice."""
+        for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 10.0)):
+            if self._process.poll() is not None:
+                break
+            _signal_group(self._process.pid, number)
+            try:
+                self._process.wait(patience_s)
+            except subprocess.TimeoutExpired:
+                continue
+        _signal_group(self._process.pid, signal.SIGKILL)
+        self._selector.close()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            try:
+                if stream is not None:
+                    stream.close()
+            except OSError:
+                pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.end()
+        else:
+            self.kill()
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end the launcher when this program dies, however it dies."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _signal_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        pass

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees while a run measures; nothing at all when no terminal is there."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from nhalf.units import format_size, format_time
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+
+class Progress:
+    """A bar with the current point, its running estimate and the time left."""
+
+    def __init__(self, quiet: bool) -> None:
+        """`quiet` shows nothing whatever the terminal."""
+        self._bars: Bars | None = None
+        if not quiet:
+            self._bars = _bars()
+        self._task = self._bars.add_task("preparing", total=None) if self._bars else None
+
+    def total(self, points: int) -> None:
+        """How many points the run still has to measure."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, total=points, completed=0)
+
+    def say(self, text: str) -> None:
+        """What is going on now."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, description=text)
+
+    def point(self, title: str, pattern: str, size_bytes: int, estimate_s: float | None) -> None:
+        """A point was measured, with its running estimate in seconds."""
+        if self._bars is not None and self._task is not None:
+            time = f" {format_time(estimate_s)}" if estimate_s is not None else ""
+            self._bars.update(
+                self._task,
+                advance=1,
+                description=f"{title}  {pattern} {format_size(size_bytes)}{time}",
+            )
+
+    def __enter__(self) -> Self:
+        if self._bars is not None:
+            self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+
+def _bars() -> Bars | None:
+    """The bars, where standard error is a terminal."""
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    from nhalf.cli._output import console
+
+    terminal = console()
+    if not terminal.is_terminal:
+        return None
+    return RichProgress(
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        console=terminal,
+        transient=True,
+        refresh_per_second=4,
+    )

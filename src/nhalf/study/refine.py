@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where to measure next: sizes that bracket the places where a curve jumps or bends.
+
+Protocols change at sizes that no power of two brackets well. From a coarse curve the steps that a
+straight line through their neighbours does not explain are found; each is then halved (in the
+logarithm of the size) until it is narrow. A step is judged against the line through its two left
+neighbours, as a reader of the curve would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+WIDTH = 1.05
+"""A bracket is narrow enough when its upper size is within this factor of its lower one."""
+DEVIATION = 0.12
+"""A step is a change where the time differs by more than this from the line of its neighbours."""
+BRACKETS_MAX = 6
+
+Curve = dict[int, float]
+
+
+def changes(curve: Curve) -> list[tuple[int, int]]:
+    """Neighbouring sizes between which the curve jumps or bends, the strongest first.
+
+    `curve` maps sizes in bytes to times in seconds.
+    """
+    sizes = sorted(curve)
+    found = []
+    for low, high in zip(sizes, sizes[1:], strict=False):
+        deviation = abs(_deviation(curve, sizes, low, high))
+        if deviation > DEVIATION and not _narrow(low, high):
+            found.append((deviation, low, high))
+    return [(low, high) for _, low, high in sorted(found, reverse=True)[:BRACKETS_MAX]]
+
+
+def refine(curve: Curve, measure: Callable[[int], float | None]) -> list[int]:
+    """The sizes to add to a coarse curve, found by measuring some of them.
+
+    `measure` gives the time in seconds at a size, None when it cannot. Every change of the curve
+    ends up between two neighbouring sizes no further apart than WIDTH.
+    """
+    known = dict(curve)
+    for low, high in changes(curve):
+        while not _narrow(low, high):
+            middle = round(math.sqrt(max(low, 1) * high))
+            if middle in (low, high):
+                break
+            time_s = measure(middle)
+            if time_s is None:
+                break
+            known[middle] = time_s
+            if _belongs_left(known, low, middle, high):
+                low = middle
+            else:
+                high = middle
+    return sorted(set(known) - set(curve))
+
+
+def _narrow(low: int, high: int) -> bool:
+    return high - low <= 1 or high <= max(low, 1) * WIDTH
+
+
+def _line(curve: Curve, points: Sequence[int], size: int) -> float:
+    """The time at `size` on the line through two points, at least the smaller time of the two."""
+    first, second = points
+    slope = (curve[second] - curve[first]) / (second - first)
+    return max(curve[first] + slope * (size - first), min(curve[first], curve[second]) * 0.5)
+
+
+def _deviation(curve: Curve, sizes: Sequence[int], low: int, high: int) -> float:
+    """How far the time at `high` is from what the left neighbours predict, relative."""
+    left = [size for size in sizes if size <= low]
+    if len(left) < 2:
+        right = [size for size in sizes if size >= high]
+        if len(right) < 2:
+            return 0.0
+        return curve[low] / _line(curve, right[:2], low) - 1
+    return curve[high] / _line(curve, left[-2:], high) - 1
+
+
+def _belongs_left(curve: Curve, low: int, middle: int, high: int) -> bool:
+    """Whether the time at `middle` continues the curve on the left rather than the right."""
+    left = [size for size in sorted(curve) if size <= low]
+    right = [size for size in sorted(curve) if size >= high]
+    from_left = _line(curve, left[-2:], middle) if len(left) > 1 else curve[low]
+    from_right = _line(curve, right[:2], middle) if len(right) > 1 else curve[high]
+    time_s = curve[middle]
+    return abs(math.log(time_s / from_left)) <= abs(math.log(time_s / max(from_right, 1e-12)))

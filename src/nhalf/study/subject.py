@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: a transport, on an MPI library where it needs one."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from nhalf import native_files
+from nhalf.errors import InputError, MissingError, unknown
+from nhalf.mpi import Library
+from nhalf.mpi.probe import probe_command
+from nhalf.mpi.processes import run
+from nhalf.mpi.start import start
+
+DESCRIBE_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A transport whose probe can be started; `library` is None for transports without MPI.
+
+    `description` is what the probe says about itself (`--describe`).
+    """
+
+    transport: str
+    command: tuple[str, ...]
+    description: dict[str, Any]
+    library: Library | None = None
+
+    @property
+    def mpi(self) -> str:
+        """The library's name, '' without one."""
+        return self.library.name if self.library else ""
+
+    @property
+    def key(self) -> str:
+        """Unique among the subjects of a run."""
+        return self.mpi or self.transport
+
+    @property
+    def title(self) -> str:
+        """How people call it."""
+        return self.library.title if self.library else str(self.description["what"])
+
+    @property
+    def patterns(self) -> list[str]:
+        """The patterns that this transport can run."""
+        return [p["name"] for p in self.description["patterns"] if p["present"]]
+
+    def launch(
+        self, ranks: int, placement: str, options: str
+    ) -> tuple[list[str], dict[str, str]]:
+        """Tokens and variables that start the probe with this many ranks."""
+        command = list(self.command)
+        if options:
+            command += ["--options", options]
+        if self.library is None:
+            return [*command, "--ranks", str(ranks)], {}
+        prepared = start(self.library, command, ranks, bind=placement == "cores")
+        return prepared.command, prepared.environment
+
+
+def transports() -> list[str]:
+    """The transports that can be measured: those with a probe, and mpi."""
+    folder = native_files.native_folder() / "bin"
+    names = {path.name.removeprefix("probe-") for path in folder.glob("probe-*")}
+    return sorted((names - {"mpi-abi"}) | {"mpi"})
+
+
+def plain_subject(transport: str) -> Subject:
+    """A transport that starts its own ranks (model, threads).
+
+    Raises InputError for an unknown name, with the closest known ones.
+    """
+    if transport not in transports() or transport == "mpi":
+        raise unknown("transport", transport, transports())
+    command = [str(native_files.executable(f"probe-{transport}"))]
+    return Subject(transport, tuple(command), describe(command, {}))
+
+
+def library_subject(library: Library) -> Subject:
+    """MPI messages on one library; raises MissingError when no probe runs on it."""
+    command = probe_command(library)
+    description = describe(command, library.environment)
+    return Subject("mpi", tuple(command), description, library)
+
+
+def describe(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
+    """What a probe says about itself; raises MissingError when it does not."""
+    outcome = run([*command, "--describe"], DESCRIBE_TIMEOUT_S, environment)
+    with contextlib.suppress(msgspec.DecodeError):
+        if outcome.succeeded:
+            return msgspec.json.decode(outcome.stdout, type=dict[str, Any])
+    raise MissingError(
+        f"the probe {command[0]} does not describe itself: {outcome.reason}", "run nhalf doctor"
+    )
+
+
+def check_patterns(names: list[str], subjects: list[Subject]) -> list[str]:
+    """The patterns asked for, or all of them for 'all'.
+
+    Raises InputError for a name that no subject knows, or that none can run.
+    """
+    known = {p["name"]: p for subject in subjects for p in subject.description["patterns"]}
+    present = sorted({name for subject in subjects for name in subject.patterns})
+    if names == ["all"]:
+        return present
+    for name in names:
+        if name not in known:
+            raise unknown("pattern", name, known)
+        if name not in present:
+            needs = known[name]["needs"]
+            raise InputError(
+                f"pattern {name} is absent: the transport lacks {needs}",
+                "choose another --transport or --pattern",
+            )
+    return list(dict.fromkeys(names))
+
