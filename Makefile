@@ -95,7 +95,7 @@ test-native: $(BUILD)/stamp
 	  cmake --build --preset asan && ctest --preset asan
 
 docs: $(VENV)/stamp-test $(VENV)/stamp-nhalf ## build the site into build/site
-	@$(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
 test-python: $(VENV)/stamp-test $(VENV)/stamp-nhalf
 	@NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile

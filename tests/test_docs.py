@@ -7,9 +7,10 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 import command_reference
 import docs_hooks
-import pytest
 from nhalf import plugins
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,8 +42,12 @@ def test_every_command_and_every_parameter_is_explained() -> None:
 
 
 def command_lines(text: str) -> list[str]:
-    """The lines of code blocks that call nhalf."""
-    lines = re.findall(r"^(?:    |)(?:\$ )?(nhalf [a-z].*)$", text, re.MULTILINE)
+    """The lines of code blocks that call nhalf, up to a comment or to another command."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"^    (.*)$", text, re.MULTILINE)
+    spans = re.findall(r"`(nhalf [a-z][^`]*)`", text)
+    code = "\n".join([*fenced, *indented, *spans])
+    lines = re.findall(r"^(?:\$ )?(nhalf [a-z].*)$", code, re.MULTILINE)
     return [re.split(r"\s+(?:#|&&|\|\||>|\|)\s*", line)[0] for line in lines]
 
 
@@ -52,7 +57,7 @@ def test_commands_in_prose_exist_with_the_options_they_are_given(page: Path) -> 
         words = shlex.split(line)
         name = " ".join(words[:3]) if " ".join(words[:3]) in COMMANDS else " ".join(words[:2])
         assert name in COMMANDS, f"{page.name}: {line}"
-        known = {"--help"}
+        known = {"--help", "--json"}
         for parameter in COMMANDS[name].params:
             known.update([*parameter.opts, *parameter.secondary_opts])
         used = {word.split("=")[0] for word in words if word.startswith("--")}
@@ -80,6 +85,7 @@ def test_a_mark_that_is_not_known_stops_the_build() -> None:
 def test_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of the notebook page, in order, in one namespace, as a reader would."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 4

@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "tools", ROOT / "src"):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
 
 
 def command_reference() -> str:
@@ -101,4 +98,8 @@ def fill(markdown: str) -> str:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by mkdocs for every page."""
+    # mkdocs takes back what a hook adds to the path while it is loaded, so it is added here.
+    for folder in (str(ROOT / "tools"), str(ROOT / "src")):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
     return fill(markdown)
