@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From measurements to models: every curve of a run fitted, judged and ready for a machine file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.machines.machine import Breakpoint, FittedModel, Segment
+from nhalf.models import Curve
+from nhalf.models._heldout import heldout_errors
+from nhalf.models._line import Piece, piece_intervals
+from nhalf.models.segmented import Segmented
+from nhalf.statistics.summary import launch_medians
+from nhalf.store.schema import POINT_COLUMNS
+
+SIZES_MIN = 3
+"""With fewer sizes a line says nothing that the points do not."""
+
+CURVE_COLUMNS = ["run", *(name for name in POINT_COLUMNS if name != "bytes")]
+"""What identifies a curve: everything of a point but its size."""
+
+
+def fit_summary(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[FittedModel]:
+    """A segmented model of every curve with three sizes or more, sorted by what it describes.
+
+    `measurements` give the launches, `summary` (SUMMARY_COLUMNS, from the same measurements) what
+    is reported. Sizes whose data did not verify or whose time is not positive are left out.
+    """
+    return [_fitted(key, curve) for key, curve in curves(measurements, summary)]
+
+
+def curves(
+    measurements: pl.LazyFrame, summary: pl.DataFrame
+) -> list[tuple[dict[str, Any], Curve]]:
+    """Every curve of a run that can be fitted, with the columns that identify it."""
+    sound = summary.filter(
+        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0)
+    )
+    if sound.is_empty():
+        return []
+    launches = launch_medians(measurements).filter(pl.col("median_s") > 0)
+    by_curve = launches.partition_by(CURVE_COLUMNS, as_dict=True)
+    found: list[tuple[dict[str, Any], Curve]] = []
+    for values, points in sound.sort([*CURVE_COLUMNS, "bytes"]).group_by(
+        CURVE_COLUMNS, maintain_order=True
+    ):
+        if points["bytes"].n_unique() >= SIZES_MIN:
+            key = dict(zip(CURVE_COLUMNS, values, strict=True))
+            found.append((key, _curve(points, by_curve.get(values))))
+    return found
+
+
+def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
+    """The curve of one group: reported values and the matrix of launches, NaN where missing."""
+    size, time = points["bytes"].to_numpy(), points["median_s"].to_numpy()
+    low = np.minimum(points["ci_low_s"].fill_null(float("nan")).to_numpy(), time)
+    high = np.maximum(points["ci_high_s"].fill_null(float("nan")).to_numpy(), time)
+    rows = np.full((0, size.size), np.nan)
+    if launches is not None:
+        launches = launches.filter(pl.col("bytes").is_in(points["bytes"].to_list()))
+        numbers, row = np.unique(launches["launch"].to_numpy(), return_inverse=True)
+        rows = np.full((numbers.size, size.size), np.nan)
+        rows[row, np.searchsorted(size, launches["bytes"].to_numpy())] = launches["median_s"]
+    return Curve(size.astype(np.float64), time.astype(np.float64), low, high, rows)
+
+
+def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
+    model = Segmented.fit(curve)
+    errors = heldout_errors(Segmented, curve)
+    judged = errors.size > 0
+    return FittedModel(
+        **key,
+        segments=tuple(_segment(curve, piece) for piece in model.pieces),
+        breakpoints=tuple(
+            Breakpoint(
+                low_bytes=int(change.low_bytes),
+                high_bytes=int(change.high_bytes),
+                at_bytes=change.at_bytes,
+                change_percent=change.change_percent,
+                kind="jump" if change.jump else "bend",
+            )
+            for change in model.breaks
+        ),
+        heldout_median=float(np.median(errors)) if judged else None,
+        heldout_p95=float(np.quantile(errors, 0.95)) if judged else None,
+        heldout_sizes=int(errors.size),
+    )
+
+
+def _segment(curve: Curve, piece: Piece) -> Segment:
+    intervals = piece_intervals(curve, piece)
+    return Segment(
+        from_bytes=int(piece.from_bytes),
+        to_bytes=int(piece.to_bytes),
+        t0_s=piece.t0_s,
+        t0_ci=intervals.t0_s,
+        r_inf_Bps=piece.r_inf_Bps,
+        r_inf_ci=intervals.r_inf_Bps,
+        n_half_bytes=piece.n_half_bytes,
+        n_half_ci=intervals.n_half_bytes,
+    )
