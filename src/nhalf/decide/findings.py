@@ -299,7 +299,8 @@ def _switch(
     yield Finding(
         f"{title}: the switch {place} {'costs' if costs else 'saves'} {_percent(share.median)} "
         f"(interval {ends.low * 100:.0f} to {_percent(ends.high)}): "
-        f"{format_time(before_s)} for {format_size(before)}, {format_time(after_s)} for {format_size(after)}.",
+        f"{format_time(before_s)} for {format_size(before)}, "
+        f"{format_time(after_s)} for {format_size(after)}.",
         importance=_weight(jump.median, 45 if costs else 40, 70),
         kind="switch-costs" if costs else "switch-saves",
         remedy=_quicker(data, first, after) if costs else "",

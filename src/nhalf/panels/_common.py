@@ -166,7 +166,7 @@ def color(names: Sequence[str], title: str | None = None) -> alt.Color:
 
 def shape(names: Sequence[str]) -> alt.Shape:
     """Shape by series too: colour alone does not reach every reader, nor a printer."""
-    return alt.Shape("series:N", scale=alt.Scale(domain=list(names)), legend=None)
+    return alt.Shape("series:N", title=None, scale=alt.Scale(domain=list(names)))
 
 
 def highlight() -> alt.Parameter:

@@ -19,7 +19,7 @@ class IntervalWidth(Panel):
     title = "Less sure than asked"
     how_to_read = (
         "These points did not reach the precision that the run aimed at, widest first: read their "
-        "numbers with their interval, or measure longer with a larger --budget or more --launches."
+        "numbers with their interval, or measure again with more time or more launches."
     )
     order = 80
 
@@ -67,7 +67,12 @@ def missed(data: ReportData) -> pl.DataFrame:
 
 
 def target_of(environment: dict[str, Any]) -> float:
-    """The precision that the run's plan asked for, the default where it does not say."""
+    """The half-width aimed at: PRECISION_TARGET, or what the plan asked for where that is more.
+
+    A plan may ask for less within a launch; between launches, less is not always to be had.
+    """
     plan = environment.get("plan")
-    value = plan.get("precision") if isinstance(plan, dict) else environment.get("precision")
-    return float(value) if isinstance(value, int | float) and value > 0 else PRECISION_TARGET
+    asked = plan.get("precision") if isinstance(plan, dict) else None
+    return (
+        max(PRECISION_TARGET, float(asked)) if isinstance(asked, int | float) else PRECISION_TARGET
+    )

@@ -33,9 +33,13 @@ class LaunchSpread(Panel):
             color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
         )
         deviation = alt.Y(
-            "deviation:Q", title="from the middle launch", axis=alt.Axis(format="+%", tickCount=6)
+            "deviation:Q",
+            title="from the middle launch",
+            axis=alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6),
         )
-        span = base.mark_rule(strokeWidth=2, opacity=0.35).encode(y="low:Q", y2="high:Q")
+        span = base.mark_rule(strokeWidth=6, opacity=0.16).encode(
+            y="min(deviation):Q", y2="max(deviation):Q"
+        )
         dots = base.mark_point(filled=True, size=22, opacity=0.75).encode(
             y=deviation,
             tooltip=[
@@ -72,10 +76,11 @@ def _deviations(points: pl.DataFrame) -> pl.DataFrame:
     return (
         points.filter(pl.len().over(group) > 1)
         .with_columns(deviation=ratio)
-        .with_columns(
-            low=pl.col("deviation").min().over(group), high=pl.col("deviation").max().over(group)
+        .filter(
+            (pl.int_range(pl.len()).over(group) % step == 0)
+            | (pl.col("deviation") == pl.col("deviation").min().over(group))
+            | (pl.col("deviation") == pl.col("deviation").max().over(group))
         )
-        .filter(pl.int_range(pl.len()).over(group) % step == 0)
     )
 
 
@@ -88,8 +93,6 @@ def _rows(points: pl.DataFrame) -> list[common.Row]:
             "launch": row["launch"],
             "time": format_time(row["median_s"]),
             "deviation": common.digits(row["deviation"], 4),
-            "low": common.digits(row["low"], 4),
-            "high": common.digits(row["high"], 4),
         }
         for row in points.iter_rows(named=True)
     ]

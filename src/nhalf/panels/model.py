@@ -44,6 +44,7 @@ class Model(Panel):
         )
         series = alt.Color("series:N", scale=alt.Scale(domain=names), legend=None)
         base = alt.Chart().encode(x=common.size_axis())
+        switched = any(row["kind"] == "switch" for row in rows)
         switches = (
             alt.Chart()
             .transform_filter("datum.kind === 'switch'")
@@ -81,7 +82,8 @@ class Model(Panel):
             )
         )
         return (
-            alt.layer(switches, dots, lines, data=common.data_of(rows))
+            # A layer without rows would leave its scale without an extent.
+            alt.layer(*([switches] if switched else []), dots, lines, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(
                 alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),

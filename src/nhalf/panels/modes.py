@@ -59,7 +59,7 @@ class Modes(Panel):
         line = base.mark_line(strokeWidth=2).encode(y=ratio)
         marks = base.mark_point(filled=True, size=30).encode(
             y=ratio,
-            shape=alt.Shape("mode:N", scale=alt.Scale(domain=modes), legend=None),
+            shape=alt.Shape("mode:N", title=None, scale=alt.Scale(domain=modes)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("mode:N", title="mode"),
@@ -69,7 +69,7 @@ class Modes(Panel):
             ],
         )
         return (
-            alt.layer(one, band, line, marks, data=common.data_of(rows))
+            alt.layer(band, one, line, marks, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
         )

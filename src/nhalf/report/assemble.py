@@ -24,7 +24,10 @@ def assemble(runs: list[Run]) -> ReportData:
     """
     if not runs:
         raise InputError("no run was given", "name at least one run directory")
-    measurements = pl.concat([run.measurements() for run in runs])
+    named = distinct(runs)
+    measurements = pl.concat(
+        [run.measurements().with_columns(run=pl.lit(name)) for name, run in named.items()]
+    )
     summary = summarise(measurements)
     if summary.is_empty():
         names = ", ".join(str(run.path) for run in runs)
@@ -38,5 +41,21 @@ def assemble(runs: list[Run]) -> ReportData:
         summary=summary,
         models=models,
         titles={name: title for run in runs for name, title in run.titles.items()},
-        environments={run.path.name: run.environment for run in runs},
+        environments={
+            name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
+            for name, run in named.items()
+        },
     )
+
+
+def distinct(runs: list[Run]) -> dict[str, Run]:
+    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+
+    The same folder given twice counts once: its launches must not count double.
+    """
+    named: dict[str, Run] = {}
+    for run in {run.path.resolve(): run for run in runs}.values():
+        path = run.path.resolve()
+        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
+        named[next(name for name in candidates if name not in named)] = run
+    return named

@@ -9,16 +9,19 @@
   const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
   if (stored()) root.dataset.theme = stored();
 
-  const FACET_GAP = 32, FACET_AXIS = 74, TWO_COLUMNS = 700, LEGEND_ENTRY = 235;
+  const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, TWO_COLUMNS = 700, LEGEND_ENTRY = 235;
 
   // Vega-Lite cannot fit facets to their container, so their width is computed here.
+  function columnsOf(spec, width) {
+    return width >= TWO_COLUMNS && (spec.facet?.sort || []).length > 1 ? 2 : 1;
+  }
+
   function fitted(spec, width) {
     const copy = structuredClone(spec);
     if (copy.facet) {
-      const count = (copy.facet.sort || []).length || 1;
-      const columns = width >= TWO_COLUMNS && count > 1 ? 2 : 1;
+      const columns = columnsOf(spec, width);
       copy.columns = columns;
-      copy.spec.width = Math.max(140, Math.floor((width - FACET_GAP * (columns - 1)) / columns - FACET_AXIS));
+      copy.spec.width = Math.max(140, Math.floor((width - FACET_AXIS - FACET_GAP * (columns - 1)) / columns));
     } else if (width < 560) {
       copy.height = Math.min(copy.height || 300, 300);
     }
@@ -42,12 +45,21 @@
     if (width < 50) return;
     entry.width = width;
     if (entry.view) entry.view.finalize();
+    const options = {
+      mode: "vega-lite", renderer: "svg", config: config(width), tooltip: { theme: theme() },
+      actions: { export: true, source: false, compiled: false, editor: false },
+      downloadFileName: `nhalf-${entry.plot.parentElement.dataset.panel}`,
+    };
+    const spec = fitted(entry.spec, width);
     try {
-      entry.view = await vegaEmbed(entry.plot, fitted(entry.spec, width), {
-        mode: "vega-lite", renderer: "svg", config: config(width), tooltip: { theme: theme() },
-        actions: { export: true, source: false, compiled: false, editor: false },
-        downloadFileName: `nhalf-${entry.plot.parentElement.dataset.panel}`,
-      });
+      entry.view = await vegaEmbed(entry.plot, spec, options);
+      // The room that axis labels take is known only now: draw again with exactly what is left.
+      const excess = entry.plot.querySelector("svg.marks").getBoundingClientRect().width - width;
+      if (spec.facet && (excess > 0 || excess < -FACET_SLACK)) {
+        spec.spec.width -= Math.ceil(excess / spec.columns);
+        entry.view.finalize();
+        entry.view = await vegaEmbed(entry.plot, spec, options);
+      }
     } catch (error) {
       entry.plot.textContent = `This chart could not be drawn: ${error.message}`;
       entry.plot.classList.add("broken");

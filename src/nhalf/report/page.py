@@ -93,7 +93,7 @@ def page(data: ReportData) -> str:
         themes={"light": themes.LIGHT, "dark": themes.DARK},
         style=Markup(_read("style.css")),
         script=Markup(_read("page.js")),
-        bundle=Markup(script_text(vl_convert.javascript_bundle(None))),
+        bundle=Markup(script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))),
         palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
     )
 
