@@ -19,6 +19,9 @@ PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
 ORIGINS = ("wheel", "prefix", "path", "system")
 """In the order of their claim to the plain name 'openmpi-5.0.11'."""
 
+SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin")
+"""Searched even where PATH lacks them, as in some environments of modules."""
+
 _COMPILERS = ("mpicxx", "mpic++", "mpiCC")
 _SUFFIXES = ("openmpi", "mpich")
 """Debian keeps several libraries in one folder apart by these: mpirun.openmpi, mpicxx.mpich."""
@@ -100,8 +103,7 @@ def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     for prefix in prefixes:
         yield from _with_origin(_launcher_in(prefix.absolute() / "bin"), "prefix")
     searched = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    # sbin is not on everybody's PATH, /usr/bin is not on that of every container.
-    for folder in map(Path, [*searched, "/usr/local/bin", "/usr/bin"]):
+    for folder in map(Path, [*searched, *SYSTEM_FOLDERS]):
         # Version managers put scripts there that stand for programs elsewhere.
         if not folder.is_absolute() or folder.name == "shims":
             continue

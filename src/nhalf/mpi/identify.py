@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,8 +22,9 @@ FAILURE_KEPT_S = 600.0
 """A failure is asked again after this time: what made it fail may lie outside of the file."""
 
 _CACHE_VERSION = 1
+# Open MPI 4 calls itself OpenRTE when it is started by Debian's name mpiexec.openmpi.
 _VENDORS = (
-    ("openmpi", "openmpi", re.compile(r"\(Open MPI\)\s+v?(\d[\w.]*)")),
+    ("openmpi", "openmpi", re.compile(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)")),
     ("intel", "hydra", re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)")),
     ("mpich", "hydra", re.compile(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", re.S | re.M)),
 )
@@ -137,7 +139,8 @@ def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Iden
         )
         temporary.replace(path)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _still_there(stamp: str) -> bool:

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from nhalf.mpi import identify as module
+from nhalf.mpi.identify import Identity, identify, parse_version
+
+HYDRA = "HYDRA build details:\n    Version:        4.0.2\n    Release Date:  Thu Apr 7\n"
+INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.19.0 Build 20260626 (id: b44796a)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mpiexec (Open MPI) 5.0.11\n\nReport bugs", Identity("openmpi", "5.0.11", "openmpi")),
+        ("mpirun (Open MPI) 4.1.4", Identity("openmpi", "4.1.4", "openmpi")),
+        ("mpiexec.openmpi (OpenRTE) 4.1.4", Identity("openmpi", "4.1.4", "openmpi")),
+        ("mpirun (Open MPI) v5.1.0a1.", Identity("openmpi", "5.1.0a1", "openmpi")),
+        (HYDRA, Identity("mpich", "4.0.2", "hydra")),
+        (INTEL, Identity("intel", "2021.19.0", "hydra")),
+        (f"module loaded\n*** welcome ***\n{HYDRA}bye", Identity("mpich", "4.0.2", "hydra")),
+    ],
+)
+def test_known_answers(text: str, expected: Identity) -> None:
+    assert parse_version(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "mpiexec 0.84 of OSC", "Version: 1.2", "(Open MPI)"])
+def test_other_answers_are_reasons(text: str) -> None:
+    identity = parse_version(text)
+    assert (identity.vendor, identity.version) == ("unknown", "")
+    assert identity.reason
+
+
+def counted(folder: Path, answer: str, script: object) -> Path:
+    """An mpiexec that notes each of its starts."""
+    body = f"echo x >> {folder}/starts\n{answer}"
+    return script(folder / "bin" / "mpiexec", body)  # type: ignore[operator]
+
+
+def starts(folder: Path) -> int:
+    noted = folder / "starts"
+    return len(noted.read_text().split()) if noted.exists() else 0
+
+
+ANSWER = "echo 'mpiexec (Open MPI) 5.0.11'"
+
+
+def test_asks_once_and_again_when_the_file_changes(empty_machine: Path, script: object) -> None:
+    mpiexec = counted(empty_machine, ANSWER, script)
+    for _ in range(3):
+        assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
+    assert starts(empty_machine) == 1
+    counted(empty_machine, "echo 'mpiexec (Open MPI) 5.0.12'", script)
+    os.utime(mpiexec, ns=(1, 1))
+    assert identify({mpiexec: {}})[mpiexec].version == "5.0.12"
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "null", '{"version": 99}', '{"version": 1, "identities": {"a": 1}}', "\0"],
+)
+def test_a_damaged_cache_is_an_empty_one(
+    content: str, empty_machine: Path, script: object
+) -> None:
+    mpiexec = counted(empty_machine, ANSWER, script)
+    identify({mpiexec: {}})
+    (empty_machine / "cache/nhalf/mpi-identities.json").write_text(content)
+    assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
+
+
+@pytest.mark.parametrize("entry", [{}, {"vendor": 3, "version": 4}, {"foreign": "x"}])
+def test_a_foreign_entry_is_asked_again(
+    entry: dict[str, object], empty_machine: Path, script: object
+) -> None:
+    mpiexec = counted(empty_machine, ANSWER, script)
+    identify({mpiexec: {}})
+    file = empty_machine / "cache/nhalf/mpi-identities.json"
+    content = json.loads(file.read_text())
+    content["identities"] = dict.fromkeys(content["identities"], entry)
+    file.write_text(json.dumps(content))
+    assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
+    assert starts(empty_machine) == 2
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(empty_machine: Path, script: object) -> None:
+    (empty_machine / "cache").write_text("a file, not a folder")
+    mpiexec = counted(empty_machine, ANSWER, script)
+    assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
+
+
+def test_failures_are_remembered_for_a_while_only(
+    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpiexec = counted(empty_machine, "echo broken >&2; exit 3", script)
+    for _ in range(2):
+        assert "exit code 3: broken" in identify({mpiexec: {}})[mpiexec].reason
+    assert starts(empty_machine) == 1
+    identify({mpiexec: {}}, ask_failed_again=True)
+    assert starts(empty_machine) == 2
+    monkeypatch.setattr(module, "FAILURE_KEPT_S", 0.0)
+    identify({mpiexec: {}})
+    assert starts(empty_machine) == 3
+
+
+def test_many_that_hang_are_asked_at_the_same_time(
+    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each waits for the others to have started: asked one after the other, all would hang.
+    body = f"touch {empty_machine}/begun.$$\nuntil [ $(ls {empty_machine}/begun.* | wc -l) = 4 ]\n"
+    body += f"do /bin/sleep 0.02; done\n{ANSWER}"
+    folders = [empty_machine / str(number) for number in range(4)]
+    paths = [script(one / "mpiexec", f"PATH=/usr/bin:/bin\n{body}") for one in folders]  # type: ignore[operator]
+    found = identify({path: {} for path in paths})
+    assert [found[path].version for path in paths] == ["5.0.11"] * 4
+
+
+def test_nothing_to_ask(empty_machine: Path) -> None:
+    assert identify({}) == {}
+    assert not (empty_machine / "cache").exists()
