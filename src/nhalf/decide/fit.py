@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nhalf.machines.machine import Breakpoint, FittedModel, Segment
+from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment, Steps
 from nhalf.models import Curve
 from nhalf.models._heldout import heldout_errors
 from nhalf.models._line import Piece, piece_intervals
+from nhalf.models.packet_steps import PacketSteps
 from nhalf.models.segmented import Segmented
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.schema import POINT_COLUMNS
@@ -32,9 +34,23 @@ def fit_summary(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Fitte
     return [_fitted(key, curve) for key, curve in curves(measurements, summary)]
 
 
-def curves(
-    measurements: pl.LazyFrame, summary: pl.DataFrame
-) -> list[tuple[dict[str, Any], Curve]]:
+def machine_of(path: Path, environment: dict[str, Any], models: list[FittedModel]) -> Machine:
+    """The machine that a run directory describes, with the plain facts of its environment."""
+    facts = {
+        str(key): str(value)
+        for key, value in environment.items()
+        if isinstance(value, str | int | float) and str(value)
+    }
+    name = facts.get("host") or facts.get("hostname") or path.absolute().name
+    return Machine(
+        name=name,
+        source=f"measured by nhalf, run {path.absolute().name}",
+        environment=facts,
+        models=tuple(models),
+    )
+
+
+def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
     """Every curve of a run that can be fitted, with the columns that identify it."""
     sound = summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0)
@@ -48,7 +64,10 @@ def curves(
         CURVE_COLUMNS, maintain_order=True
     ):
         if points["bytes"].n_unique() >= SIZES_MIN:
-            key = dict(zip(CURVE_COLUMNS, values, strict=True))
+            key = {
+                name: "" if value is None else value
+                for name, value in zip(CURVE_COLUMNS, values, strict=True)
+            }
             found.append((key, _curve(points, by_curve.get(values))))
     return found
 
@@ -87,6 +106,19 @@ def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
         heldout_median=float(np.median(errors)) if judged else None,
         heldout_p95=float(np.quantile(errors, 0.95)) if judged else None,
         heldout_sizes=int(errors.size),
+        packet_steps=_steps(curve),
+    )
+
+
+def _steps(curve: Curve) -> Steps | None:
+    found = PacketSteps.fit(curve)
+    if found.period_bytes is None or found.offset_bytes is None:
+        return None
+    return Steps(
+        offset_bytes=found.offset_bytes,
+        period_bytes=found.period_bytes,
+        height_s=found.height_s,
+        height_ci=found.height_ci,
     )
 
 

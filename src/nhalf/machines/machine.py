@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +89,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     schema: int = SCHEMA
     source: str = ""
-    environment: dict[str, str] = {}  # noqa: RUF012  msgspec copies empty defaults
+    environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
 
 
@@ -109,21 +107,12 @@ def encode(machine: Machine) -> bytes:
 
 def write(machine: Machine, path: Path) -> None:
     """Write the file whole or not at all; raises MissingError where it cannot be written."""
+    from nhalf.store.run import write_atomically
+
     path = Path(path)
-    temporary: str | None = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(encode(machine))
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        write_atomically(path, encode(machine))
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         reason = error.strerror or str(error)
         raise MissingError(
             f"cannot write the machine file {path}: {reason}", "choose another place with --out"

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.models import Curve, Floats, Model
 
@@ -11,7 +14,7 @@ FOLDS = 5
 SIZES_MIN = 4
 
 
-def take(curve: Curve, index: Floats) -> Curve:
+def take(curve: Curve, index: NDArray[Any]) -> Curve:
     """The curve at some of its sizes, `index` an array of positions or a mask."""
     return Curve(
         curve.size_bytes[index],

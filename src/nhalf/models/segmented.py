@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -79,7 +80,7 @@ class Segmented(Model):
         pieces = []
         for first, end in zip(starts, [*starts[1:], curve.size_bytes.size], strict=True):
             pieces.append(fit_piece(curve, weight, slice(first, end)))
-        breaks = [_break(left, right) for left, right in zip(pieces, pieces[1:], strict=False)]
+        breaks = [_break(left, right) for left, right in pairwise(pieces)]
         return cls(tuple(pieces), tuple(breaks))
 
     def predict_s(self, size_bytes: Floats) -> Floats:
