@@ -26,9 +26,9 @@ from nhalf.errors import InputError
 
 Floats = NDArray[np.float64]
 
-GUARD = 0.75
+GUARD = 0.6
 """Share of the error probability that Student's quantile may spend: a 95 % interval is taken at
-96.25 %. The rest is kept for what Student's theory leaves out: skewed launches, launches in two
+97 %. The rest is kept for what Student's theory leaves out: skewed launches, launches in two
 states, and the reader who compares the interval with the next run instead of with the truth."""
 
 LOG_LARGEST = math.log(np.finfo(np.float64).max)

@@ -37,14 +37,14 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     excess = float(np.var(logs, ddof=1) - np.mean(polygamma(1, half)))
     # As if known from `prior` degrees of freedom; never more than there are in all.
     prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
-    common = float(np.mean(logs))
     if math.isfinite(prior):
-        common += float(digamma(prior / 2)) - math.log(prior / 2)
+        common = float(np.mean(logs)) + float(digamma(prior / 2)) - math.log(prior / 2)
         moderated = (prior * math.exp(common) + degrees * np.nan_to_num(variances)) / (
             prior + degrees
         )
     else:
-        moderated = np.full(len(variances), math.exp(common))
+        pooled = float(variances[seen] @ degrees[seen]) / float(degrees.sum())
+        moderated = np.full(len(variances), pooled)
     total = float(degrees.sum() - degrees[seen].mean())
     return moderated, np.minimum(prior + degrees, max(total, float(degrees[seen].max())))
 

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf compare`: is B slower than A, and where?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nhalf.errors import InputError, unknown
+from nhalf.units import format_size, format_time
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+    from rich.table import Table
+
+    from nhalf.decide.compare import Comparison, CurveRatio, Ratio
+
+COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+
+
+def command(
+    a: Annotated[str, typer.Argument(help="Run that is compared with: RUN or RUN:LIBRARY.")],
+    b: Annotated[
+        str, typer.Argument(help="Run that is judged; without it, two libraries of A.")
+    ] = "",
+    mpi: Annotated[
+        str, typer.Option("--mpi", help="Library of both, or X,Y: X of A with Y of B.")
+    ] = "",
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Ratio that counts as a difference.")
+    ] = 1.02,
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Show every size, not only those that differ.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare two runs or two libraries; exit 1 when the second is slower."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.decide.compare import compare
+
+    left, right, libraries = _sides(a, b, mpi)
+    comparison = compare(left, right, libraries=libraries, threshold=threshold)
+    if json:
+        emit_json(comparison.as_json())
+    else:
+        _show(stdout_console(), comparison, sizes)
+    if comparison.regressed:
+        raise typer.Exit(1)
+
+
+def _sides(
+    a: str, b: str, mpi: str
+) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
+    """Launch medians of both sides, and which libraries to pair (None: equal names)."""
+    left, library_a = _medians(a)
+    right, library_b = _medians(b) if b else (left, "")
+    names = [name.strip() for name in mpi.split(",")] if mpi else []
+    if len(names) > 2 or not all(names):
+        raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
+    if names and (library_a or library_b):
+        raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
+    if not names and not library_a and not library_b:
+        if b:
+            return left, right, None
+        return left, right, [_only_two(left)]
+    first = library_a or (names[0] if names else "")
+    second = library_b or (names[-1] if names else "")
+    first, second = first or second, second or first
+    if not b and first == second:
+        raise InputError(
+            f"{first!r} would be compared with itself", "name two libraries: --mpi X,Y"
+        )
+    return left, right, [(_library(left, first), _library(right, second))]
+
+
+def _medians(text: str) -> tuple[pl.DataFrame, str]:
+    """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
+    from nhalf.statistics.summary import launch_medians
+    from nhalf.store.run import Run
+
+    path, library = text, ""
+    if not Path(text).exists() and ":" in text:
+        path, library = text.rsplit(":", 1)
+    return launch_medians(Run.open(Path(path)).measurements()), library
+
+
+def _names(medians: pl.DataFrame) -> list[str]:
+    return sorted(medians["mpi"].unique().to_list())
+
+
+def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
+    """The two libraries of a run that has exactly two."""
+    names = _names(medians)
+    if len(names) != 2:
+        listed = ", ".join(names) or "none"
+        raise InputError(
+            f"which two libraries to compare? The run has {len(names)}: {listed}",
+            "name them with --mpi X,Y, or give a second run",
+        )
+    return names[0], names[1]
+
+
+def _library(medians: pl.DataFrame, name: str) -> str:
+    """The library of a run by its name, or by a beginning that only one has."""
+    names = _names(medians)
+    matches = [known for known in names if known == name] or [
+        known for known in names if known.startswith(name)
+    ]
+    if len(matches) != 1:
+        raise unknown("library", name, names)
+    return matches[0]
+
+
+def _show(console: Console, comparison: Comparison, every_size: bool) -> None:
+    """The tables on the terminal: curves first, then the sizes that differ."""
+    console.print(_curve_table(comparison))
+    for curve in comparison.curves:
+        table = _size_table(curve, every_size)
+        if table.row_count:
+            console.print(table)
+    lost = comparison.not_comparable
+    for entry in lost[:8]:
+        listed = ", ".join(format_size(size) for size in entry["bytes"][:6])
+        more = f" and {len(entry['bytes']) - 6} more" if len(entry["bytes"]) > 6 else ""
+        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
+        console.print(f"not compared: {what}: {listed}{more}", style="dim", markup=False)
+    if len(lost) > 8:
+        console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
+    console.print(
+        f"B is [bold {COLOURS[comparison.verdict]}]{_words(comparison.verdict)}[/]: a difference "
+        f"counts from {(comparison.threshold - 1) * 100:.3g} % on; all intervals of a curve hold "
+        f"together with {comparison.confidence * 100:.3g} %."
+    )
+
+
+def _words(verdict: str) -> str:
+    return {
+        "slower": "slower than A",
+        "faster": "faster than A",
+        "mixed": "slower than A in places and faster in others",
+        "equal": "as fast as A",
+        "unclear": "not shown to differ from A (more launches narrow the intervals)",
+    }[verdict]
+
+
+def _table(title: str, columns: list[tuple[str, bool]]) -> Table:
+    """A table; a column is a title and whether it holds numbers."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, numeric in columns:
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    return table
+
+
+def _curve_table(comparison: Comparison) -> Table:
+    """One row per pattern and library."""
+    from rich.markup import escape
+
+    titles = [("pattern", False), ("library", False), ("launches", True), ("B / A", True)]
+    table = _table("Curves", [*titles, ("interval", True), ("B is", False)])
+    for curve in comparison.curves:
+        table.add_row(
+            escape(_pattern(curve)),
+            escape(curve.mpi.replace(",", " → ") or str(curve.point["transport"])),
+            str(curve.launches),
+            f"{curve.ratio.ratio:.3f}",
+            _interval(curve.ratio),
+            f"[{COLOURS[curve.verdict]}]{curve.verdict}[/]",
+        )
+    return table
+
+
+def _size_table(curve: CurveRatio, every_size: bool) -> Table:
+    """Sizes of a curve: all, or those with a verdict of their own."""
+    title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
+    titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
+    table = _table(title, [*titles, ("B is", False)])
+    for size in curve.sizes:
+        if every_size or size.verdict in ("slower", "faster"):
+            table.add_row(
+                format_size(size.size_bytes),
+                format_time(size.a_s),
+                format_time(size.b_s),
+                f"{size.ratio.ratio:.3f}",
+                _interval(size.ratio),
+                f"[{COLOURS[size.verdict]}]{size.verdict}[/]",
+            )
+    return table
+
+
+def _pattern(curve: CurveRatio) -> str:
+    """The pattern's name with what else tells curves apart."""
+    algorithm = str(curve.point["algorithm"] or "")
+    return f"{curve.point['pattern']}{'/' + algorithm if algorithm else ''}"
+
+
+def _interval(ratio: Ratio) -> str:
+    return "–" if ratio.low != ratio.low else f"{ratio.low:.3f} to {ratio.high:.3f}"

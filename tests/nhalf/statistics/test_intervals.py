@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals: degenerate data first, then coverage by simulation with fixed seeds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nhalf.errors import InputError
+from nhalf.statistics.intervals import (
+    Interval,
+    launch_interval,
+    launch_intervals,
+    ratio_interval,
+    sample_interval,
+)
+
+times = st.floats(min_value=1e-9, max_value=1e3)
+
+
+def test_no_launch_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="at least one launch"):
+        launch_interval([])
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -1.0])
+def test_what_is_no_time_is_an_input_error(wrong: float) -> None:
+    with pytest.raises(InputError):
+        launch_interval([1.0, wrong, 1.0])
+
+
+def test_one_launch_has_no_width() -> None:
+    assert launch_interval([2.0]) == Interval(2.0, 2.0, 2.0)
+
+
+def test_equal_launches_have_no_width() -> None:
+    assert launch_interval([0.1] * 5) == Interval(0.1, 0.1, 0.1)
+
+
+def test_a_launch_of_zero_gives_the_range() -> None:
+    assert launch_interval([0.0, 1.0, 3.0]) == Interval(1.0, 0.0, 3.0)
+    assert launch_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0)
+
+
+def test_numbers_far_apart_stay_finite() -> None:
+    interval = launch_interval([1e-300, 1e300])
+    assert interval.low >= 0
+    assert math.isfinite(interval.high)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
+def test_confidence_is_between_0_and_1(confidence: float) -> None:
+    with pytest.raises(InputError, match="confidence"):
+        launch_interval([1.0, 2.0], confidence)
+
+
+def test_the_formula_by_hand() -> None:
+    """Student's t(4) at 97 % is 3.2976; the mean of the logarithms is 0, their deviation 1."""
+    logs = np.array([-1.2, -0.6, 0.0, 0.6, 1.2]) / math.sqrt(0.9)
+    assert np.std(logs, ddof=1) == pytest.approx(1.0)
+    interval = launch_interval(np.exp(logs))
+    reach = 3.2976 / math.sqrt(5)
+    assert interval.median == pytest.approx(1.0)
+    assert math.log(interval.low) == pytest.approx(-reach, rel=1e-4)
+    assert math.log(interval.high) == pytest.approx(reach, rel=1e-4)
+
+
+def test_half_width_is_the_larger_side_relative_to_the_median() -> None:
+    assert Interval(2.0, 1.9, 2.4).half_width == pytest.approx(0.2)
+    assert Interval(2.0, 1.0, 2.1).half_width == pytest.approx(0.5)
+    assert Interval(0.0, 0.0, 0.0).half_width == 0
+    assert Interval(0.0, 0.0, 1.0).half_width == math.inf
+
+
+@given(st.lists(times, min_size=1, max_size=12))
+def test_the_interval_holds_the_median(medians: list[float]) -> None:
+    interval = launch_interval(medians)
+    assert interval.median == pytest.approx(float(np.median(medians)))
+    assert interval.covers(interval.median)
+
+
+@given(st.lists(times, min_size=2, max_size=9), st.floats(min_value=0.25, max_value=8))
+def test_the_interval_scales_with_its_unit(medians: list[float], factor: float) -> None:
+    one = launch_interval(medians)
+    other = launch_interval([factor * m for m in medians])
+    assert other.low == pytest.approx(factor * one.low, rel=1e-9)
+    assert other.high == pytest.approx(factor * one.high, rel=1e-9)
+
+
+def test_rows_with_gaps_equal_rows_without() -> None:
+    matrix = np.array([[1.0, np.nan, 1.2, 1.1], [np.nan] * 4, [np.nan, 2.0, np.nan, np.nan]])
+    median, low, high = launch_intervals(matrix)
+    whole = launch_interval([1.0, 1.2, 1.1])
+    assert (median[0], low[0], high[0]) == pytest.approx((whole.median, whole.low, whole.high))
+    assert np.isnan([median[1], low[1], high[1]]).all()
+    assert (median[2], low[2], high[2]) == (2.0, 2.0, 2.0)
+
+
+def test_no_rows_and_no_launches() -> None:
+    assert all(len(part) == 0 for part in launch_intervals(np.empty((0, 5))))
+    assert np.isnan(launch_intervals(np.empty((3, 0)))).all()
+
+
+@pytest.mark.parametrize("launches", [3, 5, 6, 9])
+@pytest.mark.parametrize(
+    ("draw", "true"),
+    [
+        (lambda r, shape: np.exp(0.05 * r.standard_normal(shape)), 1.0),
+        (lambda r, shape: np.exp(0.05 * r.exponential(size=shape)), math.exp(0.05 * math.log(2))),
+        (lambda r, shape: np.exp(0.03 * r.standard_t(3, size=shape)), 1.0),
+    ],
+    ids=["lognormal", "skewed", "heavy-tailed"],
+)
+def test_coverage_is_as_published(draw, true: float, launches: int) -> None:  # type: ignore[no-untyped-def]
+    """93 to 98.5 %: 97 % by theory for normal logarithms, less 5 binomial deviations each way."""
+    random = np.random.default_rng(launches)
+    _, low, high = launch_intervals(draw(random, (20000, launches)))
+    assert 0.93 < np.mean((low <= true) & (true <= high)) < 0.985
+
+
+@pytest.mark.parametrize("launches", [5, 6])
+def test_the_interval_holds_the_next_run(launches: int) -> None:
+    """What the next run reports on an unchanged machine lies inside in about 90 %."""
+    random = np.random.default_rng(7)
+    median, low, high = launch_intervals(np.exp(0.05 * random.standard_normal((20000, launches))))
+    following = np.roll(median, 1)
+    assert 0.89 < np.mean((low <= following) & (following <= high)) < 0.92
+
+
+def test_sample_interval_of_little() -> None:
+    with pytest.raises(InputError):
+        sample_interval([])
+    with pytest.raises(InputError):
+        sample_interval([1.0, math.nan])
+    assert sample_interval([3.0]) == Interval(3.0, 3.0, 3.0)
+    assert sample_interval([3.0, 1.0]) == Interval(2.0, 1.0, 3.0)
+    assert sample_interval([5.0] * 100) == Interval(5.0, 5.0, 5.0)
+
+
+def test_sample_interval_takes_the_tabulated_ranks() -> None:
+    """Ranks 2 to 9 of 10 hold the median with 97.9 %, 3 to 8 with 89.1 % only."""
+    interval = sample_interval([float(i) for i in range(1, 11)])
+    assert (interval.low, interval.high) == (2.0, 9.0)
+    interval = sample_interval([float(i) for i in range(1, 101)])
+    assert (interval.low, interval.high) == (40.0, 61.0)
+
+
+def test_sample_interval_covers() -> None:
+    random = np.random.default_rng(3)
+    drawn = random.exponential(size=(4000, 30))
+    held = [sample_interval(row).covers(math.log(2)) for row in drawn]
+    assert 0.94 < np.mean(held) < 0.975
+
+
+def test_a_ratio_of_zero_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="ratio"):
+        ratio_interval([1.0, 0.0])
+    assert ratio_interval([2.0, 2.0]) == Interval(2.0, 2.0, 2.0)

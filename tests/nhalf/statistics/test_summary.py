@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The summary equals a naive one, and says what it must of odd data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nhalf.errors import InputError
+from nhalf.statistics.intervals import launch_interval, sample_interval
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
+
+Make = Callable[..., pl.LazyFrame]
+
+
+def rows_of(points: list[tuple[int, int, list[float]]], **columns: Any) -> pl.LazyFrame:
+    """Measurements from (bytes, launch, samples)."""
+    rows = [
+        {
+            "run": "r", "transport": "mpi", "mpi": "m", "pattern": "pingpong", "algorithm": "",
+            "ranks": 2, "placement": "", "bytes": size, "launch": launch, "position": 0,
+            "started_s": 0.0, "batch": 1, "messages_per_round": 2, "bytes_per_time": size,
+            "stop": "time", "verified": True, "advice": [], "samples_s": samples, **columns,
+        }
+        for size, launch, samples in points
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
+
+
+def test_nothing_gives_an_empty_summary() -> None:
+    summary = summarise(rows_of([]))
+    assert summary.is_empty()
+    assert dict(summary.schema) == SUMMARY_COLUMNS
+    assert launch_medians(rows_of([])).is_empty()
+
+
+def test_rows_without_samples_are_left_out() -> None:
+    summary = summarise(rows_of([(1, 0, []), (1, 1, [2.0]), (2, 0, [])]))
+    assert summary["bytes"].to_list() == [1]
+    assert summary["launches"].to_list() == [1]
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -1e-9])
+def test_a_sample_that_is_no_time_is_named(wrong: float) -> None:
+    with pytest.raises(InputError, match=r"pingpong of 8 B in launch 3 .*measure this point again"):
+        summarise(rows_of([(1, 0, [1.0]), (8, 3, [1.0, wrong, 2.0])]))
+
+
+def test_the_columns_are_the_contract(make_measurements: Make) -> None:
+    assert dict(summarise(make_measurements()).schema) == SUMMARY_COLUMNS
+
+
+def test_a_machine_without_noise_has_exact_intervals(make_measurements: Make) -> None:
+    summary = summarise(make_measurements(noise=0.0, launch_noise=0.0))
+    assert (summary["ci_low_s"] == summary["median_s"]).all()
+    assert (summary["ci_high_s"] == summary["median_s"]).all()
+    assert summary["advice"].list.len().sum() == 0
+
+
+samples = st.lists(st.floats(min_value=1e-7, max_value=1e-3), min_size=1, max_size=9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 3), st.integers(0, 6)), samples, min_size=1, max_size=12
+    )
+)
+def test_the_summary_equals_a_naive_one(points: dict[tuple[int, int], list[float]]) -> None:
+    measurements = rows_of([(size, launch, s) for (size, launch), s in points.items()])
+    summary = {row["bytes"]: row for row in summarise(measurements).to_dicts()}
+    for size in {size for size, _ in points}:
+        own = [s for (other, _), s in sorted(points.items()) if other == size]
+        medians = [float(np.median(s)) for s in own]
+        expected = launch_interval(medians) if len(own) > 1 else sample_interval(own[0])
+        row = summary[size]
+        assert row["median_s"] == pytest.approx(expected.median, rel=1e-12)
+        assert row["ci_low_s"] == pytest.approx(expected.low, rel=1e-9)
+        assert row["ci_high_s"] == pytest.approx(expected.high, rel=1e-9)
+        assert row["lowest_s"] == min(min(s) for s in own)
+        assert row["launches"] == len(own)
+        assert row["samples"] == sum(len(s) for s in own)
+        assert ("one-launch" in row["advice"]) == (len(own) == 1)
+
+
+def test_a_point_measured_twice_in_a_launch_counts_as_one_launch() -> None:
+    medians = launch_medians(rows_of([(1, 0, [1.0]), (1, 0, [3.0, 3.0]), (1, 1, [2.0])]))
+    assert medians["launch"].to_list() == [0, 1]
+    assert medians["median_s"].to_list() == [2.0, 2.0]
+    assert medians["samples"].to_list() == [3, 1]
+
+
+def test_runs_and_libraries_stay_apart(make_measurements: Make) -> None:
+    both = pl.concat(
+        [make_measurements(run="a", libraries=("x", "y")), make_measurements(run="b", seed=2)]
+    )
+    summary = summarise(both)
+    assert summary.height == 3 * 24
+    assert summary["launches"].unique().to_list() == [5]
+    alone = summarise(make_measurements(run="b", seed=2))
+    assert summary.filter(run="b").equals(alone)
+
+
+def test_advice_is_the_union_over_launches() -> None:
+    measurements = pl.concat(
+        [
+            rows_of([(1, 0, [1.0])], advice=["unpinned", "odd"]),
+            rows_of([(1, 1, [1.0])], advice=["unpinned"]),
+            rows_of([(1, 2, [1.0])], verified=False),
+        ]
+    )
+    summary = summarise(measurements)
+    assert summary["advice"].to_list() == [["unpinned", "unverified", "odd"]]
+    assert summary["verified"].to_list() == [False]
+
+
+def test_wide_intervals_are_imprecise() -> None:
+    irregular = [0.3, 1.0, 0.5, 0.0, 0.7]
+    wide = [(1, launch, [1.0 + 0.1 * x]) for launch, x in enumerate(irregular)]
+    narrow = [(2, launch, [1.0 + 0.01 * x]) for launch, x in enumerate(irregular)]
+    assert summarise(rows_of([*wide, *narrow]))["advice"].to_list() == [["imprecise"], []]
