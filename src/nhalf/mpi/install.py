@@ -144,8 +144,11 @@ def _failure(full_name: str, wheel: Wheel, folder: Path, outcome: Outcome) -> Mi
         known = versions[1].split(", ")[-6:]
         there = "there are " + ", ".join(known) if known != ["none"] else "none is for this machine"
         return MissingError(f"there is no wheel {wheel.package}=={wheel.version}", there)
-    errors = [line for line in said.splitlines() if line.startswith("ERROR")]
+    lines = said.strip().splitlines()
+    errors = [line for line in lines if line.startswith("ERROR")]
     reason = errors[0].removeprefix("ERROR: ") if errors else outcome.reason
+    if reason.startswith("Exception"):
+        reason = lines[-1]  # of the traceback
     return MissingError(f"pip could not install {wheel.package}=={wheel.version}: {reason[:200]}")
 
 
