@@ -10,9 +10,10 @@ from nhalf.models import Curve, Floats
 
 LAUNCHES_FOR_NOISE_MIN = 3
 _MEDIAN_OVER_MEAN_ERROR = 1.2533
-_DEVIATION_PER_MEAN_DISTANCE = 1.2533 * 1.2
-"""Normal noise; the second factor because the centre is the median of the same few launches."""
+_DEVIATION_PER_MAD = 1.4826
 NOISE_NEIGHBOURS = 7
+NOISE_OUTSTANDING = 3.0
+"""A size that is noisier than its surroundings by this factor keeps its own noise."""
 
 
 def fit_lines(size_bytes: Floats, time_s: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -140,20 +141,23 @@ def point_noise(curve: Curve) -> Floats:
     ratio = np.log(curve.launch_time_s / curve.time_s)
     ratio = ratio - nan_median(ratio, axis=1)[:, None]
     distance = np.abs(ratio - nan_median(ratio, axis=0))
-    seen = np.isfinite(distance).sum(axis=0)
-    mean = np.nansum(distance, axis=0) / np.maximum(seen, 1)
-    deviation = mean * _DEVIATION_PER_MEAN_DISTANCE * np.sqrt(seen / np.maximum(seen - 1, 1))
-    error = deviation * _MEDIAN_OVER_MEAN_ERROR / np.sqrt(np.maximum(seen, 1))
-    return np.sqrt(_smooth(error**2))
+    seen = np.maximum(np.isfinite(distance).sum(axis=0), 1)
+    typical = np.maximum(seen, LAUNCHES_FOR_NOISE_MIN)
+    # Normal noise; distances are from the median of the same few launches, hence too short.
+    to_deviation = _DEVIATION_PER_MAD * typical / (typical - 1.3)
+    to_error = to_deviation * _MEDIAN_OVER_MEAN_ERROR / np.sqrt(seen)
+    around = _with_neighbours(distance) * to_error
+    alone = nan_median(distance, axis=0) * to_error
+    error = np.where(alone > NOISE_OUTSTANDING * around, alone, around)
+    return np.where(np.isfinite(error), error, 0.0)
 
 
-def _smooth(values: Floats) -> Floats:
-    """Mean of the middle of each entry and its neighbours: five launches tell little of one."""
+def _with_neighbours(distance: Floats) -> Floats:
+    """Median over launches of each size and its neighbours, (n,): five launches tell little."""
     half = NOISE_NEIGHBOURS // 2
-    padded = np.pad(values, half, mode="edge")
-    windows = np.sort(np.lib.stride_tricks.sliding_window_view(padded, NOISE_NEIGHBOURS), axis=-1)
-    middle: Floats = windows[:, 1:-1].mean(axis=-1)
-    return middle
+    padded = np.pad(distance, ((0, 0), (half, half)), constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, NOISE_NEIGHBOURS, axis=1)
+    return nan_median(np.moveaxis(windows, 1, 0).reshape(distance.shape[1], -1), axis=1)
 
 
 def nan_median(values: Floats, axis: int) -> Floats:

@@ -169,3 +169,42 @@ def test_a_narrow_break_is_put_at_the_round_size():
     model = Segmented.fit(curve_of(size, np.where(size < 4096, 1e-6, 5e-6) + size * 1e-10))
     predicted = model.predict_s(np.array([4095.0, 4096.0]))
     assert predicted[1] > 2 * predicted[0]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_launches_that_were_interrupted_do_not_hide_the_segments(seed):
+    """Every fifth time is a thousand times too long: a neighbour took the processor."""
+    curve = noisy(SIZES, three_segments(SIZES), 0.02, seed)
+    rows = curve.launch_time_s.copy()
+    rows[np.random.default_rng(seed).random(rows.shape) < 0.15] *= 1000
+    median = np.median(rows, axis=0)
+    model = Segmented.fit(Curve(SIZES, median, rows.min(axis=0), rows.max(axis=0), rows))
+    brackets = [(change.low_bytes, change.high_bytes) for change in model.breaks]
+    assert (4096, 6144) in brackets
+    assert model.pieces[0].t0_s == pytest.approx(2e-7, rel=0.1)
+
+
+def test_a_factor_on_a_whole_launch_is_no_noise():
+    """Launches at different clock speeds agree on the shape: small jumps are still seen."""
+    time = np.where(SIZES <= 4096, 1.0, 1.1) * (2e-6 + SIZES * 1e-10)
+    rows = time * np.array([1.0, 1.5, 1.0, 2.0, 0.7])[:, None]
+    model = Segmented.fit(Curve(SIZES, time, time, 2 * time, rows))
+    assert [(b.low_bytes, b.high_bytes) for b in model.breaks] == [(4096, 6144)]
+    assert model.breaks[0].change_percent == pytest.approx(10, rel=1e-6)
+
+
+def test_small_changes_are_bridged_and_large_ones_switch():
+    small = Segmented.fit(curve_of(SIZES, np.where(SIZES <= 4096, 1.0, 1.1) * 1e-6))
+    assert small.predict_s(np.array([5120.0]))[0] == pytest.approx(1.05e-6, rel=1e-6)
+    large = Segmented.fit(curve_of(SIZES, np.where(SIZES <= 4096, 1.0, 3.0) * 1e-6))
+    assert large.predict_s(np.array([5120.0]))[0] == pytest.approx(3e-6, rel=1e-6)
+    assert large.predict_s(np.array([4097.0]))[0] == pytest.approx(3e-6, rel=1e-6)
+
+
+def test_a_bend_is_continuous():
+    time = np.maximum(1e-6 + SIZES * 1e-10, SIZES * 4e-10)
+    model = Segmented.fit(curve_of(SIZES, time))
+    inside = np.array([3333.0, 3400.0])
+    expected = np.maximum(1e-6 + inside * 1e-10, inside * 4e-10)
+    np.testing.assert_allclose(model.predict_s(inside), expected, rtol=1e-6)
+    assert not model.breaks[0].jump
