@@ -68,12 +68,10 @@ def _sides(
         return left, right, [_only_two(left)]
     first = library_a or (names[0] if names else "")
     second = library_b or (names[-1] if names else "")
-    first, second = first or second, second or first
-    if not b and first == second:
-        raise InputError(
-            f"{first!r} would be compared with itself", "name two libraries: --mpi X,Y"
-        )
-    return left, right, [(_library(left, first), _library(right, second))]
+    pair = _library(left, first or second), _library(right, second or first)
+    if not b and pair[0] == pair[1]:
+        raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
+    return left, right, [pair]
 
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
@@ -196,8 +194,9 @@ def _size_table(curve: CurveRatio, every_size: bool) -> Table:
 
 def _pattern(curve: CurveRatio) -> str:
     """The pattern's name with what else tells curves apart."""
-    algorithm = str(curve.point["algorithm"] or "")
-    return f"{curve.point['pattern']}{'/' + algorithm if algorithm else ''}"
+    algorithm = str(curve.point["algorithm"] or "native")
+    name = str(curve.point["pattern"])
+    return name if algorithm == "native" else f"{name}/{algorithm}"
 
 
 def _interval(ratio: Ratio) -> str:
