@@ -78,7 +78,7 @@ bench: setup ## measure nhalf itself: overhead, spread, time to accuracy; result
 
 PYTHON_TREE := src tools tests examples
 
-test-setup: $(VENV)/stamp-test $(VENV)/stamp-nhalf
+test-setup: $(VENV)/stamp-test $(VENV)/stamp-mpi
 	@tools/test_packages build/debian
 
 lint: $(VENV)/stamp-test ## formatting, types and style
@@ -97,8 +97,10 @@ test-native: $(BUILD)/stamp
 docs: $(VENV)/stamp-test $(VENV)/stamp-nhalf ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
-test-python: $(VENV)/stamp-test $(VENV)/stamp-nhalf
-	@NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
+test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi
+	@export NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) \
+	  NHALF_NATIVE_DIR=$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native); \
+	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
 
 test: ## everything: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup

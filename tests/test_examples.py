@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples are transcripts: every command is run, and what it says is compared with the text.
+
+A line `$ nhalf …` is a command, the lines below it what it says; `…` stands for anything (on a
+line of its own: for any lines), blanks count as one, blank lines not at all. `[exit 1]` is the
+exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TRANSCRIPTS = sorted((ROOT / "examples").glob("*/run.txt"))
+
+
+@dataclass
+class Step:
+    """One command of a transcript with what it must say."""
+
+    command: str
+    expected: list[str] = field(default_factory=list)
+    exit_code: int = 0
+
+
+def parse(text: str) -> list[Step]:
+    """The commands of a transcript; lines before the first one, and `#` lines, are comments."""
+    steps: list[Step] = []
+    for line in text.splitlines():
+        left = re.fullmatch(r"\[exit (\d+)\]", line.strip())
+        if line.startswith("$ "):
+            steps.append(Step(line[2:]))
+        elif left and steps:
+            steps[-1].exit_code = int(left[1])
+        elif steps and line.strip() and not line.startswith("# "):
+            steps[-1].expected.append(line)
+    return steps
+
+
+def condensed(lines: list[str]) -> list[str]:
+    """Lines that say something, blanks as one, without rules of tables."""
+    kept = (" ".join(line.split()) for line in lines)
+    return [line for line in kept if line and not re.fullmatch(r"[─━┈ ]+", line)]
+
+
+def matches(expected: list[str], output: list[str]) -> bool:
+    """Whether the output is what was expected."""
+    expression = ""
+    for line in condensed(expected):
+        parts = [re.escape(part) for part in re.split(r" ?… ?", line)]
+        expression += r"(?:.*\n)*?" if line == "…" else ".*?".join(parts) + r"\n"
+    said = "".join(f"{line}\n" for line in condensed(output))
+    return re.fullmatch(expression, said) is not None
+
+
+def say(command: str, folder: Path) -> tuple[int, str]:
+    """Exit code and output of a command, standard error after standard output."""
+    words = shlex.split(command)
+    assert words[0] == "nhalf", f"only nhalf is called in examples: {command}"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "COLUMNS": "120",
+        "LANG": "C.UTF-8",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "nhalf", *words[1:]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
+def test_example(transcript: Path, tmp_path: Path) -> None:
+    steps = parse(transcript.read_text(encoding="utf-8"))
+    assert steps
+    for step in steps:
+        exit_code, output = say(step.command, tmp_path)
+        assert exit_code == step.exit_code, f"$ {step.command}\n{output}"
+        assert matches(step.expected, output.splitlines()), f"$ {step.command}\n{output}"
+
+
+def test_there_are_examples() -> None:
+    assert len(TRANSCRIPTS) >= 4
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "equal"),
+    [
+        (["a … c"], ["a b  c"], True),
+        (["a … c"], ["a b d"], False),
+        (["a", "…", "z"], ["a", "1", "2", "z"], True),
+        (["a", "…", "z"], ["a", "z"], True),
+        (["a", "…", "z"], ["a", "1"], False),
+        (["…"], ["anything", "at all"], True),
+        ([], [], True),
+        ([], ["unexpected"], False),
+        (["1.5 (x)"], ["1x5 (x)"], False),
+        (["a b"], ["  a    b ", " ─────", ""], True),
+    ],
+)
+def test_the_comparison_itself(expected: list[str], output: list[str], equal: bool) -> None:
+    assert matches(expected, output) == equal
