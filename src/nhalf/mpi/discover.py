@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -219,7 +219,7 @@ def _named(found: Iterable[Library]) -> list[Library]:
     return [named[name] for name in sorted(named)]
 
 
-def as_json(found: Discovery) -> Mapping[str, object]:
+def as_json(found: Discovery) -> dict[str, list[dict[str, object]]]:
     """The answer of `nhalf mpi list --json`."""
     return {
         "libraries": [

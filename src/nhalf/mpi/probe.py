@@ -168,7 +168,8 @@ def _key(library: Library, compiler: Path, include: Path, variables: dict[str, s
         digest.update(path.read_bytes())
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    for part in (library.version, library.prefix, *FLAGS, *stamps_of(tools)):
+    settings = [f"{name}={value}" for name, value in sorted(variables.items())]
+    for part in (library.version, library.prefix, *FLAGS, *settings, *stamps_of(tools)):
         digest.update(f"{part}\0".encode())
     return f"{library.vendor}-{library.version}-{digest.hexdigest()[:16]}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def launcher(name: str) -> Launcher:
     return plugins.load(launchers.__name__, Launcher)[name]()
 
 
-def text(name: str, **changes: object) -> str:
+def text(name: str, **changes: Any) -> str:
     return " ".join(launcher(name).tokens(replace(JOB, **changes)))
 
 

@@ -27,7 +27,11 @@ def script() -> Script:
 @pytest.fixture
 def empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without MPI on its PATH and with empty folders; returns its root."""
-    for variable, name in (("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache"), ("HOME", "home")):
+    for variable, name in (
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_CACHE_HOME", "cache"),
+        ("HOME", "home"),
+    ):
         monkeypatch.setenv(variable, str(tmp_path / name))
     for variable in ("NHALF_MPI_PREFIXES", "LD_LIBRARY_PATH", "OPAL_PREFIX", "OMPI_MCA_btl"):
         monkeypatch.delenv(variable, raising=False)

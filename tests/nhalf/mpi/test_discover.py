@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from nhalf.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
 from nhalf.mpi.discover import as_json, discover, find, libraries
+
+Script = Callable[[Path, str], Path]
 
 OPENMPI = "echo 'mpiexec (Open MPI) 5.0.11'"
 MPICH = "echo 'HYDRA build details:'; echo '    Version:    5.0.2'"
@@ -28,7 +31,7 @@ def test_an_empty_machine_has_none(empty_machine: Path) -> None:
 
 
 def test_wheels_prefixes_and_path_are_found(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(empty_machine / "data/nhalf/mpi/mpich-5.0.2/bin/mpiexec", MPICH)
     script(empty_machine / "a/bin/mpiexec", OPENMPI)
@@ -48,13 +51,13 @@ def test_wheels_prefixes_and_path_are_found(
     assert found["openmpi-5.0.11"].launcher == "openmpi"
 
 
-def test_unfinished_installations_are_not_found(empty_machine: Path, script: object) -> None:
+def test_unfinished_installations_are_not_found(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "data/nhalf/mpi/.installing-mpich-x/bin/mpiexec", MPICH)
     assert names() == []
 
 
 def test_the_same_library_is_found_once(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prefix = empty_machine / "opt"
     script(prefix / "bin/mpiexec", OPENMPI)
@@ -68,13 +71,13 @@ def test_the_same_library_is_found_once(
     assert found[0].prefix == prefix
 
 
-def test_a_view_of_links_leads_to_the_real_prefix(empty_machine: Path, script: object) -> None:
+def test_a_view_of_links_leads_to_the_real_prefix(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "real/bin/mpiexec", MPICH)
     (empty_machine / "bin/mpiexec").symlink_to(empty_machine / "real/bin/mpiexec")
     assert libraries()[0].prefix == empty_machine / "real"
 
 
-def test_debian_keeps_two_in_one_folder_by_suffix(empty_machine: Path, script: object) -> None:
+def test_debian_keeps_two_in_one_folder_by_suffix(empty_machine: Path, script: Script) -> None:
     folder = empty_machine / "bin"
     script(folder / "orterun", OPENMPI.replace("Open MPI", "OpenRTE"))
     script(folder / "mpiexec.hydra", MPICH)
@@ -95,7 +98,7 @@ def test_debian_keeps_two_in_one_folder_by_suffix(empty_machine: Path, script: o
     }
 
 
-def test_a_compiler_of_another_library_is_not_taken(empty_machine: Path, script: object) -> None:
+def test_a_compiler_of_another_library_is_not_taken(empty_machine: Path, script: Script) -> None:
     folder = empty_machine / "bin"
     script(folder / "mpiexec.mpich", MPICH)
     script(folder / "mpicxx.openmpi", "true")
@@ -103,7 +106,7 @@ def test_a_compiler_of_another_library_is_not_taken(empty_machine: Path, script:
     assert libraries()[0].compiler is None
 
 
-def test_equal_names_get_their_origin_and_a_number(empty_machine: Path, script: object) -> None:
+def test_equal_names_get_their_origin_and_a_number(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "data/nhalf/mpi/openmpi-5.0.11/bin/mpiexec", OPENMPI)
     script(empty_machine / "bin/mpiexec", OPENMPI)
     for name in ("a", "b", "c"):
@@ -119,7 +122,7 @@ def test_equal_names_get_their_origin_and_a_number(empty_machine: Path, script: 
 
 
 def test_a_wheel_in_this_python_is_no_second_library(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     environment = empty_machine / "venv"
     monkeypatch.setattr(sys, "prefix", str(environment))
@@ -146,7 +149,7 @@ def test_a_broken_one_is_named_beside_the_good(
     body: str,
     reason: str,
     empty_machine: Path,
-    script: object,
+    script: Script,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(identify, "TIMEOUT_S", 0.5)
@@ -159,7 +162,7 @@ def test_a_broken_one_is_named_beside_the_good(
     assert reason in broken[bad]
 
 
-def test_noise_around_the_version_does_no_harm(empty_machine: Path, script: object) -> None:
+def test_noise_around_the_version_does_no_harm(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "bin/mpiexec", f"echo WARNING; {OPENMPI}; echo bye >&2")
     assert names() == ["openmpi-5.0.11"]
 
@@ -179,14 +182,14 @@ def test_a_given_prefix_without_mpiexec_is_reported(kind: str, empty_machine: Pa
 
 
 def test_scripts_of_version_managers_are_left_alone(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(empty_machine / "shims/mpiexec", OPENMPI)
     monkeypatch.setenv("PATH", f"relative:{empty_machine / 'shims'}")
     assert names() == []
 
 
-def test_abi_is_seen_by_its_library(empty_machine: Path, script: object) -> None:
+def test_abi_is_seen_by_its_library(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "a/bin/mpiexec", MPICH)
     assert not libraries([empty_machine / "a"])[0].abi
     (empty_machine / "a/lib").mkdir()
@@ -194,7 +197,7 @@ def test_abi_is_seen_by_its_library(empty_machine: Path, script: object) -> None
     assert libraries([empty_machine / "a"])[0].abi
 
 
-def test_find_takes_a_unique_beginning(empty_machine: Path, script: object) -> None:
+def test_find_takes_a_unique_beginning(empty_machine: Path, script: Script) -> None:
     for name, body in (("a", OPENMPI), ("b", MPICH), ("c", MPICH.replace("5.0.2", "4.0.2"))):
         script(empty_machine / name / "bin/mpiexec", body)
     prefixes = [empty_machine / name for name in "abc"]
@@ -207,7 +210,7 @@ def test_find_takes_a_unique_beginning(empty_machine: Path, script: object) -> N
         find("mpihc-5.0.2", prefixes)
 
 
-def test_json_has_the_promised_keys(empty_machine: Path, script: object) -> None:
+def test_json_has_the_promised_keys(empty_machine: Path, script: Script) -> None:
     script(empty_machine / "bin/mpiexec", MPICH)
     answer = as_json(discover([empty_machine / "nothing"]))
     assert {"name", "vendor", "version", "prefix", "mpiexec", "abi"} <= set(answer["libraries"][0])

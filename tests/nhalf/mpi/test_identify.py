@@ -3,12 +3,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nhalf.mpi import identify as module
 from nhalf.mpi.identify import Identity, identify, parse_version
+
+Script = Callable[[Path, str], Path]
 
 HYDRA = "HYDRA build details:\n    Version:        4.0.2\n    Release Date:  Thu Apr 7\n"
 INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.19.0 Build 20260626 (id: b44796a)\n"
@@ -37,10 +40,10 @@ def test_other_answers_are_reasons(text: str) -> None:
     assert identity.reason
 
 
-def counted(folder: Path, answer: str, script: object) -> Path:
+def counted(folder: Path, answer: str, script: Script) -> Path:
     """An mpiexec that notes each of its starts."""
     body = f"echo x >> {folder}/starts\n{answer}"
-    return script(folder / "bin" / "mpiexec", body)  # type: ignore[operator]
+    return script(folder / "bin" / "mpiexec", body)
 
 
 def starts(folder: Path) -> int:
@@ -51,7 +54,7 @@ def starts(folder: Path) -> int:
 ANSWER = "echo 'mpiexec (Open MPI) 5.0.11'"
 
 
-def test_asks_once_and_again_when_the_file_changes(empty_machine: Path, script: object) -> None:
+def test_asks_once_and_again_when_the_file_changes(empty_machine: Path, script: Script) -> None:
     mpiexec = counted(empty_machine, ANSWER, script)
     for _ in range(3):
         assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
@@ -65,9 +68,7 @@ def test_asks_once_and_again_when_the_file_changes(empty_machine: Path, script: 
     "content",
     ["", "{", "[]", "null", '{"version": 99}', '{"version": 1, "identities": {"a": 1}}', "\0"],
 )
-def test_a_damaged_cache_is_an_empty_one(
-    content: str, empty_machine: Path, script: object
-) -> None:
+def test_a_damaged_cache_is_an_empty_one(content: str, empty_machine: Path, script: Script) -> None:
     mpiexec = counted(empty_machine, ANSWER, script)
     identify({mpiexec: {}})
     (empty_machine / "cache/nhalf/mpi-identities.json").write_text(content)
@@ -76,7 +77,7 @@ def test_a_damaged_cache_is_an_empty_one(
 
 @pytest.mark.parametrize("entry", [{}, {"vendor": 3, "version": 4}, {"foreign": "x"}])
 def test_a_foreign_entry_is_asked_again(
-    entry: dict[str, object], empty_machine: Path, script: object
+    entry: dict[str, object], empty_machine: Path, script: Script
 ) -> None:
     mpiexec = counted(empty_machine, ANSWER, script)
     identify({mpiexec: {}})
@@ -88,14 +89,14 @@ def test_a_foreign_entry_is_asked_again(
     assert starts(empty_machine) == 2
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(empty_machine: Path, script: object) -> None:
+def test_a_cache_that_cannot_be_written_is_no_error(empty_machine: Path, script: Script) -> None:
     (empty_machine / "cache").write_text("a file, not a folder")
     mpiexec = counted(empty_machine, ANSWER, script)
     assert identify({mpiexec: {}})[mpiexec].version == "5.0.11"
 
 
 def test_failures_are_remembered_for_a_while_only(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mpiexec = counted(empty_machine, "echo broken >&2; exit 3", script)
     for _ in range(2):
@@ -109,13 +110,13 @@ def test_failures_are_remembered_for_a_while_only(
 
 
 def test_many_that_hang_are_asked_at_the_same_time(
-    empty_machine: Path, script: object, monkeypatch: pytest.MonkeyPatch
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Each waits for the others to have started: asked one after the other, all would hang.
     body = f"touch {empty_machine}/begun.$$\nuntil [ $(ls {empty_machine}/begun.* | wc -l) = 4 ]\n"
     body += f"do /bin/sleep 0.02; done\n{ANSWER}"
     folders = [empty_machine / str(number) for number in range(4)]
-    paths = [script(one / "mpiexec", f"PATH=/usr/bin:/bin\n{body}") for one in folders]  # type: ignore[operator]
+    paths = [script(one / "mpiexec", f"PATH=/usr/bin:/bin\n{body}") for one in folders]
     found = identify({path: {} for path in paths})
     assert [found[path].version for path in paths] == ["5.0.11"] * 4
 

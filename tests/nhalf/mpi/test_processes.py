@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.mpi.processes import OUTPUT_BYTES_MAX, run
+from nhalf.mpi.processes import OUTPUT_BYTES_MAX, Outcome, run
 
 
-def shell(text: str, timeout_s: float = 20.0, **more: object) -> object:
-    return run(["/bin/sh", "-c", text], timeout_s, **more)
+def shell(text: str, timeout_s: float = 20.0) -> Outcome:
+    return run(["/bin/sh", "-c", text], timeout_s)
 
 
 def alive(process_id: int) -> bool:

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small probe source and a wrapper that notes its calls around the real compiler."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nhalf.errors import MissingError
+from nhalf.mpi import Library
+from nhalf.mpi import probe as module
+from nhalf.mpi.probe import probe_command, probe_executable
+
+Script = Callable[[Path, str], Path]
+
+SOURCE = """
+#include NHALF_TRANSPORT_HEADER
+#include <cstdio>
+int main() { std::puts(ANSWER); }
+"""
+HEADER = '#define ANSWER "{\\"patterns\\":[]}"\n'
+WORKS = "echo '{\"patterns\": []}'"
+
+needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(autouse=True)
+def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A native folder with a tiny probe; a cache of its own."""
+    folder = tmp_path / "native"
+    for name, text in (("core/probe.cpp", SOURCE), ("transports/mpi.hpp", HEADER)):
+        path = folder / "include" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    monkeypatch.setenv("NHALF_NATIVE_DIR", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("MPICH_CXX", raising=False)
+    module._why_not.cache_clear()
+    yield folder
+    module._why_not.cache_clear()
+
+
+@pytest.fixture
+def library(tmp_path: Path, script: Script) -> Library:
+    """A library without the standard ABI, whose compiler wrapper notes each call."""
+    wrapper = script(tmp_path / "bin/mpicxx", f'echo x >> {tmp_path}/calls\nexec c++ "$@"')
+    return Library(
+        name="mpich-4.0.2",
+        vendor="mpich",
+        version="4.0.2",
+        prefix=tmp_path,
+        mpiexec=tmp_path / "bin/mpiexec",
+        launcher="hydra",
+        abi=False,
+        compiler=wrapper,
+        origin="prefix",
+    )
+
+
+def calls(tmp_path: Path) -> int:
+    noted = tmp_path / "calls"
+    return len(noted.read_text().split()) if noted.exists() else 0
+
+
+def test_the_standard_abi_probe_is_taken_where_it_works(
+    library: Library, native: Path, script: Script
+) -> None:
+    path = script(native / "bin/probe-mpi-abi", f"echo noise; {WORKS}")
+    with_abi = replace(library, abi=True, compiler=None)
+    assert probe_command(with_abi) == [str(path)]
+
+
+def test_it_is_started_with_the_variables_of_the_library(
+    library: Library, native: Path, script: Script
+) -> None:
+    script(native / "bin/probe-mpi-abi", f'[ "$NEEDED" = 1 ] && {WORKS}')
+    with_abi = replace(library, abi=True, compiler=None)
+    with pytest.raises(MissingError):
+        probe_executable(with_abi)
+    assert probe_executable(replace(with_abi, environment={"NEEDED": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (None, "probe-mpi-abi was not built"),
+        ("echo 'libmpi_abi.so.1: cannot open' >&2; exit 127", "libmpi_abi.so.1: cannot open"),
+        ("echo 5; echo []; echo null; echo hello", "does not answer with a description"),
+        ("kill -11 $$", "died of signal 11"),
+    ],
+)
+def test_without_probe_and_compiler_the_reason_is_said(
+    body: str | None, reason: str, library: Library, native: Path, script: Script
+) -> None:
+    if body is not None:
+        script(native / "bin/probe-mpi-abi", body)
+    with pytest.raises(MissingError) as caught:
+        probe_executable(replace(library, abi=True, compiler=None))
+    assert reason in str(caught.value)
+    assert "mpicxx" in caught.value.remedy
+    assert "\n" not in str(caught.value)
+
+
+@needs_compiler
+class TestCompiling:
+    def test_happens_once(self, library: Library, tmp_path: Path) -> None:
+        first = probe_executable(library)
+        assert (
+            subprocess.run([first], check=True, capture_output=True).stdout == b'{"patterns":[]}\n'
+        )
+        assert probe_executable(library) == first
+        assert calls(tmp_path) == 1
+
+    def test_replaces_an_abi_probe_that_does_not_work(
+        self, library: Library, native: Path, script: Script
+    ) -> None:
+        script(native / "bin/probe-mpi-abi", "exit 1")
+        assert probe_executable(replace(library, abi=True)).name == "probe-mpi"
+
+    @pytest.mark.parametrize("change", ["header", "new file", "version", "wrapper", "compiler"])
+    def test_happens_again_when_something_changed(
+        self,
+        change: str,
+        library: Library,
+        native: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        first = probe_executable(library)
+        if change == "header":
+            (native / "include/transports/mpi.hpp").write_text(HEADER + "// changed\n")
+        elif change == "new file":
+            (native / "include/patterns").mkdir()
+            (native / "include/patterns/x.hpp").touch()
+        elif change == "version":
+            library = replace(library, version="4.0.3")
+        elif change == "wrapper":
+            (tmp_path / "bin/mpicxx").write_text((tmp_path / "bin/mpicxx").read_text() + "\n")
+        else:
+            monkeypatch.setenv("MPICH_CXX", "g++ -O1")
+        assert probe_executable(library) != first
+        assert calls(tmp_path) == 2
+
+    def test_an_error_is_one_line_and_leaves_no_program(
+        self, library: Library, native: Path, tmp_path: Path
+    ) -> None:
+        (native / "include/core/probe.cpp").write_text("\n#error this is wrong\n")
+        with pytest.raises(MissingError) as caught:
+            probe_executable(library)
+        assert "this is wrong" in str(caught.value)
+        assert "\n" not in str(caught.value)
+        log = Path(caught.value.remedy.removeprefix("the log is in "))
+        assert "-std=c++20" in log.read_text()
+        assert not list((tmp_path / "cache").rglob("probe-mpi"))
+        assert {one.name for one in log.parent.iterdir()} == {"lock", "compile.log"}
+
+    def test_a_program_that_does_not_run_is_not_kept(
+        self, library: Library, native: Path, tmp_path: Path
+    ) -> None:
+        (native / "include/transports/mpi.hpp").write_text('#define ANSWER "hello"\n')
+        with pytest.raises(MissingError, match="does not answer with a description"):
+            probe_executable(library)
+        assert not list((tmp_path / "cache").rglob("probe-mpi"))
+
+    def test_several_processes_compile_once(self, library: Library, tmp_path: Path) -> None:
+        with ProcessPoolExecutor(4) as pool:
+            found = {*pool.map(probe_executable, [library] * 4)}
+        assert len(found) == 1
+        assert calls(tmp_path) == 1
+
+    def test_a_cache_that_cannot_be_written(
+        self, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+        with pytest.raises(MissingError, match="cannot be kept in /proc"):
+            probe_executable(library)
+
+
+def test_no_compiler_on_this_machine(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingError, match=r"no C\+\+ compiler"):
+        probe_executable(library)
+
+
+def test_a_compiler_under_another_name_is_told_to_the_wrapper(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: Script
+) -> None:
+    script(tmp_path / "tools/clang++", "true")
+    monkeypatch.setenv("PATH", str(tmp_path / "tools"))
+    assert module._compiler_variables(library) == {"MPICH_CXX": "clang++"}
+    monkeypatch.setenv("MPICH_CXX", "mine")
+    assert module._compiler_variables(library) == {"MPICH_CXX": "mine"}
+
+
+def test_no_headers(library: Library, native: Path) -> None:
+    shutil.rmtree(native / "include/core")
+    with pytest.raises(MissingError, match="source of the probe"):
+        probe_executable(library)
+    shutil.rmtree(native / "include")
+    with pytest.raises(MissingError, match="headers of nhalf"):
+        probe_executable(library)
+    shutil.rmtree(native)
+    with pytest.raises(MissingError, match="native part"):
+        probe_executable(library)
