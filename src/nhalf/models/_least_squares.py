@@ -49,17 +49,56 @@ def fit_lines(size_bytes: Floats, time_s: Floats, weight: Floats) -> tuple[Float
     return a, b
 
 
-def segment_costs(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
-    """Weighted relative misfit of the best non-negative line through points i..j, (n, n).
+def segment_costs(
+    size_bytes: Floats, time_s: Floats, weight: Floats, starts: NDArray[np.int64] | None = None
+) -> Floats:
+    """Weighted relative misfit of the best non-negative line over blocks i..j, (m, m).
 
-    Entry [i, j] holds sum of weight * (1 - T_model/T)**2, infinite for j < i. Sums start at each i
-    with sizes counted from there, so that little is lost to cancellation; O(n**2) in all.
+    A block reaches from one of `starts` (m,), ascending from 0, to the next; by default every
+    point is one. Entry [i, j] holds sum of weight * (1 - T_model/T)**2, infinite for j < i. Sums
+    start at each i with sizes counted from there, so that little is lost to cancellation; O(m n).
     """
     count = size_bytes.size
-    cost = np.full((count, count), np.inf)
-    for i in range(count):
-        cost[i, i:] = _costs_from(size_bytes[i:], time_s[i:], weight[i:])
+    starts = np.arange(count) if starts is None else starts
+    ends = np.append(starts[1:], count) - 1
+    cost = np.full((starts.size, starts.size), np.inf)
+    for row, i in enumerate(starts):
+        sums = _costs_from(size_bytes[i:], time_s[i:], weight[i:])
+        cost[row, row:] = sums[ends[row:] - i]
     return cost
+
+
+def move_breaks(
+    size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[int], reach: int
+) -> list[int]:
+    """The starts of segments, each moved by up to `reach` points to where the misfit is least.
+
+    Twice from left to right, since a break's best place depends on its neighbours'.
+    """
+    moved = list(starts)
+    for number in [*range(1, len(moved)), *range(1, len(moved))]:
+        first = moved[number - 1]
+        end = moved[number + 1] if number + 1 < len(moved) else size_bytes.size
+        low = max(first + 2, moved[number] - reach)
+        places = range(low, min(end - 2, moved[number] + reach) + 1)
+        left = _costs_from(size_bytes[first:end], time_s[first:end], weight[first:end])
+        misfits = [
+            float(left[place - first - 1])
+            + float(_costs_from(size_bytes[place:end], time_s[place:end], weight[place:end])[-1])
+            for place in places
+        ]
+        if misfits:
+            moved[number] = places[int(np.argmin(misfits))]
+    return moved
+
+
+def misfit_of(size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[int]) -> float:
+    """Total misfit of the best lines of some segments, given their starts."""
+    ends = [*starts[1:], size_bytes.size]
+    return sum(
+        float(_costs_from(size_bytes[s:e], time_s[s:e], weight[s:e])[-1])
+        for s, e in zip(starts, ends, strict=True)
+    )
 
 
 def _costs_from(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:

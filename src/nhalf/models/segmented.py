@@ -9,14 +9,21 @@ from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nhalf.models import Curve, Floats, Model
-from nhalf.models._least_squares import best_partitions, point_noise, segment_costs
+from nhalf.models._least_squares import (
+    best_partitions,
+    misfit_of,
+    move_breaks,
+    point_noise,
+    segment_costs,
+)
 from nhalf.models._line import Piece, check_curve, check_range, fit_piece
 
 POINTS_PER_SEGMENT_MIN = 2
 SEGMENTS_MAX = 16
+BLOCKS_MAX = 360
+"""With more sizes, breaks are sought between blocks of sizes first and moved to the size then."""
 NOISE_FLOOR = 3e-8
 """Relative misfit that double precision leaves behind: less is no misfit."""
 NARROW_BRACKET = 1.6
@@ -68,11 +75,13 @@ class Segmented(Model):
         check_curve(curve)
         noise = point_noise(curve)
         weight = _weights(noise)
-        cost = segment_costs(curve.size_bytes, curve.time_s, weight)
-        segments_max = min(SEGMENTS_MAX, max(1, curve.size_bytes.size // POINTS_PER_SEGMENT_MIN))
-        partitions = best_partitions(cost, POINTS_PER_SEGMENT_MIN, segments_max)
-        starts = _choose(partitions, cost, float((weight * noise**2).mean()))
-        return cls._from_starts(curve, weight, [int(start) for start in starts])
+        divisions = _divisions(curve, weight)
+        data = (curve.size_bytes, curve.time_s, weight)
+        misfits = [misfit_of(*data, starts) for starts in divisions]
+        count = curve.size_bytes.size
+        best = _choose([len(d) for d in divisions], misfits, count, (weight * noise**2).mean())
+        starts = divisions[best]
+        return cls._from_starts(curve, weight, starts)
 
     @classmethod
     def _from_starts(cls, curve: Curve, weight: Floats, starts: list[int]) -> Self:
@@ -108,30 +117,41 @@ def _weights(noise: Floats) -> Floats:
     return weight
 
 
-def _choose(
-    partitions: list[NDArray[np.int64]], cost: Floats, noise_variance: float
-) -> NDArray[np.int64]:
-    """The division that minimises Schwarz's criterion, a break counted as two parameters.
+def _divisions(curve: Curve, weight: Floats) -> list[list[int]]:
+    """The best division into 1, 2, ... segments: the positions of their first points."""
+    count = curve.size_bytes.size
+    block = -(-count // BLOCKS_MAX)
+    blocks = np.arange(0, count, block)
+    if block > 1 and count - blocks[-1] < POINTS_PER_SEGMENT_MIN:
+        blocks = blocks[:-1]
+    data = (curve.size_bytes, curve.time_s, weight)
+    points_min = POINTS_PER_SEGMENT_MIN if block == 1 else 1
+    segments_max = min(SEGMENTS_MAX, max(1, count // POINTS_PER_SEGMENT_MIN))
+    partitions = best_partitions(segment_costs(*data, blocks), points_min, segments_max)
+    divisions = [[int(start) for start in blocks[chosen]] for chosen in partitions]
+    if block == 1:
+        return divisions
+    return [move_breaks(*data, starts, block) for starts in divisions]
 
-    Counted as one, breaks are found in pure noise (Zhang and Siegmund, Biometrics 63 (2007) 22).
-    The launches tell the noise as well as n residuals would, so they enter as n more observations
-    with that mean square: without them k = n/2 segments would fit perfectly and always win.
+
+def _choose(segments: list[int], misfits: list[float], count: int, noise_variance: float) -> int:
+    """The position of the division that minimises Schwarz's criterion.
+
+    A break counts as two parameters: counted as one, breaks are found in pure noise (Zhang and
+    Siegmund 2007). The launches tell the noise as well as n residuals would, so they enter as n
+    more observations with that mean square: without them k = n/2 segments would fit perfectly
+    and always win.
     """
-    count = cost.shape[0]
     observations = 2 * count if noise_variance > 0 else count
-    best, best_score = partitions[0], math.inf
-    for starts in partitions:
-        ends = [*(int(start) - 1 for start in starts[1:]), count - 1]
-        misfit = sum(float(cost[s, e]) for s, e in zip(starts, ends, strict=True))
-        parameters = 4 * len(starts) - 2
-        if parameters >= count and len(starts) > 1:
+    scores = []
+    for number, misfit in zip(segments, misfits, strict=True):
+        parameters = 4 * number - 2
+        if parameters >= count and number > 1:
             break
         variance = (misfit + (observations - count) * noise_variance) / observations
         score = observations * math.log(variance + NOISE_FLOOR**2)
-        score += parameters * math.log(count)
-        if score < best_score:
-            best, best_score = starts, score
-    return best
+        scores.append(score + parameters * math.log(count))
+    return int(np.argmin(scores))
 
 
 def _break(left: Piece, right: Piece) -> Break:

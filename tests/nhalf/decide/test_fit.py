@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+
 from nhalf.decide.fit import curves, fit_summary, machine_of
 from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS

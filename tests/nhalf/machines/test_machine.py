@@ -8,6 +8,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from nhalf.errors import InputError, MissingError
 from nhalf.machines import machine as machine_file
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment, Steps
@@ -38,9 +39,7 @@ breakpoints = st.builds(
     change_percent=st.floats(-100, 1e6),
     kind=st.sampled_from(["jump", "bend"]),
 )
-steps = st.builds(
-    Steps, offset_bytes=sizes, period_bytes=sizes, height_s=amounts, height_ci=pairs
-)
+steps = st.builds(Steps, offset_bytes=sizes, period_bytes=sizes, height_s=amounts, height_ci=pairs)
 models = st.builds(
     FittedModel,
     run=words,

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+
 from nhalf.models import Curve, Model
 from nhalf.models._heldout import heldout_errors
 from nhalf.models.linear import Linear

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nhalf.models._least_squares import best_partitions, fit_lines, nan_median, segment_costs
 from scipy.optimize import nnls
+
+from nhalf.models._least_squares import best_partitions, fit_lines, nan_median, segment_costs
 
 times = st.lists(st.floats(1e-9, 1.0), min_size=2, max_size=8)
 

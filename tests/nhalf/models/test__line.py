@@ -40,7 +40,9 @@ def test_intervals_over_launches_cover_the_truth():
     for seed in range(runs):
         curve = launches_of(2e-6 + SIZES / 1e10, 0.05, seed)
         found = piece_intervals(curve, Linear.fit(curve).piece)
-        truth = zip((found.t0_s, found.r_inf_Bps, found.n_half_bytes), (2e-6, 1e10, 2e4), strict=True)
+        truth = zip(
+            (found.t0_s, found.r_inf_Bps, found.n_half_bytes), (2e-6, 1e10, 2e4), strict=True
+        )
         covered += [low <= value <= high for (low, high), value in truth]
     assert np.all(covered >= 0.92 * runs)
     assert np.all(covered[:2] < runs)

@@ -208,3 +208,12 @@ def test_a_bend_is_continuous():
     expected = np.maximum(1e-6 + inside * 1e-10, inside * 4e-10)
     np.testing.assert_allclose(model.predict_s(inside), expected, rtol=1e-6)
     assert not model.breaks[0].jump
+
+
+@pytest.mark.parametrize("count", [361, 2001])
+def test_breaks_of_fine_grids_are_found_to_the_size(count):
+    size = np.arange(float(count))
+    time = np.where(size <= 100, 1e-6, np.where(size <= 333, 2e-6, 5e-6)) + size * 1e-9
+    model = Segmented.fit(curve_of(size, time))
+    assert [(b.low_bytes, b.high_bytes) for b in model.breaks] == [(100, 101), (333, 334)]
+    np.testing.assert_allclose(model.predict_s(size), time, rtol=1e-9)
