@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nhalf.errors import unknown
+
+if TYPE_CHECKING:
+    from nhalf.panels import ReportData
 
 FORMATS = ("html", "png", "svg")
 
@@ -42,14 +45,12 @@ def command(
         stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _write(data: object, kind: str, out: Path | None, run: Path) -> Path:
+def _write(data: ReportData, kind: str, out: Path | None, run: Path) -> Path:
     """The report of the data in the form asked for; returns its file or folder, absolute."""
-    from nhalf.panels import ReportData
     from nhalf.report.files import write_text
     from nhalf.report.images import write_images
     from nhalf.report.page import page
 
-    assert isinstance(data, ReportData)
     if kind == "html":
         return write_text(out or run / "report.html", page(data)).absolute()
     folder = out or run / f"report-{kind}"

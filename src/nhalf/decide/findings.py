@@ -244,12 +244,12 @@ def _fastest_of(contest: _Contest, name: str, sizes: list[int]) -> Iterator[Find
         + (f" ({_ends(interval)})" if number else f" as long ({between(interval)})")
         for number, (other, interval) in enumerate(behind)
     )
-    leaders = " and ".join(contest.titles[mpi] for mpi in (best, *level))
-    verb = "are level and fastest" if level else "is fastest"
+    leaders = " or ".join(contest.titles[mpi] for mpi in (best, *level))
     first, last = format_size(sizes[0]), format_size(sizes[-1])
     worst = behind[-1][1]
     yield Finding(
-        f"{leaders} {verb} for {name} messages ({first} to {last}). {words}.",
+        f"{leaders} is fastest for {name} messages ({first} to {last}"
+        f"{'; too close to tell apart' if level else ''}). {words}.",
         importance=_weight(worst.median, 50, 75),
         kind=f"fastest-{name}",
         value=worst.median,
@@ -432,8 +432,8 @@ def _unsure(data: ReportData) -> Iterator[Finding]:
         f"{points.height} of {_count(data.summary.height, 'point')} did not reach the precision "
         f"of ±{max(targets) * 100:.3g} %; the widest is {worst['series']}, {worst['pattern']} of "
         f"{format_size(worst['bytes'])}: {format_time(worst['median_s'])} "
-        f"±{_percent(worst['half_width'])}.",
-        importance=10 + 10 * points.height / data.summary.height,
+        f"{common.half_width_text(worst['half_width'])}.",
+        importance=10 + 29 * points.height / data.summary.height,
         kind="precision-missed",
         remedy="Measure longer (a larger --budget) or more often (--launches).",
         value=points.height,

@@ -18,6 +18,10 @@ from nhalf.units import format_rate, format_size, format_time
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
 
+DRAWN_FACTOR = 4.0
+"""Intervals are drawn up to this factor around the median: one of two launches may span decades,
+and would flatten every curve. Tooltips and tables give the whole interval."""
+
 MAIN_PATTERN = "pingpong"
 FACET_WIDTH = 330
 FACET_HEIGHT = 210
@@ -101,6 +105,26 @@ def digits(value: float, significant: int = 5) -> float | None:
     return float(f"{value:.{significant}g}") if math.isfinite(value) else None
 
 
+def drawn_low(low: float, median: float) -> float:
+    """The lower end of an interval as far as it is drawn."""
+    return max(low, median / DRAWN_FACTOR)
+
+
+def drawn_high(high: float, median: float) -> float:
+    """The upper end of an interval as far as it is drawn."""
+    return min(high, median * DRAWN_FACTOR)
+
+
+def half_width_text(half_width: float) -> str:
+    """'±3.2 %' of a relative half-width; beyond a factor of ten the number says no more."""
+    return f"±{_percent(half_width)}" if half_width < 9.95 else "±1000 % or more"
+
+
+def _percent(share: float) -> str:
+    places = 1 if share < 0.0995 else 0
+    return f"{share * 100:.{places}f} %"
+
+
 def interval_text(low_s: float, high_s: float, launches: int) -> str:
     """'210 ns to 225 ns' for a tooltip, or why there is none."""
     if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
@@ -117,8 +141,8 @@ def time_rows(points: pl.DataFrame) -> list[Row]:
             "bytes": row["bytes"],
             "size": format_size(row["bytes"]),
             "median": digits(row["median_s"]),
-            "low": digits(row["low_s"]),
-            "high": digits(row["high_s"]),
+            "low": digits(drawn_low(row["low_s"], row["median_s"])),
+            "high": digits(drawn_high(row["high_s"], row["median_s"])),
             "time": format_time(row["median_s"]),
             "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
             "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),

@@ -65,10 +65,17 @@ class Bandwidth(Panel):
         )
 
 
+HEADROOM = 1.15
+"""How far above a pattern's highest rate an interval is drawn: a clock hiccup would flatten all."""
+
+
 def _rate_rows(points: pl.DataFrame) -> list[common.Row]:
+    rate = pl.col("bytes_per_time") / pl.col("median_s")
+    points = points.with_columns(most=HEADROOM * rate.max().over("pattern"))
     rows = common.time_rows(points)
-    for row, moved in zip(rows, points["bytes_per_time"].to_list(), strict=True):
+    for row, point in zip(rows, points.iter_rows(named=True), strict=True):
+        moved = point["bytes_per_time"]
         row["median_rate"] = common.digits(moved / row.pop("median"))
-        row["high_rate"] = common.digits(moved / row.pop("low"))
+        row["high_rate"] = common.digits(min(moved / row.pop("low"), point["most"]))
         row["low_rate"] = common.digits(moved / row.pop("high"))
     return rows

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nhalf.panels import Panel, ReportData, Table
+from nhalf.units import format_size, format_time
 
 LENGTH_MAX = 160
 """Longer values are cut: version texts of some libraries fill a page."""
@@ -41,7 +42,17 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, st
         if isinstance(value, Mapping):
             yield from _flat(value, name)
         elif value is not None and value != "" and value != []:
-            yield name, _short(_text(value))
+            yield _named(name, value)
+
+
+def _named(name: str, value: object) -> tuple[str, str]:
+    """Names that end in a unit lose it to their value."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if name.endswith(" bytes"):
+            return name.removesuffix(" bytes"), format_size(value)
+        if name.endswith(" s"):
+            return name.removesuffix(" s"), format_time(value)
+    return name, _short(_text(value))
 
 
 def _text(value: object) -> str:

@@ -33,7 +33,7 @@ class IntervalWidth(Panel):
                 row["pattern"],
                 format_size(row["bytes"]),
                 format_time(row["median_s"]),
-                f"±{row['half_width'] * 100:.1f} %",
+                common.half_width_text(row["half_width"]),
                 str(row["launches"]),
                 ", ".join(row["advice"] or []) or "–",
             ]

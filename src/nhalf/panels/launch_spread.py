@@ -13,12 +13,16 @@ from nhalf.units import format_size, format_time
 LAUNCHES_MAX = 24
 """More launches than this are thinned to evenly spaced ones per point; the spread stays whole."""
 
+USUAL_FACTOR = 1.8
+"""The axis reaches this many times what nine in ten launches stay below."""
+
 
 class LaunchSpread(Panel):
     title = "Spread between launches"
     how_to_read = (
         "Each dot is one start of the program, placed by how far its median lies from the middle "
-        "of all starts at that size: tight columns around 0 % mean that you may trust one run."
+        "of all starts at that size: tight columns around 0 % mean that you may trust one run, "
+        "and dots at an edge lie further out."
     )
     order = 50
 
@@ -35,6 +39,7 @@ class LaunchSpread(Panel):
         deviation = alt.Y(
             "deviation:Q",
             title="from the middle launch",
+            scale=alt.Scale(domain=_range(points), nice=False, clamp=True),
             axis=alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6),
         )
         span = base.mark_rule(strokeWidth=6, opacity=0.16).encode(
@@ -59,6 +64,14 @@ class LaunchSpread(Panel):
                 columns=2,
             )
         )
+
+
+def _range(points: pl.DataFrame) -> list[float]:
+    """What the axis shows: most deviations, not the one launch that was a thousand times slower."""
+    deviations = sorted(points["deviation"].abs().to_list())
+    usual = deviations[len(deviations) * 9 // 10]
+    reach = max(0.02, min(USUAL_FACTOR * usual, deviations[-1]))
+    return [-min(1.0, float(f"{reach:.2g}")), float(f"{reach:.2g}")]
 
 
 def _main_pattern(points: pl.DataFrame) -> pl.DataFrame:

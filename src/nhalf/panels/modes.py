@@ -25,7 +25,8 @@ class Modes(Panel):
     title = "Send modes"
     how_to_read = (
         "Each line is one way to send, as a multiple of the time of a standard send of the same "
-        "size in the same launch: 2× is twice as slow, below 1× is faster."
+        "size in the same launch: 2× is twice as slow, below 1× is faster, and marks at an "
+        "edge lie beyond it."
     )
     order = 30
 
@@ -43,18 +44,21 @@ class Modes(Panel):
             scale=alt.Scale(domain=modes),
             legend=alt.Legend(title=None, symbolOpacity=1),
         )
+        domain = _domain([row["ratio"] for row in rows])
         ratio = alt.Y(
             "ratio:Q",
             title="times the standard send",
-            scale=alt.Scale(type="log", nice=False, padding=8),
+            scale=alt.Scale(type="log", nice=False, domain=domain, clamp=True),
             axis=alt.Axis(
-                values=_ticks(rows), labelExpr="format(datum.value, '~r') + '×'", labelOverlap=True
+                values=_ticks(*domain),
+                labelExpr="format(datum.value, '~r') + '×'",
+                labelOverlap=True,
             ),
         )
         base = alt.Chart().encode(x=common.size_axis(), color=mode_color)
         one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
         band = base.mark_area(opacity=0.18).encode(
-            y=alt.Y("low:Q", scale=alt.Scale(type="log")), y2="high:Q"
+            y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
         )
         line = base.mark_line(strokeWidth=2).encode(y=ratio)
         marks = base.mark_point(filled=True, size=30).encode(
@@ -106,19 +110,25 @@ def _rows(data: ReportData) -> list[common.Row]:
                 "bytes": row["bytes"],
                 "size": format_size(row["bytes"]),
                 "ratio": common.digits(interval.median, 4),
-                "low": common.digits(interval.low, 4),
-                "high": common.digits(interval.high, 4),
+                "low": common.digits(common.drawn_low(interval.low, interval.median), 4),
+                "high": common.digits(common.drawn_high(interval.high, interval.median), 4),
                 "interval": text,
             }
         )
     return rows
 
 
-def _ticks(rows: list[common.Row]) -> list[float]:
+def _domain(ratios: list[float]) -> list[float]:
+    """What the axis shows: 1 and most ratios; the few beyond lie at its edges."""
+    ordered = sorted(ratios)
+    low, high = ordered[len(ordered) // 25], ordered[-1 - len(ordered) // 25]
+    return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]
+
+
+def _ticks(low: float, high: float) -> list[float]:
     """Finer than decades: most modes cost between nothing and a few times."""
-    ticks = [0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100]
-    low = min(row["ratio"] for row in rows)
-    high = max(row["ratio"] for row in rows)
-    if high / low > 4:
-        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
-    return ticks
+    if high / low > 1000:
+        return [float(f"1e{power}") for power in range(-6, 7)]
+    if high / low > 6:
+        return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+    return [0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5]

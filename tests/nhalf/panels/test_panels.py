@@ -106,6 +106,21 @@ def test_numbers_that_are_none_are_left_out(
     assert shown == ({1, 2, 8} if column == "median_s" else {1, 2, 4, 8})
 
 
+@pytest.mark.parametrize("name", ["latency", "bandwidth"])
+def test_interval_over_decades_does_not_flatten_the_chart(
+    name: str, make_measurements: Make
+) -> None:
+    measured = make_measurements(sizes=(1, 1024))
+    wide = summarise(measured).with_columns(ci_low_s=pl.lit(1e-30), ci_high_s=pl.lit(1e30))
+    for row in rows_of(drawn(name, ReportData(measured, wide))):
+        middle = row.get("median", row.get("median_rate"))
+        low, high = row.get("low", row.get("low_rate")), row.get("high", row.get("high_rate"))
+        assert low == pytest.approx(middle / common.DRAWN_FACTOR, rel=1e-3)
+        assert middle < high <= middle * common.DRAWN_FACTOR * 1.001
+        if name == "bandwidth":
+            assert high <= 1.16 * 1024 / 1e-6
+
+
 def test_zero_bytes_have_a_labelled_place(make_measurements: Make) -> None:
     spec = drawn("latency", report_data(make_measurements(sizes=(0, 1, 1024))))
     x = spec["layer"][0]["encoding"]["x"]
@@ -166,6 +181,22 @@ def test_spread_keeps_the_extremes_of_many_launches(make_measurements: Make) -> 
     assert min(deviations) == pytest.approx(medians.min() / medians.median() - 1, rel=1e-3)
 
 
+@pytest.mark.parametrize("name", ["launch-spread", "modes"])
+def test_one_launch_gone_wild_does_not_flatten_the_others(
+    name: str, make_measurements: Make
+) -> None:
+    measured = make_measurements(patterns=MODES, launches=2)
+    wild = pl.col("samples_s").list.eval(pl.element() * 1e6)
+    here = (pl.col("bytes") == 64) & (pl.col("pattern") == "pingpong") & (pl.col("launch") == 1)
+    measured = measured.with_columns(
+        samples_s=pl.when(here).then(wild).otherwise(pl.col("samples_s"))
+    )
+    spec = drawn(name, report_data(measured))
+    scale = spec["spec"]["layer"][-1]["encoding"]["y"]["scale"]
+    assert scale["clamp"] is True
+    assert scale["domain"][1] < 2
+
+
 def test_fine_grid_is_thinned_but_keeps_its_ends(make_measurements: Make) -> None:
     measured = make_measurements(sizes=tuple(range(0, 4000, 2)), launches=2, samples=2)
     rows = rows_of(drawn("latency", report_data(measured)))
@@ -198,7 +229,14 @@ def test_target_precision_comes_from_the_plan(make_measurements: Make) -> None:
 
 
 def test_environment_flattens_and_cuts() -> None:
-    environments = {"run": {"cpu": {"model": "X" * 500, "cores": 2}, "none": None, "pinned": True}}
+    environments = {
+        "run": {
+            "cpu": {"model": "X" * 500, "cores": 2},
+            "none": None,
+            "pinned": True,
+            "memory_bytes": 2**31,
+        }
+    }
     data = ReportData(
         pl.DataFrame(schema=MEASUREMENT_COLUMNS).lazy(),
         pl.DataFrame(schema=SUMMARY_COLUMNS),
@@ -210,4 +248,5 @@ def test_environment_flattens_and_cuts() -> None:
     assert len(cells["cpu model"]) <= 160
     assert cells["cpu cores"] == "2"
     assert cells["pinned"] == "yes"
+    assert cells["memory"] == "2 GiB"
     assert "none" not in cells
