@@ -25,10 +25,14 @@ enum class Stop { none, precision, time, samples };
 
 inline std::string_view name_of(Stop stop) {
   switch (stop) {
-    case Stop::precision: return "precision";
-    case Stop::time: return "time";
-    case Stop::samples: return "samples";
-    case Stop::none: break;
+    case Stop::precision:
+      return "precision";
+    case Stop::time:
+      return "time";
+    case Stop::samples:
+      return "samples";
+    case Stop::none:
+      break;
   }
   return "none";
 }
@@ -36,7 +40,9 @@ inline std::string_view name_of(Stop stop) {
 /// Decides from the samples alone, so that it can be tested on plain numbers.
 class Criterion {
  public:
-  explicit Criterion(const Effort& effort) : effort_(effort) { scratch_.reserve(effort.samples_max); }
+  explicit Criterion(const Effort& effort) : effort_(effort) {
+    scratch_.reserve(effort.samples_max);
+  }
 
   /// Whether to stop after these samples, which took `spent_s` in all.
   ///

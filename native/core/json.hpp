@@ -39,11 +39,21 @@ inline std::string number(double value) {
   return {digits, end};
 }
 
-inline std::string value(double number_value) { return number(number_value); }
-inline std::string value(bool truth) { return truth ? "true" : "false"; }
-inline std::string value(std::string_view text) { return quote(text); }
-inline std::string value(const std::string& text) { return quote(text); }
-inline std::string value(const char* text) { return quote(text); }
+inline std::string value(double number_value) {
+  return number(number_value);
+}
+inline std::string value(bool truth) {
+  return truth ? "true" : "false";
+}
+inline std::string value(std::string_view text) {
+  return quote(text);
+}
+inline std::string value(const std::string& text) {
+  return quote(text);
+}
+inline std::string value(const char* text) {
+  return quote(text);
+}
 template <std::integral I>
 std::string value(I integer) {
   return std::to_string(integer);
@@ -53,7 +63,9 @@ std::string value(I integer) {
 struct Raw {
   std::string text;
 };
-inline std::string value(const Raw& raw) { return raw.text; }
+inline std::string value(const Raw& raw) {
+  return raw.text;
+}
 
 /// An array of anything that `value` can write.
 template <std::ranges::input_range Range>
@@ -85,6 +97,8 @@ class Object {
   std::string text_ = "{";
 };
 
-inline std::string value(const Object& object) { return object.text(); }
+inline std::string value(const Object& object) {
+  return object.text();
+}
 
 }  // namespace nhalf::json

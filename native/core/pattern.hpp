@@ -64,7 +64,8 @@ std::vector<PatternEntry<T>>& patterns() {
 template <class T>
 bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const Case&)) {
   auto& all = patterns<T>();
-  const auto at = std::ranges::lower_bound(all, info.name, {}, [](const auto& e) { return e.info.name; });
+  const auto at =
+      std::ranges::lower_bound(all, info.name, {}, [](const auto& e) { return e.info.name; });
   all.insert(at, PatternEntry<T>{info, make});
   return true;
 }
@@ -74,18 +75,18 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
 /// Puts a pattern into the probe. Where the transport does not satisfy the template's constraint,
 /// the pattern is enrolled as absent: decided by the compiler, shown by `--describe`.
 #ifdef NHALF_PROBE
-#define NHALF_PATTERN(information, Template)                                                  \
-  template <class T>                                                                          \
-  auto maker_of_##Template()->std::unique_ptr<::nhalf::Pattern> (*)(T&, const ::nhalf::Case&) { \
-    if constexpr (requires { typename Template<T>; }) {                                       \
+#define NHALF_PATTERN(information, Template)                                                      \
+  template <class T>                                                                              \
+  auto maker_of_##Template() -> std::unique_ptr<::nhalf::Pattern> (*)(T&, const ::nhalf::Case&) { \
+    if constexpr (requires { typename Template<T>; }) {                                           \
       return +[](T& transport, const ::nhalf::Case& point) -> std::unique_ptr<::nhalf::Pattern> { \
-        return std::make_unique<Template<T>>(transport, point);                               \
-      };                                                                                      \
-    } else {                                                                                  \
-      return nullptr;                                                                         \
-    }                                                                                         \
-  }                                                                                           \
-  inline const bool enrolled_##Template = ::nhalf::enroll<::nhalf::ProbeTransport>(           \
+        return std::make_unique<Template<T>>(transport, point);                                   \
+      };                                                                                          \
+    } else {                                                                                      \
+      return nullptr;                                                                             \
+    }                                                                                             \
+  }                                                                                               \
+  inline const bool enrolled_##Template = ::nhalf::enroll<::nhalf::ProbeTransport>(               \
       information, maker_of_##Template<::nhalf::ProbeTransport>())
 #else
 #define NHALF_PATTERN(information, Template) static_assert(true)
@@ -93,10 +94,10 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
 
 /// Names the transport that this probe is built for; ends every file in transports/.
 #ifdef NHALF_PROBE
-#define NHALF_TRANSPORT(Class)       \
-  namespace nhalf {                  \
-  using ProbeTransport = Class;      \
-  }                                  \
+#define NHALF_TRANSPORT(Class)  \
+  namespace nhalf {             \
+  using ProbeTransport = Class; \
+  }                             \
   static_assert(::nhalf::Transport<Class>)
 #else
 #define NHALF_TRANSPORT(Class) static_assert(::nhalf::Transport<Class>)

@@ -27,7 +27,8 @@ inline void write_line(std::string line) {
 
 /// The line that opens a launch: who takes part, where, on which library and clock.
 template <Transport T>
-std::string launch_record(T& transport, const ClockQuality& clock, std::vector<std::string> placement) {
+std::string launch_record(T& transport, const ClockQuality& clock,
+                          std::vector<std::string> placement) {
   std::vector<json::Raw> ranks;
   for (auto& rank : placement) ranks.push_back({std::move(rank)});
   return json::Object{}

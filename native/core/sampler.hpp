@@ -31,6 +31,8 @@ class Sampler {
  public:
   /// A batch lasts at least this many times the clock's resolution and overhead.
   static constexpr double clock_factor = 1000;
+  /// Below this factor the clock itself is seen in the result, and an advice says so.
+  static constexpr double coarse_factor = 100;
 
   Sampler(T& transport, const ClockQuality& clock, const Effort& effort)
       : transport_(transport), clock_(clock), effort_(effort), criterion_(effort) {}
@@ -61,14 +63,16 @@ class Sampler {
   /// Rounds per batch, so that a batch exceeds the clock's floor and `samples_max` batches fill the
   /// slice. Growing warms up caches, pages and connections.
   std::uint64_t grow(Pattern& pattern, const PatternInfo& info) {
-    const double target_s = std::max(clock_factor * clock_.floor_s(),
-                                     clock_.floor_s() > 0 ? effort_.slice_s / static_cast<double>(effort_.samples_max) : 0);
+    const double target_s = std::max(
+        clock_factor * clock_.floor_s(),
+        clock_.floor_s() > 0 ? effort_.slice_s / static_cast<double>(effort_.samples_max) : 0);
     std::uint64_t rounds = info.rounds_min;
     for (bool growing = true; growing;) {
       const double spent_s = batch_s(pattern, rounds);
       std::uint64_t wanted = rounds;
       if (spent_s < target_s) {
-        const double estimate = std::ceil(target_s / std::max(spent_s, clock_.floor_s()) * static_cast<double>(rounds));
+        const double estimate =
+            std::ceil(target_s / std::max(spent_s, clock_.floor_s()) * static_cast<double>(rounds));
         wanted = static_cast<std::uint64_t>(std::min(estimate, 8.0 * static_cast<double>(rounds)));
         if (spent_s > target_s * 0.8) wanted = rounds;
       }
@@ -94,9 +98,10 @@ class Sampler {
   }
 
   void advise(const PatternInfo& info, Measurement& result) const {
-    const double batch_time_s = median(result.samples_s) * static_cast<double>(result.batch_rounds) *
+    const double batch_time_s = median(result.samples_s) *
+                                static_cast<double>(result.batch_rounds) *
                                 static_cast<double>(info.messages_per_round);
-    if (batch_time_s < clock_factor / 2 * clock_.floor_s()) result.advice.emplace_back("timer-coarse");
+    if (batch_time_s < coarse_factor * clock_.floor_s()) result.advice.emplace_back("timer-coarse");
   }
 
   T& transport_;

@@ -37,8 +37,7 @@ inline double relative_half_width(std::span<double> values) {
   const double count = static_cast<double>(n);
   const double reach = 0.98 * std::sqrt(count);
   const auto low_rank = static_cast<std::size_t>(std::max(0.0, std::floor(count / 2 - reach) - 1));
-  const auto high_rank =
-      std::min(n - 1, static_cast<std::size_t>(std::ceil(count / 2 + reach)));
+  const auto high_rank = std::min(n - 1, static_cast<std::size_t>(std::ceil(count / 2 + reach)));
   const double low = order_statistic(values, low_rank);
   const double high = order_statistic(values, high_rank);
   const double centre = median(values);

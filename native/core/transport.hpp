@@ -69,8 +69,9 @@ concept NonBlocking = Transport<T> && requires(T& transport, int peer, ConstByte
 
 /// A send that returns only after the matching receive has started.
 template <class T>
-concept SynchronousSend =
-    Transport<T> && requires(T& transport, int peer, ConstBytes out) { transport.ssend(peer, out); };
+concept SynchronousSend = Transport<T> && requires(T& transport, int peer, ConstBytes out) {
+  transport.ssend(peer, out);
+};
 
 /// A send through a buffer that the caller attached: room for `messages` of `size_bytes` each.
 template <class T>
@@ -82,8 +83,9 @@ concept BufferedSend = Transport<T> && requires(T& transport, int peer, ConstByt
 
 /// A send whose matching receive is known to be posted.
 template <class T>
-concept ReadySend =
-    Transport<T> && requires(T& transport, int peer, ConstBytes out) { transport.rsend(peer, out); };
+concept ReadySend = Transport<T> && requires(T& transport, int peer, ConstBytes out) {
+  transport.rsend(peer, out);
+};
 
 /// Rank 0's value at every rank.
 template <Transport T, class Value>

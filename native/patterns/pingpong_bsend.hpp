@@ -23,7 +23,8 @@ class PingPongBsend : public PingPongLoop<T> {
   ~PingPongBsend() override { this->transport_.detach_buffer(); }
 
   void run(std::uint64_t rounds) override {
-    this->loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.bsend(peer, data); });
+    this->loop(rounds,
+               [](T& transport, int peer, ConstBytes data) { transport.bsend(peer, data); });
   }
 };
 

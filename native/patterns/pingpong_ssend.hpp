@@ -16,7 +16,8 @@ class PingPongSsend : public PingPongLoop<T> {
  public:
   PingPongSsend(T& transport, const Case& point) : PingPongLoop<T>(transport, point) {}
   void run(std::uint64_t rounds) override {
-    this->loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.ssend(peer, data); });
+    this->loop(rounds,
+               [](T& transport, int peer, ConstBytes data) { transport.ssend(peer, data); });
   }
 };
 

@@ -305,7 +305,8 @@ class ModelTransport {
   void arrive(double arrival_s, double n) {
     const auto& p = machine_.parameters;
     const double gap_s = (p.g + p.bytes_s(n)) * factor();
-    const double taken_s = std::max(arrival_s, me().last_arrival_s + (me().last_arrival_s < 0 ? 0 : gap_s));
+    const double taken_s =
+        std::max(arrival_s, me().last_arrival_s + (me().last_arrival_s < 0 ? 0 : gap_s));
     me().last_arrival_s = taken_s;
     me().clock_s = std::max(me().clock_s, taken_s) + p.o_r * factor();
   }

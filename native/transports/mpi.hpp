@@ -125,7 +125,8 @@ class MpiTransport {
 
   /// Checks that messages of this size can be named in an MPI call.
   static void check_size(std::size_t size_bytes) {
-    if (size_bytes > INT_MAX) throw InputError("messages above 2147483647 bytes do not fit MPI_Send");
+    if (size_bytes > INT_MAX)
+      throw InputError("messages above 2147483647 bytes do not fit MPI_Send");
   }
 
  private:

@@ -58,7 +58,8 @@ class ThreadChannel {
   void take(Bytes data) {
     const auto number = read_++;
     auto& slot = ring_[number % slots];
-    spin_until([&] { return slot.turn.load(std::memory_order_acquire) == 2 * (number / slots) + 1; });
+    spin_until(
+        [&] { return slot.turn.load(std::memory_order_acquire) == 2 * (number / slots) + 1; });
     const std::byte* source = slot.source != nullptr ? slot.source : slot.data.data();
     if (slot.size > 0) std::memcpy(data.data(), source, std::min(slot.size, data.size()));
     slot.turn.store(2 * (number / slots) + 2, std::memory_order_release);
@@ -67,7 +68,8 @@ class ThreadChannel {
   /// Waits until the receiver has taken message `number`.
   void wait_taken(std::uint64_t number) {
     auto& slot = ring_[number % slots];
-    spin_until([&] { return slot.turn.load(std::memory_order_acquire) >= 2 * (number / slots) + 2; });
+    spin_until(
+        [&] { return slot.turn.load(std::memory_order_acquire) >= 2 * (number / slots) + 2; });
   }
 
  private:
@@ -131,7 +133,8 @@ class ThreadsTransport {
     ThreadTeam team(ranks);
     team.gathered.resize(static_cast<std::size_t>(ranks));
     const auto cpus = allowed_cpus();
-    const bool bind = options.number("bind", 1) != 0 && cpus.size() >= static_cast<std::size_t>(ranks);
+    const bool bind =
+        options.number("bind", 1) != 0 && cpus.size() >= static_cast<std::size_t>(ranks);
     const SteadyClock clock;
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -43,7 +43,7 @@ def _interrupt(_signal: int, _frame: object) -> None:
 
 
 def _say(text: str) -> None:
-    print(f"nhalf: {text}", file=sys.stderr)
+    sys.stderr.write(f"nhalf: {text}\n")
 
 
 def _system_error(error: OSError) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
 import typer
+from typer.core import TyperGroup
 
 from nhalf import __version__, plugins
 from nhalf.errors import unknown
@@ -19,35 +20,35 @@ ORDER = ("run", "show", "report", "compare", "fit", "mpi", "doctor")
 """The verbs that help lists first; the others follow in alphabetical order."""
 
 
-class VerbGroup(click.Group):
+class VerbGroup(TyperGroup):
     """Knows its verbs from the folder; a module defines `command` or a typer `app`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The names of the verbs, the most used first."""
         names = plugins.names(PACKAGE)
         first = [name for name in ORDER if name in names]
         return first + [name for name in names if name not in first]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb, imported now; raises InputError for an unknown one."""
         if cmd_name not in self.list_commands(ctx):
             raise unknown("verb", cmd_name, self.list_commands(ctx))
         return load_verb(cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """One line per verb, read from its file without importing it."""
         with formatter.section("Verbs"):
             formatter.write_dl([(name, _summary(name)) for name in self.list_commands(ctx)])
 
 
-def load_verb(name: str) -> click.Command:
+def load_verb(name: str) -> Any:
     """The click command of one verb."""
     module: Any = importlib.import_module(f"{PACKAGE}.{name.replace('-', '_')}")
     app = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(module.command)
-    command: click.Command = typer.main.get_command(app)
+    command = typer.main.get_command(app)
     command.name = name
     return command
 
@@ -62,12 +63,32 @@ def _summary(name: str) -> str:
     return (ast.get_docstring(tree) or "").split("\n")[0]
 
 
-def command_line() -> click.Group:
-    """The whole command line."""
-    group = VerbGroup(
+def command_line() -> Any:
+    """The whole command line, as typer's command object."""
+    app = typer.Typer(
+        cls=VerbGroup,
         name="nhalf",
-        help="Measure, model and predict the communication performance of parallel computers.",
         no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    return click.version_option(__version__, prog_name="nhalf")(group)
+    app.callback()(_nhalf)
+    return typer.main.get_command(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"nhalf {__version__}\n")
+        raise typer.Exit
+
+
+def _nhalf(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Measure, model and predict the communication performance of parallel computers."""

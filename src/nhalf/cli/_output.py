@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where output goes: results on standard output, progress and words about them on standard error."""
+"""Where output goes: results on standard output, progress and remarks on standard error."""
 
 from __future__ import annotations
 

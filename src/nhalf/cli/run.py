@@ -52,9 +52,7 @@ def command(
         str, typer.Option(help="Parameters of the model transport: o_s=1e-6,L=5e-6,...")
     ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Of the random orders.")] = 1,
-    timeout: Annotated[
-        str, typer.Option(help="How long a silent library is waited for.")
-    ] = "60s",
+    timeout: Annotated[str, typer.Option(help="How long a silent library is waited for.")] = "60s",
     mpi_prefix: Annotated[
         list[Path] | None, typer.Option(help="Folder of a further MPI library; repeatable.")
     ] = None,
@@ -65,7 +63,6 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
-    from nhalf.study.plan import Plan
     from nhalf.study.progress import Progress
     from nhalf.study.session import begin
     from nhalf.study.session import resume as reopen
@@ -73,23 +70,14 @@ def command(
     if resume is not None:
         prepared = reopen(resume)
     else:
-        plan = Plan(
-            transports=_words(transport),
-            mpi=_words(mpi),
-            patterns=_words(pattern),
-            ranks=_ranks(ranks),
-            bytes=sizes,
-            launches=launches,
-            budget_s=parse_duration(budget) if budget else 0.0,
-            precision=_precision(precision),
-            placement=_placement(placement),
-            options=model,
-            seed=seed,
-            timeout_s=parse_duration(timeout),
-            mpi_prefixes=[str(prefix.resolve()) for prefix in mpi_prefix or []],
-        )
-        _check_model(plan)
-        prepared = begin(plan, out)
+        choices: dict[str, Any] = {
+            "transports": _words(transport), "mpi": _words(mpi), "patterns": _words(pattern),
+            "ranks": _ranks(ranks), "bytes": sizes, "launches": launches, "options": model,
+            "budget_s": parse_duration(budget) if budget else 0.0, "seed": seed,
+            "precision": _precision(precision), "placement": _placement(placement),
+            "timeout_s": parse_duration(timeout), "mpi_prefixes": _folders(mpi_prefix),
+        }  # fmt: skip
+        prepared = begin(_plan(choices), out)
     outcome = _measure(prepared, Progress(quiet or json))
     _finish(outcome, json=json, quiet=quiet, report=report)
 
@@ -136,11 +124,7 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
 
 def run_json(path: Path, summary: pl.DataFrame) -> dict[str, Any]:
     """What `run --json` and `show --json` print."""
-    names = (
-        "transport mpi pattern algorithm ranks placement bytes "
-        "median_s ci_low_s ci_high_s lowest_s launches samples verified advice"
-    ).split()
-    return {"run": str(path), "points": summary.select(names).to_dicts()}
+    return {"run": str(path), "points": summary.drop("run", "bytes_per_time").to_dicts()}
 
 
 def _words(text: str) -> list[str]:
@@ -174,13 +158,21 @@ def _placement(name: str) -> str:
     return name
 
 
-def _check_model(plan: Plan) -> None:
-    """Parameters are checked before anything is written."""
+def _folders(paths: list[Path] | None) -> list[str]:
+    return [str(path.resolve()) for path in paths or []]
+
+
+def _plan(choices: dict[str, Any]) -> Plan:
+    """The plan; parameters of the model are checked before anything is written."""
+    from nhalf.study.plan import Plan
+
+    plan = Plan(**choices)
     if not plan.options:
-        return
+        return plan
     if plan.transports != ["model"]:
         raise InputError("--model belongs to the model transport", "add --transport model")
     from nhalf.study.options import check_options
     from nhalf.study.subject import plain_subject
 
     check_options(plan.options, plain_subject("model").description["options"])
+    return plan

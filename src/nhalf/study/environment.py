@@ -28,9 +28,7 @@ def environment() -> dict[str, Any]:
         "numa_domains": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "not shown",
-        "clock_source": _line(
-            "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-        ),
+        "clock_source": _line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "virtual_machine": "hypervisor" in _line("/proc/cpuinfo", whole=True),
         "container": _container(),
         "superuser": os.geteuid() == 0,

@@ -237,8 +237,7 @@ class Measuring:
         patterns = [
             pattern
             for pattern in self.plan.patterns
-            if pattern in subject.patterns
-            and (subject.key, pattern, ranks) not in self.state.sizes
+            if pattern in subject.patterns and (subject.key, pattern, ranks) not in self.state.sizes
         ]
         if not patterns:
             return

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch of a probe: started, asked point by point, ended or killed; never waited for in vain."""
+"""One launch of a probe: started, asked point by point, ended or killed; no wait is endless."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -40,7 +41,7 @@ class Probe:
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: deque[bytes] = deque()
         self._partial = b""
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         try:
             self._process = subprocess.Popen(
                 list(tokens),
@@ -49,7 +50,7 @@ class Probe:
                 stderr=self._errors,
                 env={**os.environ, **environment},
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 (one system call, no locks)
             )
         except OSError as error:
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
@@ -90,9 +91,7 @@ class Probe:
         assert self._process.stdout is not None
         if not self._selector.select(timeout_s):
             return
-        data = self._process.stdout.read(1 << 20)
-        if data is None:
-            return
+        data = os.read(self._process.stdout.fileno(), 1 << 20)
         if not data:
             raise LaunchError(self._why_ended())
         *whole, self._partial = (self._partial + data).split(b"\n")
@@ -132,16 +131,12 @@ class Probe:
     def end(self) -> None:
         """Close the list of points and wait for the processes to end by themselves."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):
             # The word, because not every launcher passes on the end of its input.
             self._process.stdin.write(b"end\n")
             self._process.stdin.close()
-        except OSError:
-            pass
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            pass
         self.kill()
 
     def kill(self) -> None:
@@ -157,11 +152,9 @@ class Probe:
         _signal_group(self._process.pid, signal.SIGKILL)
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
-            try:
-                if stream is not None:
+            if stream is not None:
+                with contextlib.suppress(OSError):
                     stream.close()
-            except OSError:
-                pass
 
     def __enter__(self) -> Self:
         return self
@@ -184,7 +177,5 @@ def _end_with_parent() -> None:
 
 
 def _signal_group(leader: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
-    except (ProcessLookupError, PermissionError):
-        pass

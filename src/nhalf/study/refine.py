@@ -9,6 +9,7 @@ neighbours, as a reader of the curve would.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -28,7 +29,7 @@ def changes(curve: Curve) -> list[tuple[int, int]]:
     """
     sizes = sorted(curve)
     found = []
-    for low, high in zip(sizes, sizes[1:], strict=False):
+    for low, high in itertools.pairwise(sizes):
         deviation = abs(_deviation(curve, sizes, low, high))
         if deviation > DEVIATION and not _narrow(low, high):
             found.append((deviation, low, high))
@@ -42,20 +43,23 @@ def refine(curve: Curve, measure: Callable[[int], float | None]) -> list[int]:
     ends up between two neighbouring sizes no further apart than WIDTH.
     """
     known = dict(curve)
-    for low, high in changes(curve):
-        while not _narrow(low, high):
-            middle = round(math.sqrt(max(low, 1) * high))
-            if middle in (low, high):
-                break
-            time_s = measure(middle)
-            if time_s is None:
-                break
-            known[middle] = time_s
-            if _belongs_left(known, low, middle, high):
-                low = middle
-            else:
-                high = middle
+    for bracket in changes(curve):
+        _bisect(known, *bracket, measure)
     return sorted(set(known) - set(curve))
+
+
+def _bisect(known: Curve, low: int, high: int, measure: Callable[[int], float | None]) -> None:
+    """Halve a bracket until it is narrow, adding what is measured to `known`."""
+    while not _narrow(low, high):
+        middle = round(math.sqrt(max(low, 1) * high))
+        time_s = measure(middle) if middle not in (low, high) else None
+        if time_s is None:
+            return
+        known[middle] = time_s
+        if _belongs_left(known, low, middle, high):
+            low = middle
+        else:
+            high = middle
 
 
 def _narrow(low: int, high: int) -> bool:

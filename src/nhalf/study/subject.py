@@ -51,9 +51,7 @@ class Subject:
         """The patterns that this transport can run."""
         return [p["name"] for p in self.description["patterns"] if p["present"]]
 
-    def launch(
-        self, ranks: int, placement: str, options: str
-    ) -> tuple[list[str], dict[str, str]]:
+    def launch(self, ranks: int, placement: str, options: str) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that start the probe with this many ranks."""
         command = list(self.command)
         if options:
@@ -119,4 +117,3 @@ def check_patterns(names: list[str], subjects: list[Subject]) -> list[str]:
                 "choose another --transport or --pattern",
             )
     return list(dict.fromkeys(names))
-

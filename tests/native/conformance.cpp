@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every transport promises, and every pattern on it, for many numbers of ranks.
+#define NHALF_PROBE
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/buffer.hpp"
+#include "core/options.hpp"
+#include "core/sampler.hpp"
+#include NHALF_TRANSPORT_HEADER
+#include "patterns/all_patterns.hpp"
+
+using namespace nhalf;
+
+namespace {
+
+constexpr int rank_counts[] = {2, 3, 4, 5, 8, 17};
+
+/// Runs a body on every rank; the number of ranks on which it returned true.
+int agreeing(int ranks, const std::function<bool(ProbeTransport&)>& body) {
+  std::atomic<int> agreed{0};
+  const auto count = [&](ProbeTransport& transport) { agreed += body(transport) ? 1 : 0; };
+  ProbeTransport::launch(0, nullptr, ranks, Options{}, count);
+  return agreed;
+}
+
+/// A ring: everybody sends to the next rank and checks what came from the one before.
+bool ring(ProbeTransport& transport, std::size_t size_bytes) {
+  const int ranks = transport.size();
+  const int next = (transport.rank() + 1) % ranks;
+  const int before = (transport.rank() + ranks - 1) % ranks;
+  Buffer out(size_bytes);
+  Buffer in(size_bytes);
+  out.fill(static_cast<std::uint32_t>(transport.rank()));
+  if (transport.rank() == 0) {
+    transport.send(next, out.bytes());
+    transport.recv(before, in.bytes());
+  } else {
+    transport.recv(before, in.bytes());
+    transport.send(next, out.bytes());
+  }
+  return in.holds(static_cast<std::uint32_t>(before));
+}
+
+}  // namespace
+
+TEST_CASE("ranks are numbered from 0 and know how many they are") {
+  for (const int ranks : rank_counts) {
+    std::vector<std::atomic<int>> seen(static_cast<std::size_t>(ranks));
+    CHECK(agreeing(ranks, [&](ProbeTransport& t) {
+            ++seen[static_cast<std::size_t>(t.rank())];
+            return t.size() == ranks;
+          }) == ranks);
+    for (const auto& times : seen) CHECK(times == 1);
+  }
+}
+
+TEST_CASE("data arrives as it was sent, around a ring") {
+  for (const int ranks : rank_counts)
+    for (const std::size_t size : {0UL, 1UL, 1024UL, 1025UL, 70000UL}) {
+      CAPTURE(ranks);
+      CAPTURE(size);
+      CHECK(agreeing(ranks, [&](ProbeTransport& t) { return ring(t, size); }) == ranks);
+    }
+}
+
+TEST_CASE("messages of one pair keep their order") {
+  CHECK(agreeing(2, [](ProbeTransport& t) {
+          bool ordered = true;
+          for (unsigned char i = 0; i < 100; ++i) {
+            std::byte byte{i};
+            if (t.rank() == 0) t.send(1, std::span(&byte, 1));
+            if (t.rank() == 1) {
+              t.recv(0, std::span(&byte, 1));
+              ordered = ordered && byte == std::byte{i};
+            }
+          }
+          return ordered;
+        }) == 2);
+}
+
+TEST_CASE("control: broadcast, verdict and gathering") {
+  for (const int ranks : rank_counts) {
+    CAPTURE(ranks);
+    CHECK(agreeing(ranks, [&](ProbeTransport& t) {
+            std::string text = t.rank() == 0 ? "from rank 0" : "";
+            share(t, text);
+            const bool one_says_no = t.all(t.rank() != 1);
+            const bool all_say_yes = t.all(true);
+            const auto texts = t.gather(std::to_string(t.rank()));
+            const bool gathered =
+                t.rank() != 0 || (texts.size() == static_cast<std::size_t>(ranks) &&
+                                  texts.back() == std::to_string(ranks - 1));
+            return text == "from rank 0" && !one_says_no && all_say_yes && gathered;
+          }) == ranks);
+  }
+}
+
+TEST_CASE("the clock does not go back over messages and barriers") {
+  CHECK(agreeing(3, [](ProbeTransport& t) {
+          const double before_s = t.now_s();
+          ring(t, 100);
+          t.barrier();
+          return t.now_s() >= before_s;
+        }) == 3);
+}
+
+TEST_CASE("every pattern that is present verifies and gives samples, for every number of ranks") {
+  for (const auto& entry : patterns<ProbeTransport>()) {
+    if (entry.make == nullptr) continue;
+    for (const int ranks : rank_counts) {
+      if (ranks < entry.info.ranks_min) continue;
+      for (const std::size_t size : {0UL, 1UL, 1000UL, 5000UL}) {
+        CAPTURE(entry.info.name);
+        CAPTURE(ranks);
+        CAPTURE(size);
+        const int good = agreeing(ranks, [&](ProbeTransport& t) {
+          const auto pattern = entry.make(t, Case{size});
+          const Effort effort{.slice_s = 1e-4, .samples_min = 2, .samples_max = 5};
+          Sampler sampler(t, calibrate(t), effort);
+          const auto measured = sampler.measure(*pattern, entry.info);
+          return measured.verified && measured.stop != Stop::none && !measured.samples_s.empty();
+        });
+        CHECK(good == ranks);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// A ping-pong whose rank 1 sends something else than was agreed.
+class Liar : public Pattern {
+ public:
+  explicit Liar(ProbeTransport& transport) : transport_(transport) {}
+  void run(std::uint64_t) override {}
+  bool verify() override { return transport_.rank() != 1; }
+
+ private:
+  ProbeTransport& transport_;
+};
+
+}  // namespace
+
+TEST_CASE("one rank's wrong data is everybody's verdict, and nothing is timed") {
+  CHECK(agreeing(3, [](ProbeTransport& t) {
+          Liar liar(t);
+          const PatternInfo info{.name = "liar", .what = ""};
+          const auto measured = Sampler(t, calibrate(t), Effort{}).measure(liar, info);
+          return !measured.verified && measured.samples_s.empty();
+        }) == 3);
+}
