@@ -115,7 +115,7 @@ class SelfTest:
     runs: int
     seed: int
     checks: list[Check]
-    information: dict[str, float] = field(default_factory=dict)
+    information: dict[str, Any] = field(default_factory=dict)
 
     @property
     def held(self) -> bool:

@@ -122,7 +122,7 @@ def test_wrong_usage_is_one_line(
 ) -> None:
     run = keep("a", libraries=["x", "y", "z"], sizes=[8])
     with pytest.raises(InputError, match=words):
-        command(*(text.format(a=run) for text in arguments), **options)
+        code(*(text.format(a=run) for text in arguments), **options)
 
 
 def test_names_with_markup_are_shown_as_text(

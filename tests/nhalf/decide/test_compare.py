@@ -13,13 +13,14 @@ import pytest
 
 from nhalf.decide.compare import Ratio, compare, pair_libraries, ratio_intervals
 from nhalf.errors import InputError
+from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians
 
 Make = Callable[..., pl.LazyFrame]
 TRIALS = 200
 
 
-def curves(seed: int, factor: float = 1.0, sizes: int = 24, launches: int = 5) -> np.ndarray:  # type: ignore[type-arg]
+def curves(seed: int, factor: float = 1.0, sizes: int = 24, launches: int = 5) -> Floats:
     """Logarithms of ratios: 2 % noise per size, 0.5 % per launch, two states in a fifth."""
     random = np.random.default_rng(seed)
     noise = 0.02 * random.standard_normal((launches, sizes))
@@ -27,7 +28,7 @@ def curves(seed: int, factor: float = 1.0, sizes: int = 24, launches: int = 5) -
     return math.log(factor) + noise + states + 0.005 * random.standard_normal((launches, 1))
 
 
-def slower(logs: np.ndarray, threshold: float = 1.02) -> bool:  # type: ignore[type-arg]
+def slower(logs: Floats, threshold: float = 1.02) -> bool:
     curve, sizes = ratio_intervals(logs)
     return bool(curve[1] > math.log(threshold) or np.any(sizes[1] > math.log(threshold)))
 
