@@ -88,11 +88,14 @@ lint: $(VENV)/stamp-test ## formatting, types and style
 	@find native tests -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
 	@$(VENV)/bin/python tools/style.py
 
+# Without doctest there is nothing to build; tools/test_packages has said so.
 test-native: $(BUILD)/stamp
-	@CMAKE=$(CURDIR)/$(BUILD)/bin; export PATH="$$CMAKE:$$PATH" CTEST_PARALLEL_LEVEL=$(JOBS) \
-	  CMAKE_PREFIX_PATH="$(CURDIR)/build/debian/usr"; \
+	@test -f /usr/include/doctest/doctest.h -o -f build/debian/usr/include/doctest/doctest.h || { \
+	  echo "nhalf: C++ unit tests are skipped: doctest is missing"; exit 0; }; \
+	  mkdir -p build; export PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" CTEST_PARALLEL_LEVEL=$(JOBS); \
 	  cmake --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
-	  cmake --build --preset asan && ctest --preset asan
+	  cmake --build --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
+	  ctest --preset asan
 
 docs: $(VENV)/stamp-test $(VENV)/stamp-nhalf ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
