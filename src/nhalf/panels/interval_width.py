@@ -12,7 +12,7 @@ from nhalf.panels import _common as common
 from nhalf.statistics.advice import PRECISION_TARGET
 from nhalf.units import format_size, format_time
 
-ROWS_MAX = 25
+ROWS_MAX = 400
 
 
 class IntervalWidth(Panel):

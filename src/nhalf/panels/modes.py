@@ -126,9 +126,14 @@ def _domain(ratios: list[float]) -> list[float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Finer than decades: most modes cost between nothing and a few times."""
+    """Finer than decades: most modes cost between nothing and a few times.
+
+    Only ticks on the axis: a clamped scale would draw the others at its edges.
+    """
     if high / low > 1000:
-        return [float(f"1e{power}") for power in range(-6, 7)]
-    if high / low > 6:
-        return [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
-    return [0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5]
+        ticks = [float(f"1e{power}") for power in range(-9, 10)]
+    elif high / low > 6:
+        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+    else:
+        ticks = [0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5]
+    return [tick for tick in ticks if low <= tick <= high]

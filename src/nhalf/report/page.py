@@ -79,6 +79,7 @@ def page(data: ReportData) -> str:
         lstrip_blocks=True,
     )
     environment.filters["json"] = script_json
+    environment.filters["tidy"] = tidy
     found = findings(data)
     names = common.series_names(data)
     return environment.get_template("page.html.j2").render(
@@ -96,6 +97,11 @@ def page(data: ReportData) -> str:
         bundle=Markup(script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))),
         palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
     )
+
+
+def tidy(text: str) -> str:
+    """Text in which no number is parted from its unit at the end of a line."""
+    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[KMG]i?B|[kMGT]?B/s|B)(?!\w))", "\u00a0", text)
 
 
 def script_json(value: object) -> Markup:

@@ -19,7 +19,7 @@ from nhalf.report import files, write_report
 from nhalf.report.assemble import assemble, distinct
 from nhalf.report.images import write_images
 from nhalf.report.overview import n_half, overview
-from nhalf.report.page import page, script_json, script_text, sections
+from nhalf.report.page import page, script_json, script_text, sections, tidy
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
@@ -108,6 +108,19 @@ def test_script_source_cannot_end_its_element() -> None:
     written = script_text("a('</script>'); b('</SCRIPT >'); c('<!-- x')")
     assert "</script" not in written.lower()
     assert "<!--" not in written
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("needs 3.06 µs for 8 KiB", "needs 3.06\u00a0µs for 8\u00a0KiB"),
+        ("costs 40 % (35 to 45 %)", "costs 40\u00a0% (35 to 45\u00a0%)"),
+        ("5 GB/s, 0 B.", "5\u00a0GB/s, 0\u00a0B."),
+        ("384 points, 2 Bytes, 3 seconds", "384 points, 2 Bytes, 3 seconds"),
+    ],
+)
+def test_numbers_stay_with_their_units(text: str, kept: str) -> None:
+    assert tidy(text) == kept
 
 
 def test_write_report_is_one_file_below_its_limit(tmp_path: Path, make_measurements: Make) -> None:
