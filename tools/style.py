@@ -283,7 +283,8 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
             continue
         if len(parts) == 3 and parts[1] in PLUGIN_FOLDERS and not parts[2].startswith("_"):
             continue
-        if ".".join(parts) not in imported:
+        called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
+        if ".".join(parts) not in imported and not called_by_name:
             yield source.complain(1, "dead", "nothing in the package imports it")
 
 
