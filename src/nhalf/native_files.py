@@ -18,8 +18,12 @@ def native_folder() -> Path:
     Raises MissingError when it is not there.
     """
     given = os.environ.get(VARIABLE)
-    folder = Path(given).expanduser().resolve() if given else Path(__file__).parent / "_native"
-    if not folder.is_dir():
+    folder = (
+        Path(os.path.realpath(os.path.expanduser(given)))
+        if given
+        else Path(__file__).parent / "_native"
+    )
+    if not os.path.isdir(folder):
         raise MissingError(f"the native part of nhalf is not at {folder}", REMEDY)
     return folder
 
@@ -30,7 +34,7 @@ def executable(name: str) -> Path:
     Raises MissingError when it was not built.
     """
     path = native_folder() / "bin" / name
-    if not (path.is_file() and os.access(path, os.X_OK)):
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
         raise MissingError(f"{name} was not built: {path} is not an executable file", REMEDY)
     return path
 

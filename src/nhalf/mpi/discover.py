@@ -91,15 +91,13 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
 
 def _prefixes_from_environment() -> list[Path]:
     parts = os.environ.get(PREFIXES_VARIABLE, "").split(os.pathsep)
-    return [Path(part).expanduser() for part in parts if part]
+    return [Path(os.path.expanduser(part)) for part in parts if part]
 
 
 def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """Every mpiexec that may be a library, with its origin, most specific origin first."""
-    own = mpi_folder()
-    for folder in sorted(own.iterdir()) if own.is_dir() else ():
-        if not folder.name.startswith("."):
-            yield from _with_origin(_launcher_in(folder / "bin"), "wheel")
+    for folder in _own_prefixes():
+        yield from _with_origin(_launcher_in(folder / "bin"), "wheel")
     for prefix in prefixes:
         yield from _with_origin(_launcher_in(prefix.absolute() / "bin"), "prefix")
     searched = os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -111,14 +109,22 @@ def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
             yield from _with_origin(_launcher_in(folder, suffix), _origin_of(folder))
 
 
+def _own_prefixes() -> list[Path]:
+    try:
+        names = sorted(os.listdir(mpi_folder()))
+    except OSError:  # nothing installed yet, or not ours to read
+        return []
+    return [mpi_folder() / name for name in names if not name.startswith(".")]
+
+
 def _with_origin(mpiexec: Path | None, origin: str) -> Iterator[tuple[Path, str]]:
     if mpiexec is not None:
         yield mpiexec, origin
 
 
 def _origin_of(folder: Path) -> str:
-    real = folder.resolve()
-    if real == Path(sys.prefix, "bin").resolve():
+    real = _real(folder)
+    if real == _real(Path(sys.prefix, "bin")):
         return "wheel"  # pip put it beside this Python
     return "system" if real in (Path("/usr/bin"), Path("/bin")) else "path"
 
@@ -127,9 +133,19 @@ def _launcher_in(folder: Path, suffix: str = "") -> Path | None:
     """The mpiexec of a folder, or its mpirun; links are followed while they keep such a name."""
     for name in (f"mpiexec{suffix}", f"mpirun{suffix}"):
         path = folder / name
-        if path.is_file() and os.access(path, os.X_OK):
+        if _runnable(path):
             return _followed(path)
     return None
+
+
+def _runnable(path: Path) -> bool:
+    # Path.is_file raises where a folder on the way may not be entered, this does not.
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+def _real(path: Path) -> Path:
+    # Path.resolve raises for a link that leads to itself, this does not.
+    return Path(os.path.realpath(path))
 
 
 def _followed(path: Path) -> Path:
@@ -138,12 +154,12 @@ def _followed(path: Path) -> Path:
     Open MPI looks at the name it was called by, so a link to orterun or prterun must be called
     as mpiexec; a link from a folder of links into the real prefix must be followed.
     """
-    path = path.parent.resolve() / path.name
+    path = _real(path.parent) / path.name
     for _ in range(16):
         if not path.is_symlink():
             break
         target = path.parent / path.readlink()
-        target = target.parent.resolve() / target.name
+        target = _real(target.parent) / target.name
         if not target.name.startswith(("mpiexec", "mpirun")):
             break
         path = target
@@ -155,7 +171,7 @@ def _unique(candidates: Iterable[tuple[Path, str]]) -> dict[Path, str]:
     found: dict[Path, str] = {}
     seen: set[Path] = set()
     for mpiexec, origin in candidates:
-        real = mpiexec.resolve()
+        real = _real(mpiexec)
         if real not in seen:
             seen.add(real)
             found[mpiexec] = origin
@@ -184,15 +200,15 @@ def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
 
 
 def _holds_abi(folder: Path) -> bool:
-    return (folder / "libmpi_abi.so.1").exists() or (folder / "libmpi_abi.so.0").exists()
+    return os.path.exists(folder / "libmpi_abi.so.1") or os.path.exists(folder / "libmpi_abi.so.0")
 
 
 def _compiler(folder: Path, vendor: str) -> Path | None:
     """The C++ compiler wrapper of a vendor; a plain name may belong to another library."""
     for name in (*(f"{one}.{vendor}" for one in _COMPILERS), *_COMPILERS):
         path = folder / name
-        foreign = path.resolve().suffix[1:] in set(_SUFFIXES) - {vendor}
-        if path.is_file() and os.access(path, os.X_OK) and not foreign:
+        foreign = _real(path).suffix[1:] in set(_SUFFIXES) - {vendor}
+        if _runnable(path) and not foreign:
             return path
     return None
 

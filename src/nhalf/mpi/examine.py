@@ -162,7 +162,7 @@ def disks() -> Iterator[Finding]:
         ("libraries", data_folder()),
         ("cache", cache_folder()),
     ):
-        existing = next(one for one in (folder, *folder.parents) if one.exists())
+        existing = next(one for one in (folder, *folder.parents) if os.path.exists(one))
         free_bytes = shutil.disk_usage(existing).free
         text = f"{format_size(free_bytes)} free in {folder}"
         if not os.access(existing, os.W_OK):
@@ -213,7 +213,7 @@ def _quota_cores(root: Path) -> float | None:
 def _container(root: Path) -> str:
     """Which engine started the container we are in, '' outside of one."""
     for file, kind in ((".dockerenv", "docker"), ("run/.containerenv", "podman")):
-        if (root / file).exists():
+        if os.path.exists(root / file):
             return kind
     for variable in ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST"):
         if os.environ.get(variable):

@@ -144,7 +144,7 @@ def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Iden
 
 
 def _still_there(stamp: str) -> bool:
-    return Path(stamp.split("|", 1)[0]).exists()
+    return os.path.exists(stamp.split("|", 1)[0])
 
 
 def stamps_of(paths: Iterable[Path]) -> list[str]:

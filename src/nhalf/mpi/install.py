@@ -73,7 +73,7 @@ def _parse(text: str) -> tuple[str, Wheel]:
 def _install(name: str, wheel: Wheel) -> Installed:
     full_name = f"{name}-{wheel.version}"
     prefix = mpi_folder() / full_name
-    if (prefix / "bin" / "mpiexec").exists():
+    if os.path.exists(prefix / "bin" / "mpiexec"):
         return Installed(full_name, prefix, fresh=False)
     _need_pip()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends well where a process may read its sibling's memory, as MPI libraries do on one node.
+"""Ends with 0 where a process may read its sibling's memory, as MPI libraries do, else with 3.
 
 Run as a program of its own, since it forks: `python -I -S neighbours.py`. Containers often forbid
 process_vm_readv (seccomp, user namespaces, Yama), and some libraries notice that late.
@@ -12,6 +12,7 @@ import os
 
 _PR_SET_PTRACER = 0x59616D61
 _BYTES = 8
+_FORBIDDEN = 3
 
 
 class _Span(ctypes.Structure):
@@ -38,7 +39,7 @@ def _read_from(process_id: int, source: ctypes.Array[ctypes.c_char]) -> bool:
 
 
 def main() -> int:
-    """0 where reading works."""
+    """0 where reading works, 3 where it is forbidden."""
     source = ctypes.create_string_buffer(b"neighbou", _BYTES)
     ready_read, ready_write = os.pipe()
     done_read, done_write = os.pipe()
@@ -55,7 +56,7 @@ def main() -> int:
     _, status = os.waitpid(reader, 0)
     os.close(done_write)
     os.waitpid(sibling, 0)
-    return 0 if status == 0 else 1
+    return 0 if status == 0 else _FORBIDDEN
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from nhalf.mpi.processes import run
 _SYSTEM = Path("/usr")
 _LIBRARIES = ("libmpi.so*", "libmpi_abi.so*")
 _CHECK_TIMEOUT_S = 5.0
+_FORBIDDEN = 3
 _BTL = "OMPI_MCA_btl"
 
 
@@ -26,7 +27,7 @@ def library_path(prefix: Path, vendor: str) -> list[Path]:
     else:
         # MPICH's wheel keeps the transports that it loads at start in a folder of their own.
         names = ["lib", "lib64", *(["lib/mpich"] if vendor in ("mpich", "unknown") else [])]
-    return [prefix / name for name in names if (prefix / name).is_dir()]
+    return [prefix / name for name in names if os.path.isdir(prefix / name)]
 
 
 def variables(prefix: Path, vendor: str) -> dict[str, str]:
@@ -40,7 +41,7 @@ def variables(prefix: Path, vendor: str) -> dict[str, str]:
         found["I_MPI_ROOT"] = str(prefix)
         providers = [prefix / "lib/libfabric/prov", prefix / "opt/mpi/libfabric/lib/prov"]
         for folder in providers:
-            if folder.is_dir():
+            if os.path.isdir(folder):
                 found["FI_PROVIDER_PATH"] = str(folder)
                 break
     if vendor == "openmpi":
@@ -94,4 +95,6 @@ def _inherited(own: Iterable[Path]) -> list[str]:
 def can_read_neighbours() -> bool:
     """Whether a process may read the memory of its sibling, as libraries do for large messages."""
     script = Path(__file__).with_name("neighbours.py")
-    return run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S).succeeded
+    outcome = run([sys.executable, "-I", "-S", str(script)], _CHECK_TIMEOUT_S)
+    # Where the check itself cannot run nothing is known, and libraries keep their own ways.
+    return outcome.exit_code != _FORBIDDEN

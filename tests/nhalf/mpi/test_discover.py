@@ -220,3 +220,23 @@ def test_json_has_the_promised_keys(empty_machine: Path, script: Script) -> None
 def test_origins_are_all_known(empty_machine: Path) -> None:
     assert module._origin_of(Path("/usr/bin")) == "system"
     assert module._origin_of(empty_machine) == "path"
+
+
+def test_folders_on_the_path_that_cannot_be_used(
+    empty_machine: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = empty_machine / "loop"
+    loop.symlink_to(loop)
+    (empty_machine / "bin/mpirun").symlink_to("mpirun")
+    good = empty_machine / "good/bin"
+    script(good / "mpiexec", MPICH)
+    script(empty_machine / "good/bin/mpirun", OPENMPI)
+    closed = empty_machine / "closed"
+    script(closed / "mpiexec", OPENMPI)
+    closed.chmod(0)
+    folders = [loop, loop / "bin", empty_machine / "bin", Path("/etc/passwd"), closed, good]
+    monkeypatch.setenv("PATH", ":".join(map(str, folders)))
+    assert "mpich-5.0.2" in names(loop)
+    monkeypatch.setenv("XDG_DATA_HOME", str(loop))
+    assert "mpich-5.0.2" in names(closed)
+    closed.chmod(0o755)
