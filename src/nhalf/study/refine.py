@@ -43,7 +43,11 @@ def refine(curve: Curve, measure: Callable[[int], float | None]) -> list[int]:
     ends up between two neighbouring sizes no further apart than WIDTH.
     """
     known = dict(curve)
-    for bracket in changes(curve):
+    for size in sorted({size for bracket in changes(curve) for size in bracket}):
+        # A second look: what disturbed one measurement makes no change of the curve.
+        time_s = measure(size)
+        known[size] = min(known[size], time_s) if time_s is not None else known[size]
+    for bracket in changes(known):
         _bisect(known, *bracket, measure)
     return sorted(set(known) - set(curve))
 

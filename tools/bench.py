@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What nhalf costs and how steady it is, side by side with the Intel MPI Benchmarks.
+
+`python tools/bench.py [--out docs/benchmarks] [--only accuracy,spread,time,overhead]` measures and
+writes one Markdown page and one JSON file for each. The Intel wheel brings IMB-MPI1; both programs
+run on that library, in turn, so that a machine that changes its speed disturbs both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+SIZES = [0, *(1 << exponent for exponent in range(23))]
+SIZES_TEXT = ",".join(str(size) for size in SIZES)
+TIMEOUT_S = 600
+
+Curve = dict[int, float]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the chosen benchmarks one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    parser.add_argument("--only", default=",".join(BENCHMARKS))
+    parser.add_argument("--runs", type=int, default=10)
+    chosen = parser.parse_args(arguments)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    for name in chosen.only.split(","):
+        figures, page = BENCHMARKS[name](chosen.runs)
+        (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+        (chosen.out / f"{name}.md").write_text(page, "utf-8")
+        sys.stdout.write(page + "\n")
+    return 0
+
+
+def imb() -> Curve:
+    """One run of IMB-MPI1 PingPong: microseconds by size, turned into seconds."""
+    from nhalf.mpi import discover
+    from nhalf.mpi.start import start
+
+    library = discover.find("intel")
+    program = library.prefix / "bin" / "IMB-MPI1"
+    prepared = start(library, [str(program), "PingPong", "-msglog", "0:22"], 2)
+    text = run(prepared.command, prepared.environment)
+    curve: Curve = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[0].isdigit() and words[1].isdigit():
+            curve[int(words[0])] = float(words[2]) * 1e-6
+    if sorted(curve) != SIZES:
+        raise SystemExit(f"bench: IMB gave other sizes than expected:\n{text}")
+    return curve
+
+
+def nhalf(*options: str, sizes: str = SIZES_TEXT) -> list[dict[str, Any]]:
+    """One run of nhalf on the same library: the points of `run --json`."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "nhalf", "run", "--mpi", "intel", "--bytes", sizes]
+        answer = run([*command, "--out", str(Path(folder, "run")), "--json", *options], {})
+    points: list[dict[str, Any]] = json.loads(answer)["points"]
+    return points
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> str:
+    """Standard output of a command that must succeed."""
+    import os
+
+    done = subprocess.run(
+        list(command),
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"bench: {command[0]} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def accuracy(runs: int) -> tuple[Any, str]:
+    """Is nhalf's ping-pong as fast as IMB's? One launch of each in turn."""
+    theirs: list[Curve] = []
+    ours: list[dict[int, dict[str, Any]]] = []
+    for _ in range(runs):
+        theirs.append(imb())
+        ours.append({point["bytes"]: point for point in nhalf("--launches", "1")})
+    rows = []
+    for size in SIZES:
+        imb_s = [curve[size] for curve in theirs]
+        median_s = [points[size]["median_s"] for points in ours]
+        lowest_s = [points[size]["lowest_s"] for points in ours]
+        rows.append(
+            {
+                "bytes": size,
+                "imb_median_s": statistics.median(imb_s),
+                "nhalf_median_s": statistics.median(median_s),
+                "median_ratio": statistics.median(median_s) / statistics.median(imb_s),
+                "lowest_ratio": min(lowest_s) / min(imb_s),
+            }
+        )
+    page = table(
+        f"Ping-pong time: nhalf against IMB on the same library, {runs} launches of each in turn",
+        "Ratios below 1 say that nhalf reports less time. IMB prints two decimals of a "
+        "microsecond, so its smallest times are known to about 4 % only.",
+        ["size (B)", "IMB (µs)", "nhalf (µs)", "median ratio", "ratio of lowest"],
+        [
+            [
+                str(row["bytes"]),
+                f"{row['imb_median_s'] * 1e6:.3f}",
+                f"{row['nhalf_median_s'] * 1e6:.3f}",
+                f"{row['median_ratio']:.3f}",
+                f"{row['lowest_ratio']:.3f}",
+            ]
+            for row in rows
+        ],
+    )
+    return rows, page
+
+
+def spread(runs: int) -> tuple[Any, str]:
+    """How far do repeated default runs differ? Runs of both in turn."""
+    theirs: list[Curve] = []
+    ours: list[dict[int, dict[str, Any]]] = []
+    for _ in range(runs):
+        theirs.append(imb())
+        ours.append({point["bytes"]: point for point in nhalf()})
+    rows = []
+    covered = pairs = 0
+    for size in SIZES:
+        imb_spread = width([curve[size] for curve in theirs])
+        our_spread = width([points[size]["median_s"] for points in ours])
+        rows.append({"bytes": size, "imb_spread": imb_spread, "nhalf_spread": our_spread})
+        for this, following in zip(ours, ours[1:], strict=False):
+            pairs += 1
+            low, high = this[size]["ci_low_s"], this[size]["ci_high_s"]
+            covered += low <= following[size]["median_s"] <= high
+    middle = rows[len(rows) // 10 : len(rows) - len(rows) // 10]
+    halved = sum(row["nhalf_spread"] <= row["imb_spread"] / 2 for row in middle)
+    share = covered / pairs if pairs else math.nan
+    figures = {"runs": runs, "sizes": rows, "halved": halved, "of": len(middle), "covered": share}
+    page = table(
+        f"Spread (max/min - 1) of the reported time over {runs} runs of each in turn",
+        f"nhalf spreads at most half as much as IMB at {halved} of the middle {len(middle)} sizes. "
+        f"Its interval holds the value of the next run in {share:.1%} of {pairs} cases.",
+        ["size (B)", "IMB", "nhalf"],
+        [
+            [str(row["bytes"]), f"{row['imb_spread']:.1%}", f"{row['nhalf_spread']:.1%}"]
+            for row in rows
+        ],
+    )
+    return figures, page
+
+
+def curve_time(runs: int) -> tuple[Any, str]:
+    """How long does a whole curve take: 24 sizes, 5 launches?"""
+    seconds, widths = [], []
+    for _ in range(max(1, min(runs, 3))):
+        began_s = time.monotonic()
+        points = nhalf("--launches", "5")
+        seconds.append(time.monotonic() - began_s)
+        halves = [(p["ci_high_s"] - p["ci_low_s"]) / 2 / p["median_s"] for p in points]
+        widths.append(sum(half <= 0.03 for half in halves))
+    figures = {"seconds": seconds, "sizes": len(SIZES), "within_3_percent": widths}
+    page = table(
+        "Time of a whole curve: 24 sizes from 0 to 4 MiB, 5 launches, one library",
+        "Start-up of Python included; the last column counts sizes whose interval is within 3 %.",
+        ["run", "seconds", "within 3 %"],
+        [
+            [str(index + 1), f"{second:.1f}", f"{count} of {len(SIZES)}"]
+            for index, (second, count) in enumerate(zip(seconds, widths, strict=True))
+        ],
+    )
+    return figures, page
+
+
+def overhead(runs: int) -> tuple[Any, str]:
+    """What the harness adds to a message: the sampler around calls that do nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "overhead")
+        root = Path(__file__).resolve().parents[1]
+        source = root / "tests" / "native" / "bench" / "overhead.cpp"
+        compile_command = ["c++", "-std=c++20", "-O3", "-DNDEBUG", "-I", str(root / "native")]
+        run([*compile_command, str(source), "-o", str(program)], {})
+        lines = [run([str(program)], {}).split() for _ in range(runs)]
+    bare = statistics.median(float(line[0]) for line in lines)
+    sampled = statistics.median(float(line[1]) for line in lines)
+    figures = {"bare_s": bare, "sampled_s": sampled, "added_s": sampled - bare}
+    page = table(
+        f"What the harness adds to one message, median of {runs} runs",
+        "Calls that do nothing, in a plain loop between two clock readings and under the sampler.",
+        ["plain loop (ns)", "sampler (ns)", "added (ns)"],
+        [[f"{bare * 1e9:.3f}", f"{sampled * 1e9:.3f}", f"{(sampled - bare) * 1e9:.3f}"]],
+    )
+    return figures, page
+
+
+def width(values: Sequence[float]) -> float:
+    """Relative distance of the largest from the smallest."""
+    return max(values) / min(values) - 1
+
+
+def table(title: str, note: str, head: list[str], rows: list[list[str]]) -> str:
+    """A page of one Markdown table."""
+    lines = [f"# {title}", "", note, "", "| " + " | ".join(head) + " |"]
+    lines.append("|" + "---:|" * len(head))
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
+    "overhead": overhead,
+    "accuracy": accuracy,
+    "time": curve_time,
+    "spread": spread,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
