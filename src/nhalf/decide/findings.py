@@ -115,15 +115,18 @@ class _Contest:
     titles: dict[str, str]
 
     def ratios(self, slow: str, fast: str, sizes: Sequence[int]) -> list[float]:
-        """Per launch, the geometric mean over sizes of slow's time over fast's."""
+        """Per launch, the middle over sizes of slow's time over fast's.
+
+        The middle, not the mean: one hiccup at one size is not what a library typically needs.
+        """
         chosen = self.frame.filter(pl.col("bytes").is_in(list(sizes)))
         first = chosen.filter(pl.col("mpi") == slow)
         second = chosen.filter(pl.col("mpi") == fast).select("launch", "bytes", other_s="median_s")
         pairs = first.join(second, on=["launch", "bytes"])
-        means = pairs.group_by("launch").agg(
-            (pl.col("median_s") / pl.col("other_s")).log().mean().exp().alias("ratio")
+        middles = pairs.group_by("launch").agg(
+            (pl.col("median_s") / pl.col("other_s")).median().alias("ratio")
         )
-        return means.sort("launch")["ratio"].to_list()
+        return middles.sort("launch")["ratio"].to_list()
 
     def sizes(self, low: int = 0, high: int = 2**62) -> list[int]:
         """The sizes that every library measured."""
@@ -137,15 +140,16 @@ class _Contest:
         return sorted(common_sizes["bytes"].to_list())
 
     def ranking(self, sizes: Sequence[int]) -> list[str]:
-        """Libraries from fast to slow by the geometric mean of their median times."""
-        means = (
+        """Libraries from fast to slow: by the middle over sizes of time relative to the fastest."""
+        middles = (
             self.frame.filter(pl.col("bytes").is_in(list(sizes)))
             .group_by("mpi", "bytes")
-            .agg(pl.col("median_s").median().log())
+            .agg(pl.col("median_s").median())
+            .with_columns(behind=pl.col("median_s") / pl.col("median_s").min().over("bytes"))
             .group_by("mpi")
-            .agg(pl.col("median_s").mean())
+            .agg(pl.col("behind").median())
         )
-        return means.sort("median_s", "mpi")["mpi"].to_list()
+        return middles.sort("behind", "mpi")["mpi"].to_list()
 
     def time_s(self, mpi: str, size: int) -> float:
         """The median over launches of one library at one size."""
@@ -348,12 +352,12 @@ def _worst_class(frame: pl.DataFrame) -> tuple[str, Interval] | None:
     """The size class in which a mode costs most, where that is beyond doubt."""
     found: list[tuple[str, Interval]] = []
     for name, low, high in CLASSES:
-        means = (
+        middles = (
             frame.filter(pl.col("bytes").is_between(low, high))
             .group_by("launch")
-            .agg(pl.col("ratio").log().mean().exp())
+            .agg(pl.col("ratio").median())
         )
-        interval = _beyond(means["ratio"].to_list(), COSTLY)
+        interval = _beyond(middles["ratio"].to_list(), COSTLY)
         if interval is not None:
             found.append((name, interval))
     return max(found, key=lambda item: item[1].median) if found else None

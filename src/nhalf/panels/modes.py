@@ -57,7 +57,7 @@ class Modes(Panel):
         )
         base = alt.Chart().encode(x=common.size_axis(), color=mode_color)
         one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
-        band = base.mark_area(opacity=0.18).encode(
+        band = base.mark_area(opacity=0.14).encode(
             y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
         )
         line = base.mark_line(strokeWidth=2).encode(y=ratio)

@@ -67,6 +67,14 @@ def test_fastest_is_named_for_each_class_of_sizes(make_measurements: Make) -> No
     assert fastest.low <= 1.6 <= fastest.high
 
 
+def test_one_hiccup_is_not_what_a_library_needs(make_measurements: Make) -> None:
+    measured = make_measurements(libraries=LIBRARIES, slower={"mpich": 1.5}, **QUIET)
+    hiccup = (pl.col("bytes") == 64) & (pl.col("launch") < 3) & (pl.col("mpi") == "openmpi")
+    found = of_kind(findings(report_data(times_factor(measured, hiccup, 1e5))), "fastest-small")
+    assert found.mpi == "openmpi"
+    assert 1.4 < found.low <= 1.5 <= found.high < 1.6
+
+
 def test_equal_libraries_give_no_finding(make_measurements: Make) -> None:
     found = findings(report_data(make_measurements(libraries=LIBRARIES, **QUIET)))
     assert kinds(found) == set()
