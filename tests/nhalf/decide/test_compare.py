@@ -66,6 +66,14 @@ def test_a_slow_down_of_one_size_is_found_there_and_only_there() -> None:
     assert found > 0.95 * TRIALS
 
 
+def test_a_few_odd_sizes_do_not_move_the_curve() -> None:
+    logs = 0.01 * np.random.default_rng(1).standard_normal((5, 24))
+    logs[:, 3:6] += np.random.default_rng(2).normal(1.0, 0.5, (5, 3))
+    (centre, low, high), _ = ratio_intervals(logs)
+    assert abs(centre) < 0.01
+    assert high - low < 0.05
+
+
 def test_a_machine_without_noise_is_judged_exactly(make_measurements: Make) -> None:
     still = {"noise": 0.0, "launch_noise": 0.0, "launches": 2}
     a = launch_medians(make_measurements(**still))

@@ -58,6 +58,7 @@ def test_no_spread_is_no_split() -> None:
 
 def test_one_outlier_is_not_a_state() -> None:
     assert not two_states(np.array([[1.0] * 30 + [9.0]]))[0]
+    assert not two_states(np.array([[1.0] * 38 + [9.0, 9.1]]))[0]
     assert two_states(np.array([[1.0, 1.001] * 15 + [1.25] * 8]))[0]
 
 

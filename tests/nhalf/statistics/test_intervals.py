@@ -93,6 +93,14 @@ def test_the_interval_scales_with_its_unit(medians: list[float], factor: float) 
     assert other.high == pytest.approx(factor * one.high, rel=1e-9)
 
 
+def test_the_interval_is_stretched_to_the_median() -> None:
+    """Seven launches at 1 and five at 100: Student's interval would lie above the median."""
+    interval = launch_interval([1.0] * 7 + [100.0] * 5)
+    assert (interval.median, interval.low) == (1.0, 1.0)
+    interval = launch_interval([1.0] * 5 + [100.0] * 7)
+    assert (interval.median, interval.high) == (100.0, 100.0)
+
+
 def test_rows_with_gaps_equal_rows_without() -> None:
     matrix = np.array([[1.0, np.nan, 1.2, 1.1], [np.nan] * 4, [np.nan, 2.0, np.nan, np.nan]])
     median, low, high = launch_intervals(matrix)
