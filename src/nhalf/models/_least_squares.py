@@ -93,12 +93,13 @@ def move_breaks(
 
 
 def misfit_of(size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[int]) -> float:
-    """Total misfit of the best lines of some segments, given their starts."""
-    ends = [*starts[1:], size_bytes.size]
-    return sum(
-        float(_costs_from(size_bytes[s:e], time_s[s:e], weight[s:e])[-1])
-        for s, e in zip(starts, ends, strict=True)
-    )
+    """Total misfit of the best lines of some segments, from their residuals: no cancellation."""
+    total = 0.0
+    for start, end in zip(starts, [*starts[1:], size_bytes.size], strict=True):
+        size, time, part = size_bytes[start:end], time_s[start:end], weight[start:end]
+        a, b = fit_lines(size, time, part / time**2)
+        total += float((part * (1 - (a + b * size) / time) ** 2).sum())
+    return total
 
 
 def _costs_from(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
@@ -178,16 +179,19 @@ def point_noise(curve: Curve) -> Floats:
         width = (curve.high_s - curve.low_s) / (2 * 1.96 * curve.time_s)
         return np.where(np.isfinite(width), np.maximum(width, 0.0), 0.0)
     ratio = np.log(curve.launch_time_s / curve.time_s)
-    ratio = ratio - nan_median(ratio, axis=1)[:, None]
+    factor = nan_median(ratio, axis=1)
+    ratio = ratio - factor[:, None]
     distance = np.abs(ratio - nan_median(ratio, axis=0))
     seen = np.maximum(np.isfinite(distance).sum(axis=0), 1)
     typical = np.maximum(seen, LAUNCHES_FOR_NOISE_MIN)
     # Normal noise; distances are from the median of the same few launches, hence too short.
     to_deviation = _DEVIATION_PER_MAD * typical / (typical - 1.3)
-    to_error = to_deviation * _MEDIAN_OVER_MEAN_ERROR / np.sqrt(seen)
-    around = _with_neighbours(distance) * to_error
-    alone = nan_median(distance, axis=0) * to_error
-    error = np.where(alone > NOISE_OUTSTANDING * around, alone, around)
+    around = _with_neighbours(distance) * to_deviation
+    alone = nan_median(distance, axis=0) * to_deviation
+    deviation = np.where(alone > NOISE_OUTSTANDING * around, alone, around)
+    # Launches far apart do not average out: the median is then one launch with all its noise.
+    near = (np.isfinite(ratio) & (np.abs(factor)[:, None] <= deviation)).sum(axis=0)
+    error = deviation * np.minimum(_MEDIAN_OVER_MEAN_ERROR / np.sqrt(np.maximum(near, 1)), 1.0)
     return np.where(np.isfinite(error), error, 0.0)
 
 

@@ -14,6 +14,8 @@ from nhalf.models._least_squares import fit_lines
 from nhalf.statistics.intervals import launch_intervals
 
 DRAWS = 2000
+ROUNDING = 1e-12
+"""Relative error of the arithmetic: an interval without noise is that wide."""
 _CONFIDENCE = 0.95
 _DEVIATIONS_PER_INTERVAL = 2 * 1.96
 
@@ -145,5 +147,5 @@ def _inverse(value: float) -> float:
 
 
 def _holding(low: float, high: float, value: float) -> Range:
-    """The interval, stretched to hold a value (rounding, or a median between two states)."""
-    return min(low, value), max(high, value)
+    """The interval, stretched to hold a value (a median between two states) and its rounding."""
+    return min(low, value) * (1 - ROUNDING), max(high, value) * (1 + ROUNDING)

@@ -24,8 +24,8 @@ POINTS_PER_SEGMENT_MIN = 2
 SEGMENTS_MAX = 16
 BLOCKS_MAX = 360
 """With more sizes, breaks are sought between blocks of sizes first and moved to the size then."""
-NOISE_FLOOR = 3e-8
-"""Relative misfit that double precision leaves behind: less is no misfit."""
+NOISE_FLOOR = 1e-7
+"""Relative misfit that a clock read in double precision leaves behind: less is no misfit."""
 NARROW_BRACKET = 1.6
 """A break known within this factor is taken to lie at the roundest size of its bracket."""
 BRIDGE_PERCENT = 25.0

@@ -217,3 +217,21 @@ def test_breaks_of_fine_grids_are_found_to_the_size(count):
     model = Segmented.fit(curve_of(size, time))
     assert [(b.low_bytes, b.high_bytes) for b in model.breaks] == [(100, 101), (333, 334)]
     np.testing.assert_allclose(model.predict_s(size), time, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_launches_that_differ_by_a_factor_only_stay_one_segment(seed):
+    """Rounding is not noise: without any noise of points nothing may be read into the rest."""
+    factor = np.exp(0.05 * np.random.default_rng(seed).standard_normal((5, 1)))
+    rows = (2e-6 + SIZES * 1e-10) * factor
+    model = Segmented.fit(curve_of(SIZES, np.median(rows, axis=0), rows))
+    assert len(model.pieces) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_noisy_line_of_launches_far_apart_stays_one_segment(seed):
+    random = np.random.default_rng(seed)
+    state = np.where(random.random((5, 1)) < 0.3, 1.3, 1.0)
+    rows = (2e-6 + SIZES * 1e-10) * state * np.exp(0.03 * random.standard_normal((5, SIZES.size)))
+    model = Segmented.fit(curve_of(SIZES, np.median(rows, axis=0), rows))
+    assert len(model.pieces) <= 2
