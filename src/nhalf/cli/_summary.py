@@ -28,7 +28,7 @@ def _table(*columns: str) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table
 
 
@@ -60,9 +60,15 @@ def overview_table(lines: Sequence[Overview]) -> Table:
             f"{format_time(line.latency_low_s)} to {format_time(line.latency_high_s)}",
             "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
             f"{format_rate(line.peak_Bps)} ({format_size(line.peak_bytes)})",
-            ", ".join(f"{format_size(low)}–{format_size(high)}" for low, high in line.switches),
+            _switches(line.switches),
         )
     return table
+
+
+def _switches(brackets: Sequence[tuple[float, float]]) -> str:
+    """The first three places where the model changes."""
+    texts = [f"{format_size(low)}–{format_size(high)}" for low, high in brackets]
+    return ", ".join(texts[:3]) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
 
 
 def show_points(run: Run, summary: pl.DataFrame) -> None:

@@ -27,11 +27,12 @@ SCOUT_SLICE_S = 0.004
 
 @dataclass(frozen=True)
 class Answer:
-    """What a probe answered for a point, and when in its launch."""
+    """What a probe answered for a point, when in its launch and after how many seconds."""
 
     position: int
     point: Point
     record: dict[str, Any]
+    spent_s: float
 
 
 @dataclass
@@ -125,22 +126,22 @@ class Measuring:
 
     def _launch(self, subject: Subject, ranks: int, launch: int) -> None:
         """Start the processes and measure every point of this launch; again where they died."""
-        while subject.key not in self.state.failed:
+        while subject.key not in self.state.failed and not self.budget.spent(launch):
             todo = self._todo(subject, ranks, launch)
             if not todo:
                 return
             began_s = time.monotonic()
-            sampling_s = 0.0
+            points_s = 0.0
             try:
                 with self._start(subject, ranks, f"starting launch {launch + 1}", launch) as probe:
                     advice = self._introduce(probe, subject, ranks, launch)
-                    for answer in self._answers(probe, subject, todo):
+                    for answer in self._answers(probe, subject, todo, launch):
                         self._keep(subject, launch, advice, answer)
-                        sampling_s += answer.record.get("elapsed_s", 0.0)
+                        points_s += answer.spent_s
                         self.failures[subject.key] = 0
             except LaunchError as error:
                 self._failed(subject, str(error))
-            self.budget.launched(time.monotonic() - began_s - sampling_s)
+            self.budget.launched(time.monotonic() - began_s - points_s)
 
     def _start(self, subject: Subject, ranks: int, doing: str, launch: int) -> Probe:
         """Start a subject's processes; each launch of a simulated machine has its own seed."""
@@ -152,7 +153,9 @@ class Measuring:
         tokens, variables = subject.launch(ranks, self.plan.placement, options)
         return Probe(tokens, variables, self.plan.timeout_s)
 
-    def _answers(self, probe: Probe, subject: Subject, todo: list[Point]) -> Iterator[Answer]:
+    def _answers(
+        self, probe: Probe, subject: Subject, todo: list[Point], launch: int
+    ) -> Iterator[Answer]:
         """Ask for every point; an answer is handed out while the next point is running.
 
         What the front end does with an answer then happens while ranks verify and warm up, and
@@ -161,7 +164,10 @@ class Measuring:
         answer: Answer | None = None
         left = sum(1 for _ in self._left())
         for position, point in enumerate(todo):
+            if self.budget.spent(launch):
+                break
             slice_s = self.budget.slice_s(left - position)
+            asked_s = time.monotonic()
             try:
                 probe.send(_line(str(position), point, slice_s, self.plan.precision))
             finally:
@@ -173,7 +179,9 @@ class Measuring:
             except LaunchError as error:
                 self._suspect(subject, point, str(error))
                 raise
-            answer = Answer(position, point, record)
+            spent_s = time.monotonic() - asked_s
+            self.budget.answered(spent_s, slice_s)
+            answer = Answer(position, point, record, spent_s)
         if answer is not None:
             yield answer
 

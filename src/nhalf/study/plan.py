@@ -11,9 +11,11 @@ import msgspec
 SLICE_MIN_S = 0.001
 SLICE_MAX_S = 0.1
 POINT_COST_S = 0.003
-"""Verifying, growing the batch and handing over a point, beside its samples."""
+"""What a point takes beside its slice, until it has been measured."""
 LAUNCH_COST_S = 1.0
 """Starting and ending the processes, until it has been measured."""
+LAUNCHES_MIN = 2
+"""So many launches are made even when the budget is spent: fewer give no interval over launches."""
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,27 +50,37 @@ class Point:
 
 
 class Budget:
-    """Gives every point still to come the same share of the time that is left."""
+    """Gives every point still to come the same share of the time that is left.
+
+    Points that reach their precision early and points that take longer than their slice are
+    learned from: their mean difference is added to or taken from the slices to come.
+    """
 
     def __init__(self, budget_s: float, launches: int) -> None:
-        """`launches` counts the starts of processes to come."""
+        """`launches` counts the starts of processes to come; a `budget_s` of 0 sets no limit."""
         self._ends_s = time.monotonic() + budget_s if budget_s > 0 else None
         self._launches = launches
         self._launch_cost_s = LAUNCH_COST_S
+        self._point_cost_s = POINT_COST_S
 
     def launched(self, cost_s: float) -> None:
-        """Take note that a launch began, which took `cost_s` seconds without its points."""
+        """Take note of a launch that took `cost_s` seconds without its points."""
         self._launches = max(0, self._launches - 1)
         self._launch_cost_s += 0.3 * (cost_s - self._launch_cost_s)
+
+    def answered(self, spent_s: float, slice_s: float) -> None:
+        """Take note of a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
+        self._point_cost_s += 0.05 * (spent_s - slice_s - self._point_cost_s)
 
     def slice_s(self, points: int) -> float:
         """Seconds of sampling for the next of `points` points, never below SLICE_MIN_S."""
         if self._ends_s is None:
             return SLICE_MAX_S
         left_s = self._ends_s - time.monotonic() - self._launches * self._launch_cost_s
-        share_s = left_s / max(1, points) - POINT_COST_S
+        share_s = left_s / max(1, points) - self._point_cost_s
         return min(SLICE_MAX_S, max(SLICE_MIN_S, share_s))
 
-    def left_s(self) -> float | None:
-        """Seconds until the budget is spent, None without one."""
-        return None if self._ends_s is None else max(0.0, self._ends_s - time.monotonic())
+    def spent(self, launch: int) -> bool:
+        """Whether there is no time for launch number `launch`, from 0."""
+        over = self._ends_s is not None and time.monotonic() > self._ends_s
+        return over and launch >= LAUNCHES_MIN
