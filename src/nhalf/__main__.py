@@ -8,26 +8,28 @@ import os
 import signal
 import sys
 
-from nhalf.errors import NhalfError
-
-INTERRUPTED = 130
+from nhalf.errors import Interrupted, NhalfError
 
 
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
-    from nhalf.cli._group import command_line
-
     signal.signal(signal.SIGTERM, _interrupt)
     try:
+        from nhalf.cli._group import command_line
+
         code = command_line().main(standalone_mode=False, prog_name="nhalf")
-    except KeyboardInterrupt as error:
-        _say(str(error) or "interrupted")
-        code = INTERRUPTED
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _say("interrupted")
+        code = Interrupted.exit_code
+    except Interrupted as error:
+        _say(str(error))
+        code = error.exit_code
     except NhalfError as error:
         _say(f"error: {error}")
         code = error.exit_code
     except BrokenPipeError:
-        # The reader of our output went away, as `| head` does: nothing is wrong.
+        # What was left in the buffer found no reader, as after `| head`: nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:

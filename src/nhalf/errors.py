@@ -44,6 +44,12 @@ class MissingError(NhalfError):
     exit_code = 3
 
 
+class Interrupted(NhalfError):
+    """The user ended it with Ctrl-C, or somebody asked the process to end."""
+
+    exit_code = 130
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not known, with the closest known names as its remedy."""
     names = sorted(known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from nhalf import __version__, plugins
-from nhalf.errors import unknown
+from nhalf.errors import Interrupted, unknown
 
 PACKAGE = "nhalf.cli"
 ORDER = ("run", "show", "report", "compare", "fit", "mpi", "doctor")
@@ -34,6 +35,17 @@ class VerbGroup(TyperGroup):
         if cmd_name not in self.list_commands(ctx):
             raise unknown("verb", cmd_name, self.list_commands(ctx))
         return load_verb(cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; interruptions pass typer as errors, since it would end without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted("interrupted") from error
+        except BrokenPipeError:
+            # The reader of our output went away, as `| head` does: nothing is wrong.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """One line per verb, read from its file without importing it."""

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nhalf.errors import FailedError, InputError
+from nhalf.errors import FailedError, InputError, Interrupted
 from nhalf.units import parse_duration
 
 if TYPE_CHECKING:
@@ -90,8 +91,9 @@ def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> 
         return measure(*prepared, progress)
     except KeyboardInterrupt:
         path = prepared[0].path
-        raise KeyboardInterrupt(
-            f"interrupted; every finished point is kept, go on with: nhalf run --resume {path}"
+        raise Interrupted(
+            "interrupted; every finished point is kept",
+            f"go on with: nhalf run --resume {shlex.quote(str(path))}",
         ) from None
 
 

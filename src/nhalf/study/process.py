@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import selectors
 import signal
@@ -50,7 +51,7 @@ class Probe:
                 stderr=self._errors,
                 env={**os.environ, **environment},
                 start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 (one system call, no locks)
+                preexec_fn=functools.partial(_end_with_parent, os.getpid()),  # noqa: PLW1509 (one system call, no locks)
             )
         except OSError as error:
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
@@ -171,9 +172,11 @@ class Probe:
             self.kill()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Have the kernel end the launcher when this program dies, however it dies."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it died before the kernel knew
+        os._exit(1)
 
 
 def _signal_group(leader: int, number: int) -> None:

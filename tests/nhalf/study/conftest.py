@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real runs in processes of their own, which can be found again, killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MARK = "NHALF_TEST_MARK"
+"""A variable that every process of one run inherits."""
+PATIENCE_S = 120.0
+ORPHANS_GONE_S = 10.0
+
+
+class Watched:
+    """`nhalf run` in a process of its own; every process that it starts carries a mark."""
+
+    def __init__(self, *words: str | Path) -> None:
+        self.mark = uuid.uuid4().hex
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "nhalf", *map(str, words)],
+            env={**os.environ, MARK: self.mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def processes(self) -> dict[int, str]:
+        """Every process with the mark that is alive: its command line by its number."""
+        wanted = f"{MARK}={self.mark}".encode()
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if wanted not in (folder / "environ").read_bytes().split(b"\0"):
+                    continue
+                state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+                words = (folder / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if state not in "ZX":
+                found[int(folder.name)] = words.replace("\0", " ").strip()
+        return found
+
+    def victims(self, kind: str) -> list[int]:
+        """The processes of one kind: front end, mpiexec or rank."""
+        if kind == "front end":
+            return [self.process.pid] if self.process.poll() is None else []
+        launched = {
+            number: words
+            for number, words in self.processes().items()
+            if "probe-" in words and "--describe" not in words
+        }
+        ranks = {n for n, words in launched.items() if "probe-" in words.split()[0]}
+        starters = {n for n in launched if _parent(n) == self.process.pid}
+        return sorted(ranks - starters if kind == "rank" else starters)
+
+    def wait(self) -> tuple[int, str, str]:
+        """Exit code, standard output and standard error."""
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, out, err
+
+    def orphans(self) -> dict[int, str]:
+        """What is left of it after the time that processes may take to end."""
+        deadline_s = time.monotonic() + ORPHANS_GONE_S
+        while (left := self.processes()) and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+        return left
+
+    def kill(self) -> None:
+        """End everything that is left."""
+        for number in self.processes():
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.process.wait()
+
+
+def _parent(number: int) -> int:
+    try:
+        return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+@pytest.fixture
+def watched() -> Iterator[Callable[..., Watched]]:
+    """Starts nhalf with the words given; whatever is left at the end is killed."""
+    started: list[Watched] = []
+
+    def begin(*words: str | Path) -> Watched:
+        started.append(Watched(*words))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill()
+
+
+@pytest.fixture
+def whole_lines() -> Callable[[Path], list[dict[str, Any]]]:
+    """The events in a journal's whole lines, whatever else is in the file."""
+
+    def read(path: Path) -> list[dict[str, Any]]:
+        if not path.exists():
+            return []
+        content = path.read_bytes()
+        return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+
+    return read
