@@ -89,7 +89,7 @@ lint: $(VENV)/stamp-test ## formatting, types and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)
 	@$(VENV)/bin/ruff format --check $(PYTHON_TREE)
 	@$(VENV)/bin/mypy
-	@find native tests -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
+	@find native tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
 	@$(VENV)/bin/python tools/style.py
 
 # Without doctest there is nothing to build; tools/test_packages has said so.
@@ -101,7 +101,7 @@ test-native: $(BUILD)/stamp
 	  cmake --build --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
 	  ctest --preset asan
 
-docs: $(VENV)/stamp-test $(VENV)/stamp-nhalf ## build the site into build/site
+docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
 test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi
@@ -119,7 +119,7 @@ test: ## everything: lint, unit tests with sanitizers, documentation, Python tes
 format: $(VENV)/stamp-test ## put everything into its form
 	@$(VENV)/bin/ruff check --fix --quiet $(PYTHON_TREE) || true
 	@$(VENV)/bin/ruff format $(PYTHON_TREE)
-	@find native tests -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format -i
+	@find native tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format -i
 
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
