@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -94,7 +95,7 @@ def page(data: ReportData) -> str:
         themes={"light": themes.LIGHT, "dark": themes.DARK},
         style=Markup(_read("style.css")),
         script=Markup(_read("page.js")),
-        bundle=Markup(script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))),
+        bundle=Markup(_bundle()),
         palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
     )
 
@@ -115,6 +116,12 @@ def script_json(value: object) -> Markup:
 def script_text(source: str) -> str:
     """JavaScript in which nothing reads as the end of its element or as a comment of HTML."""
     return re.sub(r"</(script)", r"<\\/\1", source, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+
+
+@functools.cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one script; making it takes a second."""
+    return script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _read(name: str) -> str:

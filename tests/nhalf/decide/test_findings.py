@@ -85,6 +85,16 @@ def test_difference_within_the_threshold_gives_no_finding(make_measurements: Mak
     assert kinds(findings(report_data(measured))) == set()
 
 
+def test_difference_lost_in_noise_gives_no_finding(make_measurements: Make) -> None:
+    measured = make_measurements(
+        libraries=LIBRARIES, slower={"mpich": 1.2}, launch_noise=0.5, launches=3, sizes=(8, 4096)
+    )
+    data = report_data(measured)
+    middle = data.launches.group_by("mpi").agg(pl.col("median_s").first())
+    assert middle["median_s"].n_unique() == 2
+    assert not any(kind.startswith(("smallest", "fastest")) for kind in kinds(findings(data)))
+
+
 def test_one_launch_compares_nothing(make_measurements: Make) -> None:
     measured = make_measurements(libraries=LIBRARIES, slower={"mpich": 6.9}, launches=1)
     assert kinds(findings(report_data(measured))) == {"one-launch"}

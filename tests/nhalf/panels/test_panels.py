@@ -121,6 +121,16 @@ def test_interval_over_decades_does_not_flatten_the_chart(
             assert high <= 1.16 * 1024 / 1e-6
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(float("nan"), None), (float("inf"), None), (1.23456789e-7, 1.2346e-7), (0.0, 0.0)],
+)
+def test_numbers_in_specifications_are_short_and_finite(
+    value: float, written: float | None
+) -> None:
+    assert common.digits(value) == written
+
+
 def test_zero_bytes_have_a_labelled_place(make_measurements: Make) -> None:
     spec = drawn("latency", report_data(make_measurements(sizes=(0, 1, 1024))))
     x = spec["layer"][0]["encoding"]["x"]
