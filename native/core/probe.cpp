@@ -11,7 +11,6 @@
 #include "core/options.hpp"
 #include "core/placement.hpp"
 #include "core/record.hpp"
-#include NHALF_TRANSPORT_HEADER
 #include "patterns/all_patterns.hpp"
 
 namespace {

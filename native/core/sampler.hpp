@@ -98,8 +98,9 @@ class Sampler {
   }
 
   void advise(const PatternInfo& info, Measurement& result) const {
-    const double batch_time_s = median(result.samples_s) *
-                                static_cast<double>(result.batch_rounds) *
+    // A copy, because the samples keep the order in which they were taken.
+    auto ordered = result.samples_s;
+    const double batch_time_s = median(ordered) * static_cast<double>(result.batch_rounds) *
                                 static_cast<double>(info.messages_per_round);
     if (batch_time_s < coarse_factor * clock_.floor_s()) result.advice.emplace_back("timer-coarse");
   }

@@ -12,7 +12,6 @@
 #include "core/buffer.hpp"
 #include "core/options.hpp"
 #include "core/sampler.hpp"
-#include NHALF_TRANSPORT_HEADER
 #include "patterns/all_patterns.hpp"
 
 using namespace nhalf;

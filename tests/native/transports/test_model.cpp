@@ -10,7 +10,6 @@
 
 #include "core/sampler.hpp"
 #include "patterns/all_patterns.hpp"
-#include "transports/model.hpp"
 
 using namespace nhalf;
 
@@ -122,6 +121,12 @@ TEST_CASE("times grow with the drift") {
   const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 100, .samples_max = 100};
   const auto samples = measured("pingpong", 0, "drift_per_s=100", effort).samples_s;
   CHECK(samples.back() > samples.front() * 1.05);
+}
+
+TEST_CASE("samples stay in the order in which they were taken") {
+  const Effort effort{.slice_s = 1e9, .precision = 0, .samples_min = 100, .samples_max = 100};
+  const auto samples = measured("pingpong", 0, "drift_per_s=100", effort).samples_s;
+  CHECK(std::ranges::is_sorted(samples));
 }
 
 TEST_CASE("a coarse clock makes long batches") {
