@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -31,65 +32,62 @@ class Model(Panel):
             return None
         shown = {row["series"] for row in rows}
         names = common.series_names(data)
-        time_scale = alt.Scale(type="log", nice=False, padding=8)
-        time_axis = alt.Y(
-            "time:Q",
-            title="time of one message",
-            scale=time_scale,
-            axis=alt.Axis(
-                values=common.log_ticks(row.get("time") for row in rows),
-                labelExpr=common.TIME_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
-        series = alt.Color("series:N", scale=alt.Scale(domain=names), legend=None)
-        base = alt.Chart().encode(x=common.size_axis())
+        # A layer without rows would leave its scale without an extent.
         switched = any(row["kind"] == "switch" for row in rows)
-        switches = (
-            alt.Chart()
-            .transform_filter("datum.kind === 'switch'")
-            .mark_rect(opacity=0.22, color="#8a94a3", stroke="#8a94a3", strokeWidth=1.5)
-            .encode(
-                x=common.size_axis(),
-                x2="until:Q",
-                tooltip=[alt.Tooltip("words:N", title="switch")],
-            )
-        )
-        dots = (
-            base.transform_filter("datum.kind === 'measured'")
-            .mark_point(filled=True, size=26, opacity=0.55)
-            .encode(
-                y=time_axis,
-                color=series,
-                tooltip=[
-                    alt.Tooltip("series:N", title="library"),
-                    alt.Tooltip("size:N", title="size"),
-                    alt.Tooltip("words:N", title="time"),
-                ],
-            )
-        )
-        lines = (
-            base.transform_filter("datum.kind === 'segment'")
-            .mark_line(strokeWidth=2.2)
-            .encode(
-                y=time_axis,
-                color=series,
-                detail="segment:N",
-                tooltip=[
-                    alt.Tooltip("series:N", title="library"),
-                    alt.Tooltip("words:N", title="segment"),
-                ],
-            )
-        )
+        layers = [*([_stripes()] if switched else []), *_curves(rows, names)]
         return (
-            # A layer without rows would leave its scale without an extent.
-            alt.layer(*([switches] if switched else []), dots, lines, data=common.data_of(rows))
+            alt.layer(*layers, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(
                 alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
                 columns=2,
             )
         )
+
+
+def _stripes() -> Any:
+    """The brackets of the switches."""
+    return (
+        alt.Chart()
+        .transform_filter("datum.kind === 'switch'")
+        .mark_rect(opacity=0.22, color="#8a94a3", stroke="#8a94a3", strokeWidth=1.5)
+        .encode(
+            x=common.size_axis(),
+            x2="until:Q",
+            tooltip=[_words("switch")],
+        )
+    )
+
+
+def _curves(rows: list[common.Row], names: list[str]) -> list[Any]:
+    """The measured dots and the lines of the segments."""
+    ticks = common.log_ticks(row.get("time") for row in rows)
+    base = alt.Chart().encode(
+        x=common.size_axis(),
+        y=alt.Y(
+            "time:Q",
+            title="time of one message",
+            scale=alt.Scale(type="log", nice=False, padding=8),
+            axis=alt.Axis(values=ticks, labelExpr=common.TIME_LABEL, labelOverlap="greedy"),
+        ),
+        color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
+    )
+    library = alt.Tooltip("series:N", title="library")
+    dots = (
+        base.transform_filter("datum.kind === 'measured'")
+        .mark_point(filled=True, size=26, opacity=0.55)
+        .encode(tooltip=[library, alt.Tooltip("size:N", title="size"), _words("time")])
+    )
+    lines = (
+        base.transform_filter("datum.kind === 'segment'")
+        .mark_line(strokeWidth=2.2)
+        .encode(detail="segment:N", tooltip=[library, _words("segment")])
+    )
+    return [dots, lines]
+
+
+def _words(title: str) -> alt.Tooltip:
+    return alt.Tooltip("words:N", title=title)
 
 
 def _rows(data: ReportData) -> list[common.Row]:

@@ -35,7 +35,7 @@ class Overview:
     peak_low_Bps: float
     peak_high_Bps: float
     peak_bytes: int
-    switches: tuple[tuple[float, float], ...]
+    switches: tuple[tuple[int, int], ...]
     launches: int
 
 
@@ -89,8 +89,8 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
     )
 
 
-def _switches(point: dict[str, object], data: ReportData) -> tuple[tuple[float, float], ...]:
-    found: list[tuple[float, float]] = []
+def _switches(point: dict[str, object], data: ReportData) -> tuple[tuple[int, int], ...]:
+    found: list[tuple[int, int]] = []
     for model in data.models:
         if common.describes(model, point):
             found += [(change.low_bytes, change.high_bytes) for change in model.breakpoints]

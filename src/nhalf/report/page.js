@@ -1,11 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 (() => {
   const root = document.documentElement;
   const themes = JSON.parse(document.getElementById("themes").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   // A file opened from disk may have no storage: the choice then lasts as long as the page.
-  const stored = () => { try { return localStorage.getItem("nhalf-theme"); } catch { return null; } };
-  const store = (name) => { try { localStorage.setItem("nhalf-theme", name); } catch { /* see above */ } };
+  const stored = () => {
+    try { return localStorage.getItem("nhalf-theme"); } catch { return null; }
+  };
+  const store = (name) => {
+    try { localStorage.setItem("nhalf-theme", name); } catch { /* see above */ }
+  };
   const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
   if (stored()) root.dataset.theme = stored();
 
@@ -21,7 +26,8 @@
     if (copy.facet) {
       const columns = columnsOf(spec, width);
       copy.columns = columns;
-      copy.spec.width = Math.max(140, Math.floor((width - FACET_AXIS - FACET_GAP * (columns - 1)) / columns));
+      const room = width - FACET_AXIS - FACET_GAP * (columns - 1);
+      copy.spec.width = Math.max(140, Math.floor(room / columns));
     } else if (width < 560) {
       copy.height = Math.min(copy.height || 300, 300);
     }
@@ -34,9 +40,13 @@
     return chosen;
   }
 
+  function specOf(name) {
+    return JSON.parse(document.querySelector(`script[data-spec="${name}"]`).textContent);
+  }
+
   const plots = [...document.querySelectorAll("figure[data-panel]")].map((figure) => ({
     plot: figure.querySelector(".plot"),
-    spec: JSON.parse(document.querySelector(`script[data-spec="${figure.dataset.panel}"]`).textContent),
+    spec: specOf(figure.dataset.panel),
     view: null,
   }));
 
@@ -87,7 +97,8 @@
     }, 150);
   });
 
-  const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
+  const anchors = [...document.querySelectorAll(".bar nav a")];
+  const links = new Map(anchors.map((link) => [link.hash.slice(1), link]));
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
@@ -95,7 +106,10 @@
       links.get(entry.target.id)?.classList.add("here");
     }
   }, { rootMargin: "-30% 0px -65% 0px" });
-  for (const id of links.keys()) { const section = document.getElementById(id); if (section) watch.observe(section); }
+  for (const id of links.keys()) {
+    const section = document.getElementById(id);
+    if (section) watch.observe(section);
+  }
 
   drawAll();
 })();
