@@ -44,7 +44,7 @@ class Subject:
     @property
     def title(self) -> str:
         """How people call it."""
-        return self.library.title if self.library else str(self.description["what"])
+        return self.library.title if self.library else self.transport
 
     @property
     def patterns(self) -> list[str]:
