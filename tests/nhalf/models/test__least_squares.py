@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from nhalf.models._least_squares import best_partitions, fit_lines, nan_median, segment_costs
+from nhalf.models import Curve
+from nhalf.models._least_squares import (
+    best_partitions,
+    fit_lines,
+    nan_median,
+    point_noise,
+    segment_costs,
+)
 
 times = st.lists(st.floats(1e-9, 1.0), min_size=2, max_size=8)
 
@@ -73,3 +80,24 @@ def test_median_leaves_nan_out():
     nan = np.nan
     values = np.array([[1.0, nan, nan], [3.0, 2.0, nan], [8.0, 4.0, nan]])
     np.testing.assert_array_equal(nan_median(values, axis=0), [3.0, 3.0, nan])
+
+
+def noise_of(rows):
+    median = np.median(rows, axis=0)
+    return point_noise(Curve(np.arange(rows.shape[1]) + 0.0, median, median, median, rows))
+
+
+def test_a_size_that_stands_out_keeps_its_own_noise():
+    rows = np.exp(0.01 * np.random.default_rng(1).standard_normal((5, 40)))
+    rows[:, 20] = [1.0, 1.5, 0.6, 2.0, 0.5]
+    noise = noise_of(rows)
+    assert noise[20] > 10 * np.median(noise)
+    assert np.delete(noise, 20).max() < 0.02
+
+
+def test_launches_far_apart_do_not_average_the_noise_out():
+    rows = np.exp(0.01 * np.random.default_rng(1).standard_normal((5, 400)))
+    together = np.median(noise_of(rows))
+    apart = np.median(noise_of(rows * np.array([1.0, 2.0, 3.0, 4.0, 5.0])[:, None]))
+    assert together == pytest.approx(0.0056, rel=0.2)
+    assert apart == pytest.approx(0.01, rel=0.2)
