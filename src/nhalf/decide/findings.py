@@ -36,6 +36,9 @@ COSTLY = 1.10
 CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 1, 2**62))
 """Size classes of the findings: name, first and last size in bytes."""
 
+SIZES_BESIDE = 3
+"""Sizes on each side of a switch that say where a launch lies there."""
+
 SETTING = ["run", "transport", "algorithm", "ranks", "placement"]
 
 
@@ -89,7 +92,10 @@ def between(interval: Interval) -> str:
 
 
 def _ends(interval: Interval) -> str:
-    return f"{times(interval.low)} to {times(interval.high)}".replace("x", "")
+    low, high = times(interval.low), times(interval.high)
+    if low == high:
+        return f"{interval.low:.3g} to {interval.high:.3g}"
+    return f"{low} to {high}".replace("x", "")
 
 
 def _wrong_data(data: ReportData) -> Iterator[Finding]:
@@ -113,6 +119,7 @@ class _Contest:
     frame: pl.DataFrame
     """Columns mpi, launch, bytes, median_s."""
     titles: dict[str, str]
+    setting: dict[str, Any]
 
     def ratios(self, slow: str, fast: str, sizes: Sequence[int]) -> list[float]:
         """Per launch, the middle over sizes of slow's time over fast's.
@@ -166,9 +173,10 @@ def _contests(data: ReportData) -> Iterator[_Contest]:
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
             continue
-        where = _where(data, dict(zip(SETTING, setting, strict=True)))
+        named = dict(zip(SETTING, setting, strict=True))
+        where = _where(data, named)
         titles = {name: data.titles.get(name, name) + where for name in libraries}
-        yield _Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles)
+        yield _Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named)
 
 
 def _where(data: ReportData, setting: dict[str, Any]) -> str:
@@ -269,9 +277,10 @@ def _switches(data: ReportData) -> Iterator[Finding]:
         if model.pattern != common.MAIN_PATTERN:
             continue
         frame = _curve_of(model, data.launches)
-        for change, segment in zip(model.breakpoints, model.segments, strict=False):
+        sides = zip(model.segments, model.segments[1:], strict=False)
+        for change, (left, right) in zip(model.breakpoints, sides, strict=False):
             if change.kind == "jump":
-                yield from _switch(data, frame, segment, change.low_bytes, change.high_bytes)
+                yield from _switch(data, frame, left, right)
 
 
 def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
@@ -281,30 +290,23 @@ def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _switch(
-    data: ReportData, frame: pl.DataFrame, segment: Segment, before: int, after: int
+    data: ReportData, frame: pl.DataFrame, left: Segment, right: Segment
 ) -> Iterator[Finding]:
-    low = frame.filter(pl.col("bytes") == before).select("launch", before_s="median_s")
-    high = frame.filter(pl.col("bytes") == after).select("launch", after_s="median_s")
-    pairs = low.join(high, on="launch")
-    if pairs.height < 2:
+    before, after = left.to_bytes, right.from_bytes
+    jumps = _jumps(frame, left, right)
+    if len(jumps) < 2:
         return
-    # What the larger size alone would add, had the library gone on as before.
-    growth = _modelled(segment, after) / _modelled(segment, before)
-    jump = ratio_interval((pairs["after_s"] / pairs["before_s"] / growth).to_list())
+    jump = ratio_interval(jumps)
     if jump.high >= 1 / COSTLY and jump.low <= COSTLY:
         return
     costs = jump.low > COSTLY
     first = frame.row(0, named=True)
     title = common.with_series(frame.head(1), data)["series"][0]
     place = f"at {before} B" if after <= before * 1.06 else f"between {before} B and {after} B"
-    share = Interval(*(abs(x - 1) for x in (jump.median, jump.low, jump.high)))
-    ends = share if costs else Interval(share.median, share.high, share.low)
-    before_s, after_s = _median(pairs["before_s"]), _median(pairs["after_s"])
     yield Finding(
-        f"{title}: the switch {place} {'costs' if costs else 'saves'} {_percent(share.median)} "
-        f"(interval {ends.low * 100:.0f} to {_percent(ends.high)}): "
-        f"{format_time(before_s)} for {format_size(before)}, "
-        f"{format_time(after_s)} for {format_size(after)}.",
+        f"{title}: the switch {place} {_change(jump)}: "
+        f"{format_time(_time_s(frame, before))} for {format_size(before)}, "
+        f"{format_time(_time_s(frame, after))} for {format_size(after)}.",
         importance=_weight(jump.median, 45 if costs else 40, 70),
         kind="switch-costs" if costs else "switch-saves",
         remedy=_quicker(data, first, after) if costs else "",
@@ -316,21 +318,55 @@ def _switch(
     )
 
 
+def _jumps(frame: pl.DataFrame, left: Segment, right: Segment) -> list[float]:
+    """Per launch, the time after a switch over what the library would need had it gone on before.
+
+    The models give the shape; where a launch lies above or below them is the middle over the
+    nearest sizes of each side, so that a hiccup at one size is not taken for the switch.
+    """
+    sides = []
+    for segment, nearest in ((left, True), (right, False)):
+        inside = frame.filter(pl.col("bytes").is_between(segment.from_bytes, segment.to_bytes))
+        sizes = inside["bytes"].unique().sort(descending=nearest).head(SIZES_BESIDE).to_list()
+        modelled = segment.t0_s + pl.col("bytes") / segment.r_inf_Bps
+        levels = inside.filter(pl.col("bytes").is_in(sizes)).group_by("launch")
+        sides.append(levels.agg((pl.col("median_s") / modelled).median().alias("level")))
+    place = right.from_bytes
+    jump = _modelled(right, place) / _modelled(left, place)
+    pairs = sides[0].join(sides[1], on="launch", suffix="_right").sort("launch")
+    return (pairs["level_right"] / pairs["level"] * jump).to_list()
+
+
+def _change(jump: Interval) -> str:
+    """'costs 40 % (interval 35 to 46 %)', 'saves 30 % ...' or 'costs 6.8x the time ...'."""
+    if jump.median >= 2:
+        return f"costs {times(jump.median)} the time ({between(jump)})"
+    share, low, high = (abs(ratio - 1) for ratio in (jump.median, jump.low, jump.high))
+    verb = "costs" if jump.median > 1 else "saves"
+    low, high = min(low, high), max(low, high)
+    return f"{verb} {_percent(share)} (interval {low * 100:.0f} to {_percent(high)})"
+
+
 def _modelled(segment: Segment, size: int) -> float:
     return float(segment.t0_s + size / segment.r_inf_Bps)
 
 
+def _time_s(frame: pl.DataFrame, size: int) -> float:
+    return float(frame.filter(pl.col("bytes") == size)["median_s"].median())  # type: ignore
+
+
 def _quicker(data: ReportData, point: dict[str, Any], size: int) -> str:
-    """The library that was measured to be faster at this size in the same setting, in words."""
+    """The library measured to be faster in the same setting at this size or next to it."""
     for contest in _contests(data):
-        rivals = [mpi for mpi in contest.titles if mpi != point["mpi"]]
-        if point["mpi"] not in contest.titles or size not in contest.sizes():
+        near = [common_size for common_size in contest.sizes() if size <= common_size <= 2 * size]
+        if not near or any(contest.setting[name] != point[name] for name in SETTING):
             continue
-        best = min(rivals, key=lambda mpi: contest.time_s(mpi, size))
-        interval = _beyond(contest.ratios(point["mpi"], best, [size]), FASTER)
+        rivals = [mpi for mpi in contest.titles if mpi != point["mpi"]]
+        best = min(rivals, key=lambda mpi: contest.time_s(mpi, near[0]))
+        interval = _beyond(contest.ratios(point["mpi"], best, near[:1]), FASTER)
         if interval is not None:
-            needs = format_time(contest.time_s(best, size))
-            return f"{contest.titles[best]} needs {needs} for {format_size(size)} here."
+            needs = format_time(contest.time_s(best, near[0]))
+            return f"{contest.titles[best]} needs {needs} for {format_size(near[0])} here."
     return ""
 
 
@@ -445,10 +481,6 @@ def _unsure(data: ReportData) -> Iterator[Finding]:
         pattern=worst["pattern"],
         size_bytes=worst["bytes"],
     )
-
-
-def _median(values: pl.Series) -> float:
-    return float(values.median())  # type: ignore[arg-type]
 
 
 def _percent(value: float) -> str:

@@ -190,7 +190,7 @@ def _card(finding: Finding) -> dict[str, str]:
 def _figure(finding: Finding) -> str:
     if math.isnan(finding.value):
         return "–"
-    if finding.kind in {"switch-costs", "switch-saves"}:
+    if finding.kind in {"switch-costs", "switch-saves"} and finding.value < 2:
         return f"{(finding.value - 1) * 100:+.0f} %".replace("-", "−")
     if math.isnan(finding.low):
         return f"{finding.value:.0f}"

@@ -131,6 +131,24 @@ def test_switch_names_the_library_measured_faster_there(make_measurements: Make)
     assert found.remedy.startswith("Open MPI 5.0.11 (wheel) needs 2.6")
 
 
+def test_hiccup_beside_a_switch_does_not_hide_it(make_measurements: Make) -> None:
+    measured = times_factor(make_measurements(**QUIET), pl.col("bytes") > 4096, 6.8)
+    hiccup = (pl.col("bytes") == 4096) & (pl.col("launch") == 2)
+    found = of_kind(findings(report_data(times_factor(measured, hiccup, 30))), "switch-costs")
+    assert found.low <= 6.8 <= found.high
+    assert found.high / found.low < 1.1
+    assert "costs 6.8x the time (interval 6.79 to 6.81)" in found.text
+
+
+def test_remedy_of_a_switch_comes_from_the_same_setting(make_measurements: Make) -> None:
+    two = make_measurements(libraries=LIBRARIES, slower={"openmpi": 9.0}, **QUIET)
+    four = make_measurements(libraries=LIBRARIES, **QUIET)
+    both = pl.concat([two, four.with_columns(ranks=pl.lit(4, pl.Int32))])
+    costly = (pl.col("mpi") == "mpich") & (pl.col("bytes") > 4096) & (pl.col("ranks") == 2)
+    found = of_kind(findings(report_data(times_factor(both, costly, 1.4))), "switch-costs")
+    assert found.remedy == ""
+
+
 def test_switch_that_saves_is_no_cost(make_measurements: Make) -> None:
     measured = times_factor(make_measurements(**QUIET), pl.col("bytes") > 4096, 0.7)
     found = of_kind(findings(report_data(measured)), "switch-saves")
