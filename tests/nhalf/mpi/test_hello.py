@@ -16,7 +16,7 @@ from nhalf.errors import NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi import hello as module
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.hello import hello
+from nhalf.mpi.hello import Hello, hello
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.processes import run
 from nhalf.mpi.start import cores, start
@@ -44,6 +44,14 @@ every_library = pytest.mark.parametrize("library", FOUND, ids=lambda one: one.na
 def placement(stdout: str) -> list[dict[str, Any]]:
     lines = [json.loads(line) for line in stdout.splitlines() if line.startswith('{"nhalf"')]
     return next(line["placement"] for line in lines if line["nhalf"] == "launch")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "apart"),
+    [((), False), (((0,), (0,)), False), (((0, 1), (1, 2)), False), (((0,), (1,)), True)],
+)
+def test_cores_of_their_own(cpus: tuple[tuple[int, ...], ...], apart: bool) -> None:
+    assert Hello("", 0.1, cpus=cpus).bound_apart is apart
 
 
 @every_library

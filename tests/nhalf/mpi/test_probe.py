@@ -123,7 +123,9 @@ class TestCompiling:
         script(native / "bin/probe-mpi-abi", "exit 1")
         assert probe_executable(replace(library, abi=True)).name == "probe-mpi"
 
-    @pytest.mark.parametrize("change", ["header", "new file", "version", "wrapper", "compiler"])
+    @pytest.mark.parametrize(
+        "change", ["header", "new file", "version", "prefix", "wrapper", "compiler"]
+    )
     def test_happens_again_when_something_changed(
         self,
         change: str,
@@ -134,12 +136,14 @@ class TestCompiling:
     ) -> None:
         first = probe_executable(library)
         if change == "header":
-            (native / "include/transports/mpi.hpp").write_text(HEADER + "// changed\n")
+            (native / "include/transports/mpi.hpp").write_text(HEADER.replace("[]", "{}"))
         elif change == "new file":
             (native / "include/patterns").mkdir()
             (native / "include/patterns/x.hpp").touch()
         elif change == "version":
             library = replace(library, version="4.0.3")
+        elif change == "prefix":
+            library = replace(library, prefix=tmp_path / "moved")
         elif change == "wrapper":
             (tmp_path / "bin/mpicxx").write_text((tmp_path / "bin/mpicxx").read_text() + "\n")
         else:
