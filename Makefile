@@ -75,7 +75,8 @@ run: setup ## measure this machine with every MPI library found; ends by printin
 	@$(VENV)/bin/nhalf fit $(RUN) >/dev/null
 	@$(VENV)/bin/nhalf report $(RUN)
 
-bench: setup ## measure nhalf itself: overhead, spread, time to accuracy; results in docs/benchmarks
+bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in docs/benchmarks
+	@$(VENV)/bin/nhalf mpi install intel
 	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
 
 # ---- what keeps it right; `make test` stops at the first step that fails ----

@@ -74,7 +74,7 @@ def test_make_targets_in_prose_exist(page: Path) -> None:
 @pytest.mark.parametrize("mark", sorted(docs_hooks.FILLED))
 def test_what_the_program_fills_in_is_used_and_not_empty(mark: str) -> None:
     assert any(f"<!-- nhalf:{mark} -->" in page.read_text(encoding="utf-8") for page in PAGES)
-    assert len(docs_hooks.FILLED[mark]().splitlines()) > 1
+    assert docs_hooks.FILLED[mark]().strip()
 
 
 def test_a_mark_that_is_not_known_stops_the_build() -> None:

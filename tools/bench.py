@@ -9,6 +9,7 @@ run on that library, in turn, so that a machine that changes its speed disturbs 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import statistics
@@ -142,7 +143,7 @@ def spread(runs: int) -> tuple[Any, str]:
         imb_spread = width([curve[size] for curve in theirs])
         our_spread = width([points[size]["median_s"] for points in ours])
         rows.append({"bytes": size, "imb_spread": imb_spread, "nhalf_spread": our_spread})
-        for this, following in zip(ours, ours[1:], strict=False):
+        for this, following in itertools.pairwise(ours):
             pairs += 1
             low, high = this[size]["ci_low_s"], this[size]["ci_high_s"]
             covered += low <= following[size]["median_s"] <= high

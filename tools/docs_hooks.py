@@ -79,6 +79,14 @@ def summary_columns() -> str:
     return "\n".join(["| column | type |", "|---|---|", *rows])
 
 
+def benchmarks() -> str:
+    """Links to the results of `make bench` that are here."""
+    pages = [p for p in sorted((ROOT / "docs" / "benchmarks").glob("*.md")) if p.stem != "index"]
+    titles = [page.read_text(encoding="utf-8").lstrip("# ").split("\n")[0] for page in pages]
+    links = [f"- [{title}]({page.name})" for title, page in zip(titles, pages, strict=True)]
+    return "\n".join(links) or "No results are here yet."
+
+
 FILLED: dict[str, Callable[[], str]] = {
     "command-reference": command_reference,
     "models": models,
@@ -87,6 +95,7 @@ FILLED: dict[str, Callable[[], str]] = {
     "advices": advices,
     "measurement-columns": measurement_columns,
     "summary-columns": summary_columns,
+    "benchmarks": benchmarks,
 }
 _MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)
 
