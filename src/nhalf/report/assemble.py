@@ -11,6 +11,7 @@ from nhalf.decide.fit import fit_summary
 from nhalf.errors import InputError
 from nhalf.panels import ReportData
 from nhalf.statistics.summary import summarise
+from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
     from nhalf.store.run import Run
@@ -26,7 +27,10 @@ def assemble(runs: list[Run]) -> ReportData:
         raise InputError("no run was given", "name at least one run directory")
     named = distinct(runs)
     measurements = pl.concat(
-        [run.measurements().with_columns(run=pl.lit(name)) for name, run in named.items()]
+        [
+            run.measurements().with_columns(run=pl.lit(name)).select(MEASUREMENT_COLUMNS)
+            for name, run in named.items()
+        ]
     )
     summary = summarise(measurements)
     if summary.is_empty():

@@ -166,6 +166,20 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path, make_measurements: Make
     assert data.summary["launches"].to_list() == [5] * 4
 
 
+def test_finished_and_interrupted_runs_go_together(tmp_path: Path, make_measurements: Make) -> None:
+    measured = make_measurements(sizes=(1, 2), launches=2)
+    finished = stored(tmp_path / "finished", measured)
+    interrupted = Run.create(tmp_path / "interrupted", {})
+    with interrupted.journal() as journal:
+        for row in measured.collect().iter_rows(named=True):
+            journal.append({"event": "point", **row})
+    data = assemble([finished, interrupted])
+    assert data.summary.group_by("run").len().sort("run").rows() == [
+        ("finished", 2),
+        ("interrupted", 2),
+    ]
+
+
 def test_pictures_come_from_the_same_panels(tmp_path: Path, make_measurements: Make) -> None:
     data = report_data(make_measurements(sizes=(0, 1, 1024)))
     charts = [section.name for section in sections(data) if section.spec]
