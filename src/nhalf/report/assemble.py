@@ -28,7 +28,7 @@ def assemble(runs: list[Run]) -> ReportData:
     named = distinct(runs)
     measurements = pl.concat(
         [
-            run.measurements().with_columns(run=pl.lit(name)).select(MEASUREMENT_COLUMNS)
+            run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
             for name, run in named.items()
         ]
     )
