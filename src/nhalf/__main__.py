@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -14,6 +15,9 @@ from nhalf.errors import Interrupted, NhalfError
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know no µ
     try:
         from nhalf.cli._group import command_line
 

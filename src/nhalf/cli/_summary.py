@@ -20,15 +20,19 @@ if TYPE_CHECKING:
     from nhalf.store.run import Run
     from nhalf.study.session import Outcome
 
+INTERVAL_FACTOR_MAX = 100
+"""An interval that reaches this many times the value says that nothing is known."""
+
 
 def _table(*columns: str) -> Table:
     """An empty table in the house style: first column left, numbers right."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
+        table.add_column(escape(column), justify="left" if index == 0 else "right", no_wrap=True)
     return table
 
 
@@ -52,12 +56,14 @@ def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -
 
 def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
+    from rich.markup import escape
+
     table = _table("library", "latency", "95 % interval", "n½", "peak rate", "switches")
     for line in lines:
         table.add_row(
-            line.series,
+            escape(line.series),
             f"{format_time(line.latency_s)} ({format_size(line.latency_bytes)})",
-            f"{format_time(line.latency_low_s)} to {format_time(line.latency_high_s)}",
+            _interval(line.latency_s, line.latency_low_s, line.latency_high_s),
             "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
             f"{format_rate(line.peak_Bps)} ({format_size(line.peak_bytes)})",
             _switches(line.switches),
@@ -71,32 +77,43 @@ def _switches(brackets: Sequence[tuple[float, float]]) -> str:
     return ", ".join(texts[:3]) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
 
 
+def _interval(median_s: float, low_s: float, high_s: float) -> str:
+    """An interval in words; two launches that disagree may give one without any meaning."""
+    if high_s > INTERVAL_FACTOR_MAX * median_s:
+        return "unknown"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
 def show_points(run: Run, summary: pl.DataFrame) -> None:
     """Every point, one table per library and pattern."""
+    from rich.markup import escape
+
     console = stdout_console()
     for (mpi, transport, pattern, ranks), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks"], maintain_order=True
     ):
         title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
-        console.print(f"\n[bold]{pattern}[/bold]  {ranks} ranks  {title}")
+        console.print(f"\n[bold]{escape(str(pattern))}[/bold]  {ranks} ranks  {escape(title)}")
         table = _table("size", "median", "95 % interval", "rate", "launches", "samples", "doubts")
         for row in points.sort("bytes").iter_rows(named=True):
             rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
             table.add_row(
                 format_size(row["bytes"]),
                 format_time(row["median_s"]),
-                f"{format_time(row['ci_low_s'])} to {format_time(row['ci_high_s'])}",
+                _interval(row["median_s"], row["ci_low_s"], row["ci_high_s"]),
                 format_rate(rate) if row["bytes"] else "",
                 str(row["launches"]),
                 str(row["samples"]),
-                ", ".join(row["advice"]),
+                escape(", ".join(row["advice"])),
             )
         console.print(table)
 
 
 def frame_table(frame: pl.DataFrame) -> Table:
     """Any frame as a table."""
+    from rich.markup import escape
+
     table = _table(*frame.columns)
     for row in frame.iter_rows():
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*("" if value is None else escape(str(value)) for value in row))
     return table

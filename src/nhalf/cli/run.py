@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,6 +109,9 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
         from nhalf.report import write_report
 
         written = write_report([outcome.run], outcome.run.path / "report.html")
+    if json or quiet:
+        for name, reason in outcome.failed.items():
+            sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if json:
         emit_json(run_json(outcome.run.path, summary))
     elif not quiet:
@@ -133,7 +137,7 @@ def _words(text: str) -> list[str]:
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
         raise InputError(f"{text!r} names nothing", "give names separated by commas")
-    return words
+    return list(dict.fromkeys(words))
 
 
 def _ranks(text: str) -> list[int]:

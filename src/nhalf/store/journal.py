@@ -3,37 +3,66 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import msgspec
 
-from nhalf.errors import InputError
+from nhalf.errors import InputError, MissingError
+
+Event = TypeVar("Event")
 
 
 class Journal:
-    """Appends lines to a file, each flushed and synced; what a crash cut off is cut away."""
+    """Appends lines to a file, each on the disk; what a crash cut off is cut away first."""
 
     def __init__(self, path: Path) -> None:
-        """Open for appending; a last line without its end is dropped first."""
+        """Open for appending; a last line that is not whole is dropped.
+
+        Raises InputError while another process appends to the same file.
+        """
+        self._path = path
         self._encoder = msgspec.json.Encoder()
-        self._file = path.open("ab")
-        whole = _whole_length(path)
-        if whole < self._file.tell():
-            self._file.truncate(whole)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            _lock(self._descriptor, path)
+            self._size_bytes = _sound_length(path)
+            if self._size_bytes < path.stat().st_size:
+                os.ftruncate(self._descriptor, self._size_bytes)
+        except BaseException:
+            self.close()
+            raise
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write one event and wait until it is on the disk."""
-        self._file.write(self._encoder.encode(event) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Write one event and wait until it is on the disk.
+
+        Raises MissingError when it cannot be kept; the file then ends with the event before.
+        """
+        line = self._encoder.encode(event) + b"\n"
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+            os.fsync(self._descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._size_bytes)
+            raise MissingError(
+                f"{self._path} cannot be written: {error.strerror}",
+                f"when it can, go on with: nhalf run --resume {self._path.parent}",
+            ) from error
+        self._size_bytes += len(line)
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; safe to call twice."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def __enter__(self) -> Self:
         return self
@@ -47,37 +76,84 @@ class Journal:
         self.close()
 
 
+class _Name(msgspec.Struct):
+    """What every event has."""
+
+    event: str
+
+
 def events(path: Path) -> Iterator[dict[str, Any]]:
     """Every whole line of a journal; a damaged last line is passed over.
 
-    Raises InputError when a line before the last is not JSON.
+    Raises InputError when a line before the last is not an event.
     """
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    return _read(path, lambda name, line: decoder.decode(line))
+
+
+def events_named(wanted: str, path: Path, kind: type[Event]) -> Iterator[Event]:
+    """As `events`, those of one name only, each read as `kind`; another form is damage, too."""
+    decoder = msgspec.json.Decoder(kind)
+    return _read(path, lambda name, line: decoder.decode(line) if name == wanted else None)
+
+
+def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[Event]:
+    """What `decode` makes of the name and the text of every line."""
     if not path.exists():
         return
-    decoder = msgspec.json.Decoder(dict[str, Any])
+    names = msgspec.json.Decoder(_Name)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
             try:
-                yield decoder.decode(line)
-            except msgspec.DecodeError as error:
+                event = decode(names.decode(line).event, line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if file.read(1) == b"":
                     return
                 raise InputError(
-                    f"{path} is damaged at line {number}", "remove that line to use the others"
+                    f"{path} is damaged at line {number}: {error}",
+                    "remove that line to use the others",
                 ) from error
+            if event is not None:
+                yield event
 
 
-def _whole_length(path: Path) -> int:
-    """The length of a file up to the end of its last whole line, bytes."""
-    size = path.stat().st_size
+def _lock(descriptor: int, path: Path) -> None:
+    """Keep others out until this process ends, however it ends; not every file system can."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise InputError(
+            f"another nhalf is measuring into {path.parent}", "wait until it has ended"
+        ) from error
+    except OSError:
+        return
+
+
+def _sound_length(path: Path) -> int:
+    """The length of a journal up to the end of its last sound line, bytes.
+
+    A crash damages the end only: what is before the last line is looked at by readers.
+    """
     with path.open("rb") as file:
-        step = 1 << 16
-        for end in range(size, 0, -step):
-            begin = max(0, end - step)
-            file.seek(begin)
-            found = file.read(end - begin).rfind(b"\n")
-            if found >= 0:
-                return begin + found + 1
+        end = _line_end_before(file, path.stat().st_size)
+        begin = _line_end_before(file, end - 1)
+        file.seek(begin)
+        try:
+            msgspec.json.decode(file.read(end - begin), type=_Name)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return begin
+    return end
+
+
+def _line_end_before(file: Any, end: int) -> int:
+    """The position after the last line end before `end`, bytes; 0 when there is none."""
+    step = 1 << 16
+    for stop in range(end, 0, -step):
+        begin = max(0, stop - step)
+        file.seek(begin)
+        found: int = file.read(stop - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
     return 0

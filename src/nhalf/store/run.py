@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.errors import InputError, MissingError
-from nhalf.store.journal import Journal, events
+from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 
 DESCRIPTION = "run.json"
@@ -23,6 +25,38 @@ MEASUREMENTS = "measurements.parquet"
 
 _VERSION_KEY = "nhalf.schema"
 _JOURNAL_KEY = "nhalf.journal_bytes"
+_CHUNK_ROWS = 2000
+"""Points read from a journal at a time: their samples are large as Python objects."""
+
+
+class _Description(msgspec.Struct):
+    """What run.json holds beside its version."""
+
+    environment: dict[str, Any] = {}
+    plan: dict[str, Any] = {}
+    titles: dict[str, str] = {}
+
+
+class _Point(msgspec.Struct, gc=False):
+    """What a line of the journal must hold for a point: the columns of store/schema.py."""
+
+    transport: str
+    mpi: str
+    pattern: str
+    algorithm: str
+    ranks: int
+    placement: str
+    bytes: int
+    launch: int
+    position: int
+    started_s: float
+    batch: int
+    messages_per_round: int
+    bytes_per_time: int
+    stop: str
+    verified: bool
+    advice: list[str]
+    samples_s: list[float]
 
 
 @dataclass(frozen=True)
@@ -50,12 +84,16 @@ class Run:
             raise InputError(
                 f"{path} holds a run already", "choose another --out, or go on with --resume"
             )
+        is_new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
             write_atomically(
                 path / DESCRIPTION, msgspec.json.format(_encode(description), indent=2)
             )
         except OSError as error:
+            if is_new:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
             raise MissingError(
                 f"the run cannot be kept in {path}: {error.strerror}",
                 "choose another folder with --out",
@@ -74,15 +112,11 @@ class Run:
             raise InputError(f"{path} is not a run directory", "it has no run.json")
         try:
             content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+            _check_version(file, content.get("schema"))
+            description = msgspec.convert(content, _Description)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{file} is damaged: {error}", "measure again") from error
-        _check_version(file, content.get("schema"))
-        return cls(
-            folder.resolve(),
-            content.get("environment", {}),
-            content.get("plan", {}),
-            content.get("titles", {}),
-        )
+        return cls(folder.resolve(), description.environment, description.plan, description.titles)
 
     def journal(self) -> Journal:
         """The journal, open for appending."""
@@ -109,15 +143,28 @@ class Run:
         return frame.lazy()
 
     def finish(self) -> None:
-        """Write the measurements of the journal as Parquet, whole or not at all."""
+        """Write the measurements of the journal as Parquet, whole or not at all.
+
+        Raises MissingError when there is no room or no permission.
+        """
         frame = self._from_journal()
         size_bytes = (self.path / JOURNAL).stat().st_size
         metadata = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
-        with _replacing(self.path / MEASUREMENTS) as temporary:
-            frame.drop("run").write_parquet(temporary, metadata=metadata, compression="zstd")
+        try:
+            with _replacing(self.path / MEASUREMENTS) as temporary:
+                frame.drop("run").write_parquet(temporary, metadata=metadata, compression="zstd")
+        except (OSError, pl.exceptions.PolarsError) as error:
+            cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+            raise MissingError(
+                f"{self.path / MEASUREMENTS} cannot be written: {cause}",
+                f"all points are kept, go on with: nhalf run --resume {self.path}",
+            ) from error
 
     def _is_current(self, parquet: Path) -> bool:
-        """Whether the Parquet file holds all that the journal holds."""
+        """Whether the Parquet file holds all that the journal holds, which may have lost its end.
+
+        Raises InputError when the file is damaged or of another version.
+        """
         try:
             metadata = pl.read_parquet_metadata(parquet)
             columns = pl.read_parquet_schema(parquet)
@@ -132,21 +179,33 @@ class Run:
         journal = self.path / JOURNAL
         if not journal.exists():
             return True
-        return metadata.get(_JOURNAL_KEY) == str(journal.stat().st_size)
+        known = metadata.get(_JOURNAL_KEY, "")
+        return known.isdecimal() and journal.stat().st_size <= int(known)
 
     def _from_journal(self) -> pl.DataFrame:
-        """The points of the journal as a frame; damaged lines are told by `events`."""
-        columns = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if name != "run"}
-        points = [
-            {name: event.get(name) for name in columns}
-            for event in events(self.path / JOURNAL)
-            if event.get("event") == "point"
-        ]
+        """The points of the journal as a frame; damaged lines are told by `events_named`."""
+        chunks = [pl.DataFrame(schema=_JOURNAL_COLUMNS)]
         try:
-            frame = pl.DataFrame(points, schema=columns, orient="row")
+            chunks += [_frame(points) for points in self._chunks()]
         except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{self.path / JOURNAL} is of another form: {error}") from error
-        return frame.select(pl.lit(self.name).alias("run"), *columns)
+        frame = pl.concat(chunks)
+        return frame.select(pl.lit(self.name).alias("run"), *_JOURNAL_COLUMNS)
+
+    def _chunks(self) -> Iterator[list[_Point]]:
+        """The points of the journal, some at a time."""
+        points = events_named("point", self.path / JOURNAL, _Point)
+        while chunk := list(itertools.islice(points, _CHUNK_ROWS)):
+            yield chunk
+
+
+_JOURNAL_COLUMNS = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if name != "run"}
+
+
+def _frame(points: list[_Point]) -> pl.DataFrame:
+    """Points as rows."""
+    columns = {name: [getattr(point, name) for point in points] for name in _JOURNAL_COLUMNS}
+    return pl.DataFrame(columns, schema=_JOURNAL_COLUMNS)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

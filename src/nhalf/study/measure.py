@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from nhalf.errors import InputError
 from nhalf.store.journal import Journal
 from nhalf.store.run import Run
 from nhalf.study.plan import Budget, Plan, Point
@@ -21,7 +22,9 @@ from nhalf.study.sizes import parse_sizes
 from nhalf.study.subject import Subject
 
 FAILURES_MAX = 2
-"""Launches of a subject that may fail in a row before the run goes on without it."""
+"""How often a launch may end at one point, or a subject that never answered may fail."""
+FAILURES_IN_A_ROW_MAX = 6
+"""Launches that may fail in a row, without any answer, of a subject that did answer before."""
 SCOUT_SLICE_S = 0.004
 
 
@@ -45,8 +48,19 @@ class State:
     impossible: set[tuple[str, Point]] = field(default_factory=set)
 
     def note(self, event: dict[str, Any]) -> None:
-        """Take in one event of the journal."""
-        kind = event.get("event")
+        """Take in one event of the journal.
+
+        Raises InputError when it is not of the form that this file writes.
+        """
+        try:
+            self._note(event)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the journal holds an event of another form: {error!r}", "measure again"
+            ) from error
+
+    def _note(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
         if kind == "sizes":
             key = (event["subject"], event["pattern"], event["ranks"])
             self.sizes[key] = event["sizes"]
@@ -68,11 +82,12 @@ class Measuring:
         self.subjects = list(subjects)
         self.progress = progress
         self.state = State()
+        self.journal: Journal = run.journal()
         for event in run.events():
             self.state.note(event)
-        self.journal: Journal = run.journal()
         self.random = random.Random(plan.seed)
         self.failures: Counter[str] = Counter()
+        self.answered = {key for key, _, _ in self.state.done}
         self.suspects: Counter[tuple[str, Point]] = Counter()
         starts = plan.launches * len(self.subjects) * len(plan.ranks)
         self.budget = Budget(plan.budget_s, starts)
@@ -138,7 +153,6 @@ class Measuring:
                     for answer in self._answers(probe, subject, todo, launch):
                         self._keep(subject, launch, advice, answer)
                         points_s += answer.spent_s
-                        self.failures[subject.key] = 0
             except LaunchError as error:
                 self._failed(subject, str(error))
             self.budget.launched(time.monotonic() - began_s - points_s)
@@ -151,7 +165,12 @@ class Measuring:
         if simulated and "seed=" not in options:
             options = ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
         tokens, variables = subject.launch(ranks, self.plan.placement, options)
-        return Probe(tokens, variables, self.plan.timeout_s)
+        probe = Probe(tokens, variables, self.plan.timeout_s)
+        started = probe.launch.get("ranks")
+        if started != ranks:
+            probe.kill()
+            raise LaunchError(f"{started} ranks started together instead of {ranks}")
+        return probe
 
     def _answers(
         self, probe: Probe, subject: Subject, todo: list[Point], launch: int
@@ -175,10 +194,11 @@ class Measuring:
                     yield answer
                     answer = None
             try:
-                record = probe.receive(self.plan.timeout_s + 50 * slice_s)
+                record = probe.receive(self.plan.timeout_s + 50 * slice_s, identity=str(position))
             except LaunchError as error:
                 self._suspect(subject, point, str(error))
                 raise
+            self._answered(subject)
             spent_s = time.monotonic() - asked_s
             self.budget.answered(spent_s, slice_s)
             answer = Answer(position, point, record, spent_s)
@@ -240,38 +260,55 @@ class Measuring:
         self.progress.point(subject.title, point.pattern, point.size_bytes, estimate_s)
 
     def _scout(self, subject: Subject, ranks: int) -> None:
-        """Find the sizes at which the curves change, in one quick launch that is not reported."""
-        coarse = parse_sizes(self.plan.bytes).size_bytes
-        patterns = [
-            pattern
-            for pattern in self.plan.patterns
-            if pattern in subject.patterns and (subject.key, pattern, ranks) not in self.state.sizes
-        ]
-        if not patterns:
-            return
-        try:
-            with self._start(subject, ranks, "looking for protocol changes", 0) as probe:
-                for pattern in patterns:
-                    sizes = self._sizes(probe, pattern, ranks, coarse)
-                    self.state.sizes[subject.key, pattern, ranks] = sizes
-                    event = {"event": "sizes", "subject": subject.key, "pattern": pattern}
-                    self.journal.append({**event, "ranks": ranks, "sizes": sizes})
-        except LaunchError as error:
-            self._failed(subject, str(error))
+        """Find the sizes at which the curves change, in one quick launch that is not reported.
 
-    def _sizes(self, probe: Probe, pattern: str, ranks: int, coarse: Sequence[int]) -> list[int]:
+        Where launches end at it, the curve keeps its coarse sizes.
+        """
+        for _ in range(FAILURES_MAX):
+            patterns = [
+                pattern
+                for pattern in self.plan.patterns
+                if pattern in subject.patterns
+                and (subject.key, pattern, ranks) not in self.state.sizes
+            ]
+            if not patterns or subject.key in self.state.failed:
+                return
+            try:
+                with self._start(subject, ranks, "looking for protocol changes", 0) as probe:
+                    for pattern in patterns:
+                        sizes = self._sizes(probe, subject, pattern, ranks)
+                        self.state.sizes[subject.key, pattern, ranks] = sizes
+                        event = {"event": "sizes", "subject": subject.key, "pattern": pattern}
+                        self.journal.append({**event, "ranks": ranks, "sizes": sizes})
+            except LaunchError as error:
+                self._failed(subject, str(error))
+
+    def _sizes(self, probe: Probe, subject: Subject, pattern: str, ranks: int) -> list[int]:
         """The coarse sizes and those that bracket the changes between them."""
 
         def measure(size_bytes: int) -> float | None:
             point = Point(pattern, ranks, size_bytes)
-            probe.send(_line("scout", point, SCOUT_SLICE_S, 0.02))
-            record = probe.receive(self.plan.timeout_s)
+            if self.suspects[subject.key, point]:
+                return None
+            try:
+                probe.send(_line("scout", point, SCOUT_SLICE_S, 0.02))
+                record = probe.receive(self.plan.timeout_s, identity="scout")
+            except LaunchError as error:
+                self._suspect(subject, point, str(error))
+                raise
+            self._answered(subject)
             # The fastest sample: disturbances only ever add time.
             fastest_s = min(record.get("samples_s") or [0.0])
             return fastest_s if fastest_s > 0 else None
 
+        coarse = parse_sizes(self.plan.bytes).size_bytes
         curve = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
         return sorted({*coarse, *refine(curve, measure)})
+
+    def _answered(self, subject: Subject) -> None:
+        """A subject is alive."""
+        self.answered.add(subject.key)
+        self.failures[subject.key] = 0
 
     def _suspect(self, subject: Subject, point: Point, reason: str) -> None:
         """A launch ended while a point was running: after the second time it is left out."""
@@ -296,7 +333,8 @@ class Measuring:
     def _failed(self, subject: Subject, reason: str) -> None:
         """Note a launch that failed; a subject that only fails is given up."""
         self.failures[subject.key] += 1
-        if self.failures[subject.key] >= FAILURES_MAX:
+        limit = FAILURES_IN_A_ROW_MAX if subject.key in self.answered else FAILURES_MAX
+        if self.failures[subject.key] >= limit:
             self.state.failed[subject.key] = reason
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import json
 import os
 import selectors
 import signal
@@ -17,10 +18,11 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-import msgspec
-
 END_TIMEOUT_S = 10.0
 """How long the processes may take to end after their last point."""
+LINE_BYTES_MAX = 1 << 24
+"""Longer lines are no records, which know how many samples they may hold."""
+NOISE_LETTERS_MAX = 300
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,7 +43,8 @@ class Probe:
         """
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: deque[bytes] = deque()
-        self._partial = b""
+        self._partial = bytearray()
+        bound = functools.partial(_end_with_parent, os.getpid())
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         try:
             self._process = subprocess.Popen(
@@ -51,16 +54,17 @@ class Probe:
                 stderr=self._errors,
                 env={**os.environ, **environment},
                 start_new_session=True,
-                preexec_fn=functools.partial(_end_with_parent, os.getpid()),  # noqa: PLW1509 (one system call, no locks)
+                preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
             )
         except OSError as error:
+            self._errors.close()
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         try:
-            self.launch = self.receive(timeout_s)
+            self.launch = self.receive(timeout_s, "launch")
         except BaseException:
             self.kill()
             raise
@@ -74,17 +78,22 @@ class Probe:
         except OSError as error:
             raise LaunchError(self._why_ended()) from error
 
-    def receive(self, timeout_s: float) -> dict[str, Any]:
-        """The next record; raises LaunchError after `timeout_s` seconds or when the end came."""
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        """The next record, of one kind or with one identity where given.
+
+        Raises LaunchError after `timeout_s` seconds or when the end came.
+        """
         deadline_s = time.monotonic() + timeout_s
         while True:
             while self._lines:
                 record = self._parse(self._lines.popleft())
-                if record is not None:
+                if record is None or (kind and record["nhalf"] != kind):
+                    continue
+                if not identity or record.get("id") == identity:
                     return record
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
-                raise LaunchError(f"no answer within {timeout_s:.0f} s{self._last_words()}")
+                raise LaunchError(f"no answer within {timeout_s:.3g} s{self._last_words()}")
             self._read(left_s)
 
     def _read(self, timeout_s: float) -> None:
@@ -95,19 +104,23 @@ class Probe:
         data = os.read(self._process.stdout.fileno(), 1 << 20)
         if not data:
             raise LaunchError(self._why_ended())
-        *whole, self._partial = (self._partial + data).split(b"\n")
-        self._lines.extend(whole)
+        self._partial += data
+        if b"\n" in data:
+            whole, _, rest = self._partial.rpartition(b"\n")
+            self._lines.extend(bytes(whole).split(b"\n"))
+            self._partial = bytearray(rest)
+        elif len(self._partial) > LINE_BYTES_MAX:
+            self._partial.clear()
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:
-        """The record in a line, which noise without a line end may precede; None for noise."""
-        begin = line.find(b'{"nhalf":')
+        """The record in a line, which noise without a line end may surround; None for noise."""
+        text = line.decode(errors="replace")
+        begin = text.find('{"nhalf":')
         if begin >= 0:
-            try:
-                record: dict[str, Any] = msgspec.json.decode(line[begin:], type=dict[str, Any])
+            with contextlib.suppress(ValueError, RecursionError):
+                record: dict[str, Any] = json.JSONDecoder().raw_decode(text, begin)[0]
                 return record
-            except msgspec.DecodeError:
-                pass
-        self._noise.append(line.decode(errors="replace").strip())
+        self._noise.append(text.strip()[:NOISE_LETTERS_MAX])
         return None
 
     def _why_ended(self) -> str:
@@ -127,7 +140,7 @@ class Probe:
         words = [line.strip() for line in lines if any(c.isalnum() for c in line)]
         telling = [line for line in words if "error" in line.lower() or "not enough" in line]
         chosen = (telling or words or [""])[0]
-        return f": {chosen[:300]}" if chosen else ""
+        return f": {chosen[:NOISE_LETTERS_MAX]}" if chosen else ""
 
     def end(self) -> None:
         """Close the list of points and wait for the processes to end by themselves."""

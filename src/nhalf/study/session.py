@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import datetime
+import itertools
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -24,11 +27,12 @@ from nhalf.study.subject import (
     library_subject,
     plain_subject,
 )
+from nhalf.units import format_size
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that ended, and what could not be measured: the reason by subject."""
+    """A run that ended, and what could not be measured: the reason by library or points."""
 
     run: Run
     failed: dict[str, str]
@@ -44,9 +48,11 @@ def begin(plan: Plan, out: Path | None) -> tuple[Run, Plan, list[Subject], dict[
     subjects, failed = _subjects(plan)
     patterns = check_patterns(plan.patterns, subjects)
     _check_ranks(plan, subjects)
-    plan = msgspec.structs.replace(
-        plan, patterns=patterns, mpi=[s.mpi for s in subjects if s.library]
-    )
+    _check_memory(plan)
+    libraries = [subject.mpi for subject in subjects if subject.library]
+    # Without one of them, resuming must not look for all of them.
+    transports = [name for name in plan.transports if name != "mpi" or libraries]
+    plan = msgspec.structs.replace(plan, patterns=patterns, mpi=libraries, transports=transports)
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": environment(),
@@ -76,7 +82,9 @@ def measure(
     """
     with progress:
         failed = {**failed, **Measuring(run, plan, subjects, progress).run()}
-    if not any(event.get("event") == "point" for event in run.events()):
+    events = run.events()
+    failed |= _failed_points(events)
+    if not any(event["event"] == "point" for event in events):
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise MissingError(f"nothing could be measured: {reasons}", "run nhalf doctor")
     run.finish()
@@ -85,7 +93,24 @@ def measure(
 
 def default_folder() -> Path:
     """A name for a run from the time of its beginning."""
-    return Path("runs", datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S"))
+    name = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+    return next(path for name in names if not (path := Path("runs", name)).exists())
+
+
+def _failed_points(events: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The points that a run went on without: the reason by subject, pattern and sizes."""
+    sizes: dict[tuple[str, str, str], list[int]] = {}
+    for event in events:
+        if event["event"] == "failed":
+            key = (event["subject"], event["pattern"], event["reason"])
+            sizes.setdefault(key, []).append(event["bytes"])
+    failed = {}
+    for (subject, pattern, reason), found in sizes.items():
+        first, last = format_size(min(found)), format_size(max(found))
+        span = first if len(found) == 1 else f"{len(found)} sizes from {first} to {last}"
+        failed[f"{subject}, {pattern} of {span}"] = reason
+    return failed
 
 
 def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
@@ -118,7 +143,20 @@ def _libraries(plan: Plan) -> list[Library]:
                 "install one with `nhalf mpi install mpich`, or use --transport threads",
             )
         return found
-    return [discover.find(name, prefixes) for name in plan.mpi]
+    named = [discover.find(name, prefixes) for name in plan.mpi]
+    return list({library.name: library for library in named}.values())
+
+
+def _check_memory(plan: Plan) -> None:
+    """Two ranks hold two messages each: what cannot fit is said before a machine runs out."""
+    largest_bytes = max(parse_sizes(plan.bytes).size_bytes)
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if 4 * largest_bytes > memory_bytes:
+        raise InputError(
+            f"messages of {format_size(largest_bytes)} do not fit the memory of this machine, "
+            f"{format_size(memory_bytes)}",
+            "give smaller --bytes",
+        )
 
 
 def _check_ranks(plan: Plan, subjects: Sequence[Subject]) -> None:

@@ -35,6 +35,8 @@ class Watched:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # A test run in the background ignores it, and so would its children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
 
     def processes(self) -> dict[int, str]:

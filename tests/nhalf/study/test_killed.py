@@ -49,7 +49,7 @@ pytestmark = [
 
 
 def arguments(library: str, sizes: str, out: Path) -> list[str | Path]:
-    effort = ["--launches", str(LAUNCHES), "--budget", "2s", "--timeout", "30s"]
+    effort = ["--launches", str(LAUNCHES), "--precision", "0.2", "--timeout", "30s"]
     return ["run", "--quiet", "--mpi", library, "--bytes", sizes, *effort, "--out", out]
 
 
