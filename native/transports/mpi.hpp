@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -120,7 +121,8 @@ class MpiTransport {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     MPI_Get_library_version(text, &length);
-    return {text, static_cast<std::size_t>(length)};
+    // Some libraries count the NUL at the end.
+    return {text, strnlen(text, static_cast<std::size_t>(length))};
   }
 
   /// Checks that messages of this size can be named in an MPI call.

@@ -56,32 +56,24 @@ def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -
 
 def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
-    from rich.markup import escape
-
-    table = _table("library", "latency", "95 % interval", "n½", "peak rate", "switches")
+    table = _table("library", "latency", "95 %", "n½", "peak rate", "switches at")
     for line in lines:
+        half_width = (line.latency_high_s - line.latency_low_s) / 2 / line.latency_s
         table.add_row(
-            escape(line.series),
-            f"{format_time(line.latency_s)} ({format_size(line.latency_bytes)})",
-            _interval(line.latency_s, line.latency_low_s, line.latency_high_s),
+            line.series,
+            format_time(line.latency_s),
+            f"±{half_width:.1%}" if half_width < 1 else "unsure",
             "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
-            f"{format_rate(line.peak_Bps)} ({format_size(line.peak_bytes)})",
+            format_rate(line.peak_Bps),
             _switches(line.switches),
         )
     return table
 
 
 def _switches(brackets: Sequence[tuple[float, float]]) -> str:
-    """The first three places where the model changes."""
-    texts = [f"{format_size(low)}–{format_size(high)}" for low, high in brackets]
-    return ", ".join(texts[:3]) + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")
-
-
-def _interval(median_s: float, low_s: float, high_s: float) -> str:
-    """An interval in words; two launches that disagree may give one without any meaning."""
-    if high_s > INTERVAL_FACTOR_MAX * median_s:
-        return "unknown"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
+    """The first places where the model changes, by the first size after each."""
+    texts = [format_size(high) for _, high in brackets]
+    return ", ".join(texts[:4]) + (f" and {len(texts) - 4} more" if len(texts) > 4 else "")
 
 
 def show_points(run: Run, summary: pl.DataFrame) -> None:
