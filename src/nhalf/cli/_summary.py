@@ -56,11 +56,13 @@ def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -
 
 def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
+    from rich.markup import escape
+
     table = _table("library", "latency", "95 %", "n½", "peak rate", "switches at")
     for line in lines:
         half_width = (line.latency_high_s - line.latency_low_s) / 2 / line.latency_s
         table.add_row(
-            line.series,
+            escape(line.series),
             format_time(line.latency_s),
             f"±{half_width:.1%}" if half_width < 1 else "unsure",
             "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
@@ -74,6 +76,13 @@ def _switches(brackets: Sequence[tuple[float, float]]) -> str:
     """The first places where the model changes, by the first size after each."""
     texts = [format_size(high) for _, high in brackets]
     return ", ".join(texts[:4]) + (f" and {len(texts) - 4} more" if len(texts) > 4 else "")
+
+
+def _interval(median_s: float, low_s: float, high_s: float) -> str:
+    """An interval in words; two launches that disagree may give one without any meaning."""
+    if high_s > INTERVAL_FACTOR_MAX * median_s:
+        return "unknown"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
 
 
 def show_points(run: Run, summary: pl.DataFrame) -> None:
