@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -25,14 +25,17 @@ INTERVAL_FACTOR_MAX = 100
 
 
 def _table(*columns: str) -> Table:
-    """An empty table in the house style: first column left, numbers right."""
+    """An empty table in the house style: first and last column left, numbers right."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
-        table.add_column(escape(column), justify="left" if index == 0 else "right", no_wrap=True)
+        # Only the last column may wrap, so that numbers stay whole on a narrow terminal.
+        last = index == len(columns) - 1
+        side: Literal["left", "right"] = "left" if index == 0 or last else "right"
+        table.add_column(escape(column), justify=side, no_wrap=not last)
     return table
 
 
