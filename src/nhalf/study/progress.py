@@ -71,7 +71,7 @@ def _bars() -> Bars | None:
         BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         console=terminal,
         transient=True,
         refresh_per_second=4,
