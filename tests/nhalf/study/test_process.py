@@ -138,9 +138,9 @@ def test_a_program_that_is_not_there_is_a_reason(tmp_path: Path) -> None:
 
 
 def test_silence_after_the_beginning_is_a_reason(begin: Begin) -> None:
-    with pytest.raises(LaunchError, match=r"no answer within 0\.2 s"):
-        with begin(f"echo '{LAUNCH}'; exec sleep 1000") as probe:
-            probe.receive(0.2)
+    silent = f"echo '{LAUNCH}'; exec sleep 1000"
+    with pytest.raises(LaunchError, match=r"no answer within 0\.2 s"), begin(silent) as probe:
+        probe.receive(0.2)
     assert probe._process.returncode == -signal.SIGTERM
 
 

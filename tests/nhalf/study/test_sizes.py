@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -83,7 +85,7 @@ def test_a_range_holds_its_ends_and_doubles_in_between(low: int, high: int) -> N
     assert sizes[-1] == high
     assert list(sizes) == sorted(set(sizes))
     assert all(size & (size - 1) == 0 for size in sizes[1:-1])
-    assert all(b <= 2 * max(a, 1) for a, b in zip(sizes, sizes[1:], strict=False) if a)
+    assert all(b <= 2 * max(a, 1) for a, b in itertools.pairwise(sizes) if a)
 
 
 @given(some.text(max_size=12))
