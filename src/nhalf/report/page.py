@@ -18,11 +18,11 @@ import vl_convert
 from markupsafe import Markup
 
 from nhalf import __version__
-from nhalf.decide.findings import FASTER, Finding, findings, times
 from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels import _common as common
 from nhalf.plugins import load
 from nhalf.report import themes
+from nhalf.report.findings import FASTER, Finding, findings, times
 from nhalf.report.overview import Overview, overview
 from nhalf.units import format_rate, format_size, format_time
 

@@ -59,12 +59,11 @@ class Progress:
 
 def _bars() -> Bars | None:
     """The bars, where standard error is a terminal."""
+    from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
 
-    from nhalf.cli._output import console
-
-    terminal = console()
+    terminal = Console(stderr=True, highlight=False)
     if not terminal.is_terminal:
         return None
     return RichProgress(

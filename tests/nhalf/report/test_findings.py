@@ -7,9 +7,9 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.decide.findings import Finding, as_json, findings
 from nhalf.decide.fit import fit_summary
 from nhalf.panels import ReportData
+from nhalf.report.findings import Finding, as_json, findings
 from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
