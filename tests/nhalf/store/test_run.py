@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run directory in every state that it can be found in."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.errors import InputError, MissingError
+from nhalf.store import run as module
+from nhalf.store.run import Run
+from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
+
+Event = Callable[..., dict[str, Any]]
+DESCRIPTION = {"environment": {"host": "a"}, "plan": {"x": 1}, "titles": {"k": "K"}}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run.create(tmp_path / "run", DESCRIPTION)
+
+
+def record(run: Run, events: Sequence[dict[str, Any]]) -> None:
+    with run.journal() as journal:
+        for event in events:
+            journal.append(event)
+
+
+def points(run: Run) -> list[tuple[int, int]]:
+    frame = run.measurements().select("bytes", "launch").collect()
+    return sorted(frame.iter_rows())
+
+
+class TestOpening:
+    def test_what_was_created_is_found(self, run: Run) -> None:
+        again = Run.open(run.path)
+        assert (again.environment, again.plan, again.titles) == tuple(DESCRIPTION.values())
+        assert again.name == "run"
+        assert Run.open(run.path / "run.json") == again
+        assert json.loads((run.path / "run.json").read_text())["schema"] == VERSION
+        assert [one.name for one in run.path.iterdir()] == ["run.json"]
+
+    def test_a_run_is_not_overwritten(self, run: Run) -> None:
+        with pytest.raises(InputError, match="holds a run already"):
+            Run.create(run.path, DESCRIPTION)
+
+    def test_other_files_in_the_folder_do_not_matter(self, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").touch()
+        assert Run.create(tmp_path, {}).plan == {}
+
+    @pytest.mark.parametrize("name", ["none", "empty", "file"])
+    def test_what_is_no_run(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match="is not a run directory"):
+            Run.open(tmp_path / name)
+
+    @pytest.mark.parametrize(
+        ("content", "word"),
+        [
+            (b"", "damaged"),
+            (b"{", "damaged"),
+            (b"[]", "damaged"),
+            (b"\xff\xfe\0", "damaged"),
+            (b'{"schema": 1, "plan": 3}', "damaged"),
+            (b'{"schema": 1, "environment": []}', "damaged"),
+            (b'{"schema": 1, "titles": {"a": 1}}', "damaged"),
+            (b"{}", "has no version"),
+            (b'{"schema": 99, "plan": 3}', f"version 99; this nhalf reads version {VERSION}"),
+            (b'{"schema": "new"}', "version new"),
+        ],
+    )
+    def test_a_description_that_cannot_be_used(self, run: Run, content: bytes, word: str) -> None:
+        (run.path / "run.json").write_bytes(content)
+        with pytest.raises(InputError) as caught:
+            Run.open(run.path)
+        assert word in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(MissingError, match="cannot be kept"):
+            Run.create(tmp_path / "file" / "run", {})
+
+    def test_nothing_is_left_where_the_description_cannot_be_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(path: Path, content: bytes) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(module, "write_atomically", full)
+        with pytest.raises(MissingError, match="No space left on device; choose another folder"):
+            Run.create(tmp_path / "run", {})
+        assert not (tmp_path / "run").exists()
+        (tmp_path / "kept").mkdir()
+        with pytest.raises(MissingError):
+            Run.create(tmp_path / "kept", {})
+        assert (tmp_path / "kept").exists()
+
+
+class TestMeasurements:
+    def test_from_the_journal_and_from_parquet_they_are_the_same(
+        self, run: Run, point_event: Event
+    ) -> None:
+        events = [point_event(bytes=size, launch=k) for k in range(3) for size in (0, 8, 2**40)]
+        record(run, [{"event": "launch"}, *events, {"event": "sizes", "bytes": "many"}])
+        from_journal = run.measurements().collect()
+        assert from_journal.schema == pl.Schema(MEASUREMENT_COLUMNS)
+        assert from_journal.height == 9
+        assert set(from_journal["run"]) == {"run"}
+        run.finish()
+        assert (run.path / "measurements.parquet").exists()
+        assert run.measurements().collect().select(from_journal.columns).equals(from_journal)
+        assert sorted(one.name for one in run.path.iterdir()) == [
+            "journal.jsonl",
+            "measurements.parquet",
+            "run.json",
+        ]
+
+    def test_many_points_come_in_chunks(
+        self, run: Run, point_event: Event, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "_CHUNK_ROWS", 4)
+        record(run, [point_event(bytes=size, samples_s=[size] * size) for size in range(1, 10)])
+        frame = run.measurements().collect()
+        assert frame["bytes"].to_list() == list(range(1, 10))
+        assert frame["samples_s"].list.len().to_list() == list(range(1, 10))
+
+    def test_a_folder_that_moved_has_its_new_name(self, run: Run, point_event: Event) -> None:
+        record(run, [point_event()])
+        run.finish()
+        moved = Run.open(run.path.rename(run.path.parent / "moved"))
+        assert set(moved.measurements().collect()["run"]) == {"moved"}
+
+    def test_a_journal_that_went_on_counts_more_than_parquet(
+        self, run: Run, point_event: Event
+    ) -> None:
+        record(run, [point_event(launch=0)])
+        run.finish()
+        record(run, [point_event(launch=1)])
+        assert points(run) == [(8, 0), (8, 1)]
+
+    @pytest.mark.parametrize("left", [0, 10, None])
+    def test_a_journal_that_lost_its_end_counts_less_than_parquet(
+        self, run: Run, point_event: Event, left: int | None
+    ) -> None:
+        record(run, [point_event(launch=0), point_event(launch=1)])
+        run.finish()
+        journal = run.path / "journal.jsonl"
+        if left is None:
+            journal.unlink()
+        else:
+            os.truncate(journal, left)
+        assert points(run) == [(8, 0), (8, 1)]
+
+    def test_events_come_without_samples(self, run: Run, point_event: Event) -> None:
+        record(run, [point_event(), {"event": "launch", "library": "x"}])
+        first, second = run.events()
+        assert "samples_s" not in first
+        assert second == {"event": "launch", "library": "x"}
+
+    @pytest.mark.parametrize("content", [None, b"", b'{"event":"launch"}\n', b'{"event":"poi'])
+    def test_without_a_finished_point(self, run: Run, content: bytes | None) -> None:
+        if content is not None:
+            (run.path / "journal.jsonl").write_bytes(content)
+        with pytest.raises(InputError, match="holds no finished point; go on with --resume"):
+            run.measurements()
+
+    @pytest.mark.parametrize(
+        "columns",
+        [
+            {"bytes": "8"},
+            {"bytes": None},
+            {"bytes": 2**70},
+            {"ranks": 2**40},
+            {"verified": 1},
+            {"samples_s": 1.0},
+            {"samples_s": ["x"]},
+            {"samples_s": None},
+            {"advice": "one"},
+        ],
+    )
+    def test_points_of_another_form(
+        self, run: Run, point_event: Event, columns: dict[str, Any]
+    ) -> None:
+        content = [point_event(**columns), point_event()]
+        text = "".join(json.dumps(event) + "\n" for event in content)
+        (run.path / "journal.jsonl").write_text(text)
+        with pytest.raises(InputError) as caught:
+            run.measurements()
+        assert "journal.jsonl is" in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_a_point_without_a_column(self, run: Run, point_event: Event) -> None:
+        event = point_event()
+        del event["bytes"]
+        record(run, [event, point_event()])
+        with pytest.raises(InputError, match=r"damaged at line 1.*bytes"):
+            run.measurements()
+
+
+class TestParquet:
+    @pytest.fixture
+    def parquet(self, run: Run, point_event: Event) -> Path:
+        record(run, [point_event()])
+        run.finish()
+        return run.path / "measurements.parquet"
+
+    def check(self, run: Run, word: str) -> None:
+        with pytest.raises(InputError) as caught:
+            run.measurements()
+        assert word in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_of_another_version(self, run: Run, parquet: Path) -> None:
+        pl.read_parquet(parquet).write_parquet(parquet, metadata={"nhalf.schema": "99"})
+        self.check(run, f"version 99; this nhalf reads version {VERSION}")
+
+    def test_of_somebody_else(self, run: Run, parquet: Path) -> None:
+        pl.DataFrame({"a": [1]}).write_parquet(parquet)
+        self.check(run, "has no version")
+
+    @pytest.mark.parametrize(
+        "change", [pl.col("bytes").cast(pl.Float64), pl.col("samples_s").list.first()]
+    )
+    def test_with_columns_of_another_type(self, run: Run, parquet: Path, change: pl.Expr) -> None:
+        frame = pl.read_parquet(parquet).with_columns(change)
+        frame.write_parquet(parquet, metadata={"nhalf.schema": str(VERSION)})
+        self.check(run, "has no column")
+
+    def test_without_a_column(self, run: Run, parquet: Path) -> None:
+        frame = pl.read_parquet(parquet).drop("stop")
+        frame.write_parquet(parquet, metadata={"nhalf.schema": str(VERSION)})
+        self.check(run, "has no column stop")
+
+    @pytest.mark.parametrize("damage", ["empty", "short", "text", "folder"])
+    def test_damaged(self, run: Run, parquet: Path, damage: str) -> None:
+        content = parquet.read_bytes()
+        if damage == "folder":
+            parquet.unlink()
+            parquet.mkdir()
+        else:
+            short = content[: len(content) // 2]
+            parquet.write_bytes({"empty": b"", "short": short, "text": b"hello\n" * 99}[damage])
+        self.check(run, "damaged")
+
+    def test_is_replaced_whole_or_not_at_all(
+        self, run: Run, parquet: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = parquet.read_bytes()
+
+        def full(frame: pl.DataFrame, path: Path, **_: object) -> None:
+            path.write_bytes(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+        with pytest.raises(MissingError) as caught:
+            run.finish()
+        assert "No space left on device; all points are kept" in str(caught.value)
+        assert parquet.read_bytes() == before
+        assert len(list(run.path.iterdir())) == 3
