@@ -136,7 +136,8 @@ class Run:
         """
         parquet = self.path / MEASUREMENTS
         if parquet.exists() and self._is_current(parquet):
-            return pl.scan_parquet(parquet).with_columns(run=pl.lit(self.name))
+            named = pl.lit(self.name).alias("run")
+            return pl.scan_parquet(parquet).select(named, *_JOURNAL_COLUMNS)
         frame = self._from_journal()
         if frame.height == 0:
             raise InputError(f"{self.path} holds no finished point", "go on with --resume")

@@ -122,11 +122,11 @@ class Measuring:
         return [p for p in found if (subject.key, p) not in self.state.impossible]
 
     def _todo(self, subject: Subject, ranks: int, launch: int) -> list[Point]:
-        """The points that a launch still has to measure, shuffled."""
+        """The points that a launch still has to measure, shuffled; those that ended one last."""
         points = self._points(subject, ranks)
         todo = [p for p in points if (subject.key, launch, p) not in self.state.done]
         self.random.shuffle(todo)
-        return todo
+        return sorted(todo, key=lambda point: self.suspects[subject.key, point])
 
     def _left(self) -> Iterator[Point]:
         """Every point of every launch that is still to come."""

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL over runs: three tables, and a clear line for what cannot be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.errors import InputError
+from nhalf.store.query import query
+from nhalf.store.run import Run
+from nhalf.store.schema import SUMMARY_COLUMNS
+
+Event = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def runs(tmp_path: Path, point_event: Event) -> list[Run]:
+    """A finished run of two sizes in three launches, and one that is not finished."""
+    made = []
+    for name in ("done", "open"):
+        run = Run.create(tmp_path / name, {})
+        with run.journal() as journal:
+            for launch in range(3):
+                for size in (8, 64):
+                    times = [1e-6 * size, 2e-6 * size, 3e-6 * size]
+                    journal.append(point_event(bytes=size, launch=launch, samples_s=times))
+        made.append(run)
+    made[0].finish()
+    return made
+
+
+def test_points_are_the_summary(runs: list[Run]) -> None:
+    answer = query("SELECT * FROM points ORDER BY run, bytes", runs)
+    assert answer.columns == list(SUMMARY_COLUMNS)
+    assert answer.height == 4
+    assert answer["median_s"].to_list() == pytest.approx([16e-6, 128e-6] * 2)
+    assert answer["run"].to_list() == ["done", "done", "open", "open"]
+
+
+def test_launches_are_their_medians(runs: list[Run]) -> None:
+    answer = query("select bytes, launch, median_s from launches where run = 'done'", runs)
+    assert answer.height == 6
+    assert set(answer["median_s"]) == {16e-6, 128e-6}
+
+
+def test_samples_are_raw_with_their_columns(runs: list[Run]) -> None:
+    answer = query("select count(*) as n, max(sample_s) as most from samples group by bytes", runs)
+    assert answer["n"].to_list() == [18, 18]
+    assert sorted(answer["most"]) == pytest.approx([24e-6, 192e-6])
+    assert query("select pattern, mpi, batch from samples limit 1", runs).row(0) == (
+        "pingpong",
+        "mpich-5.0.2",
+        100,
+    )
+
+
+def test_tables_can_be_joined(runs: list[Run]) -> None:
+    text = """select p.run, p.bytes, max(l.median_s / p.median_s) as ratio
+        from points p join launches l on p.bytes = l.bytes and p.run = l.run
+        group by p.run, p.bytes"""
+    answer = query(text, runs)
+    assert answer.height == 4
+    assert answer["ratio"].to_list() == pytest.approx([1.0] * 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "one (and only one) statement"),
+        ("select", "parser error"),
+        ("hello", "parser error"),
+        ("select * from point", "'point' was not found"),
+        ("select nope from points", 'column "nope"'),
+        ("select sum(pattern) from points", "sum"),
+        ("select * from points; select 1", "one (and only one) statement"),
+        ("insert into points values (1)", "not supported"),
+        ("select cast(pattern as int) from points", "conversion"),
+    ],
+)
+def test_anything_else_is_one_clear_line(runs: list[Run], text: str, word: str) -> None:
+    with pytest.raises(InputError) as caught:
+        query(text, runs)
+    assert word in str(caught.value)
+    assert "tables are points, launches and samples" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_statement_cannot_change_a_run(runs: list[Run]) -> None:
+    before = {one: one.read_bytes() for one in runs[0].path.iterdir()}
+    for text in ("delete from points", "drop table samples", "truncate table launches"):
+        query(text, runs)
+    assert {one: one.read_bytes() for one in runs[0].path.iterdir()} == before

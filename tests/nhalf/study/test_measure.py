@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run loop with probes that fail in every way, each a small program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.errors import InputError
+from nhalf.store.run import Run
+from nhalf.study import process
+from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring, State, placement_advice
+from nhalf.study.plan import Plan
+from nhalf.study.progress import Progress
+from nhalf.study.subject import Subject
+
+FAKE = """
+import json, os, re, sys, time
+log = open({log!r}, "a", buffering=1)
+print("start", file=log)
+def say(**record):
+    print(json.dumps(record), flush=True)
+{before}
+say(nhalf="launch", ranks={ranks}, library="fake", clock={{"name": "steady_clock"}}, placement=[])
+for line in sys.stdin:
+    if line.strip() == "end":
+        break
+    asked = dict(part.split("=") for part in line.split())
+    n = int(asked["bytes"])
+    print(asked["id"], n, file=log)
+    {each}
+    time_s = 1e-6 + n * 1e-9
+    say(nhalf="point", id=asked["id"], elapsed_s=0.001, batch=1, messages_per_round=2,
+        bytes_per_time=n, stop="precision", verified=True, advice=[], samples_s=[time_s] * 5)
+"""
+DESCRIPTION = {
+    "what": "fake",
+    "options": [],
+    "patterns": [{"name": "pingpong", "present": True, "ranks_min": 2}],
+}
+Fake = Callable[..., Subject]
+Go = Callable[..., tuple[dict[str, str], list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Fake:
+    """A subject whose probe does `before` it opens its launch and `each` before each answer."""
+
+    def make(name: str = "fake", before: str = "", each: str = "", ranks: int = 2) -> Subject:
+        path = tmp_path / f"{name}.py"
+        log = str(tmp_path / f"{name}.log")
+        path.write_text(FAKE.format(log=log, before=before, each=each, ranks=ranks))
+        return Subject(name, (sys.executable, "-u", str(path)), DESCRIPTION)
+
+    return make
+
+
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
+    """Measures subjects into tmp_path/run: the failures and all events."""
+    monkeypatch.setattr(process, "END_TIMEOUT_S", 2.0)
+
+    def measure(*subjects: Subject, **choices: Any) -> tuple[dict[str, str], list[dict[str, Any]]]:
+        wanted = {
+            "transports": [], "mpi": [], "patterns": ["pingpong"], "ranks": [2],
+            "bytes": "0,8,64", "launches": 2, "budget_s": 0.0, "precision": 0.1,
+            "placement": "cores", "options": "", "seed": 1, "timeout_s": 10.0, **choices,
+        }  # fmt: skip
+        folder = tmp_path / "run"
+        run = Run.open(folder) if folder.exists() else Run.create(folder, {})
+        failed = Measuring(run, Plan(**wanted), subjects, Progress(quiet=True)).run()
+        return failed, run.events()
+
+    return measure
+
+
+def measured(events: list[dict[str, Any]]) -> Counter[tuple[str, int, int]]:
+    return Counter((e["subject"], e["launch"], e["bytes"]) for e in events if e["event"] == "point")
+
+
+def starts(tmp_path: Path, name: str = "fake") -> int:
+    return (tmp_path / f"{name}.log").read_text().count("start")
+
+
+EVERYTHING = Counter({("fake", k, n): 1 for k in range(2) for n in (0, 8, 64)})
+
+
+def test_every_point_of_every_launch_once(fake: Fake, go: Go, tmp_path: Path) -> None:
+    failed, events = go(fake())
+    assert failed == {}
+    assert measured(events) == EVERYTHING
+    assert starts(tmp_path) == 2
+    assert go(fake())[1] == events
+    assert starts(tmp_path) == 2, "a finished run starts nothing"
+
+
+def test_only_what_is_missing_is_measured_again(fake: Fake, go: Go, tmp_path: Path) -> None:
+    _, events = go(fake())
+    lines = (tmp_path / "run/journal.jsonl").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line).get("bytes") != 8]
+    (tmp_path / "run/journal.jsonl").write_text("".join(kept))
+    (tmp_path / "fake.log").unlink()
+    assert measured(go(fake())[1]) == measured(events)
+    asked = (tmp_path / "fake.log").read_text().splitlines()
+    assert [line.split()[-1] for line in asked] == ["start", "8", "start", "8"]
+
+
+def test_launches_of_subjects_take_turns(fake: Fake, go: Go) -> None:
+    _, events = go(fake("a"), fake("b"), launches=5)
+    order = [(e["launch"], e["subject"]) for e in events if e["event"] == "launch"]
+    assert [launch for launch, _ in order] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert {subject for _, subject in order[::2]} == {"a", "b"}, "shuffled"
+
+
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [
+        ("sys.exit('no slots available')", "exit code 1: no slots available"),
+        ("time.sleep(1000)", "no answer within 0.5 s"),
+        ("os.kill(os.getpid(), 9)", "signal 9"),
+    ],
+)
+def test_a_subject_that_never_starts_is_given_up(
+    fake: Fake, go: Go, before: str, reason: str, tmp_path: Path
+) -> None:
+    timeout_s = 0.5 if "0.5" in reason else 10.0
+    good = fake("good")
+    failed, events = go(fake("bad", before), good, timeout_s=timeout_s)
+    assert list(failed) == ["bad"]
+    assert reason in failed["bad"]
+    assert starts(tmp_path, "bad") == 2
+    assert {subject for subject, _, _ in measured(events)} == {"good"}
+    assert sum(measured(events).values()) == 6
+
+
+def test_single_processes_instead_of_ranks_are_noticed(fake: Fake, go: Go) -> None:
+    failed, _ = go(fake(ranks=1))
+    assert failed == {"fake": "1 ranks started together instead of 2"}
+
+
+@pytest.mark.parametrize("sizes", ["0,8,64", "0:64"])
+def test_a_point_at_which_launches_die_is_left_out(fake: Fake, go: Go, sizes: str) -> None:
+    failed, events = go(fake(each="if n == 8: sys.exit('bad size')"), bytes=sizes)
+    assert failed == {}
+    (lost,) = [e for e in events if e["event"] == "failed"]
+    assert lost["bytes"] == 8
+    assert "bad size" in lost["reason"]
+    found = measured(events)
+    assert {n for _, _, n in found} >= {0, 64}
+    assert 8 not in {n for _, _, n in found}
+    assert all(found["fake", launch, n] == 1 for launch in range(2) for n in (0, 64))
+
+
+def test_the_only_point_may_be_the_one_that_fails(fake: Fake, go: Go) -> None:
+    good = fake("good")
+    failed, events = go(fake(each="sys.exit(3)"), good, bytes="8")
+    assert "exit code 3" in failed["fake"]
+    assert measured(events) == Counter({("good", 0, 8): 1, ("good", 1, 8): 1})
+
+
+def test_a_subject_that_dies_for_good_is_given_up(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """It answered once, then never again: not every point of the plan is tried twice."""
+    once = f"os.path.exists({str(tmp_path / 'x')!r}) and sys.exit('gone')"
+    each = f"{once} or open({str(tmp_path / 'x')!r}, 'w')"
+    failed, _ = go(fake(each=each), bytes="0:99:1")
+    assert "gone" in failed["fake"]
+    assert starts(tmp_path) == FAILURES_IN_A_ROW_MAX
+
+
+def test_a_launch_that_died_once_goes_on(fake: Fake, go: Go, tmp_path: Path) -> None:
+    mark = str(tmp_path / "x")
+    each = f"n == 8 and not os.path.exists({mark!r}) and (open({mark!r}, 'w'), os._exit(9))"
+    failed, events = go(fake(each=each))
+    assert failed == {}
+    assert measured(events) == EVERYTHING
+    assert starts(tmp_path) == 3
+
+
+def test_an_answer_that_is_an_error_leaves_the_point_out(fake: Fake, go: Go) -> None:
+    each = "\n    ".join(
+        [
+            "if n == 8:",
+            '    say(nhalf="error", id=asked["id"], message="too large")',
+            "    continue",
+        ]
+    )
+    _, events = go(fake(each=each))
+    (lost,) = [e for e in events if e["event"] == "failed"]
+    assert (lost["bytes"], lost["reason"]) == (8, "too large")
+    assert sum(measured(events).values()) == 4
+
+
+def test_noise_and_stale_records_do_not_shift_answers(fake: Fake, go: Go) -> None:
+    each = 'print("noise"); say(nhalf="point", id="99"); sys.stdout.write("no end ")'
+    _, events = go(fake(before="print('{')", each=each))
+    assert measured(events) == EVERYTHING
+
+
+def test_silence_at_a_point_is_waited_for_only_so_long(fake: Fake, go: Go) -> None:
+    each = "n == 8 and time.sleep(1000)"
+    failed, events = go(fake(each=each), timeout_s=0.5, bytes="0,8", launches=1, budget_s=0.1)
+    assert failed == {}
+    (lost,) = [e for e in events if e["event"] == "failed"]
+    assert lost["reason"].startswith("no answer within")
+
+
+def test_refined_sizes_are_kept_for_resuming(fake: Fake, go: Go, tmp_path: Path) -> None:
+    jumping = fake(each="n = n + 10**4 if n > 100 else n")
+    _, events = go(jumping, bytes="0:1K", launches=1)
+    (sizes,) = [e["sizes"] for e in events if e["event"] == "sizes"]
+    low = max(n for n in sizes if n <= 100)
+    high = min(n for n in sizes if n > 100)
+    assert high <= low * 1.05
+    assert sorted(n for _, _, n in measured(events)) == sizes
+    before = starts(tmp_path)
+    go(jumping, bytes="0:1K", launches=1)
+    assert starts(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "point"},
+        {"event": "sizes", "subject": "x"},
+        {"event": "failed", "pattern": "p", "ranks": 2},
+        {"event": "point", "pattern": [], "ranks": 2, "bytes": 3, "subject": "x", "launch": 0},
+    ],
+)
+def test_a_journal_of_another_form_is_one_clear_line(event: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="event of another form"):
+        State().note(event)
+
+
+def test_events_that_are_not_known_are_passed_over() -> None:
+    state = State()
+    state.note({"event": "later"})
+    assert state == State()
+
+
+class TestPlacementAdvice:
+    @staticmethod
+    def rank(host: str, *cores: int) -> dict[str, Any]:
+        return {"host": host, "allowed_cpus": list(cores)}
+
+    def test_each_on_a_core_of_its_own(self) -> None:
+        assert placement_advice([self.rank("a", 0), self.rank("a", 1)]) == []
+
+    def test_nobody_is_anywhere(self) -> None:
+        assert placement_advice([]) == []
+
+    def test_one_that_may_move(self) -> None:
+        assert placement_advice([self.rank("a", 0, 1), self.rank("a", 1)]) == ["unpinned"]
+
+    def test_one_that_does_not_say(self) -> None:
+        assert "unpinned" in placement_advice([self.rank("a"), self.rank("a", 1)])
+
+    def test_two_on_one_core(self) -> None:
+        assert placement_advice([self.rank("a", 3), self.rank("a", 3)]) == ["oversubscribed"]
+
+    def test_the_same_core_of_two_hosts(self) -> None:
+        assert placement_advice([self.rank("a", 3), self.rank("b", 3)]) == []
+
+    def test_more_ranks_than_cores(self) -> None:
+        both = [self.rank("a", 0, 1)] * 3
+        assert placement_advice(both) == ["unpinned", "oversubscribed"]
