@@ -49,6 +49,8 @@ $(VENV)/stamp-test: locks/test.txt $(VENV)/stamp-run
 # The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
 # an mpiexec beside nhalf. build/wheel keeps the object files for the next time.
 build/dist/stamp: $(SOURCES) $(BUILD)/stamp
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || { \
+	  echo "nhalf: there is no C++ compiler; run: apt-get install g++" >&2; exit 3; }
 	@echo "nhalf: building the probes"
 	@rm -rf build/dist && mkdir -p build/dist
 	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(BUILD)/bin/python -m build --wheel --no-isolation \
