@@ -20,14 +20,21 @@ def emit_json(result: Any) -> None:
 
 def console() -> Console:
     """A console on standard error."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return _console(stderr=True)
 
 
 def stdout_console() -> Console:
     """A console on standard output; wide enough for tables when it is no terminal."""
+    plain = _console()
+    return plain if plain.is_terminal else _console(width=120)
+
+
+def _console(**choices: Any) -> Console:
+    """A console that leaves it to the caller what a reader who went away means."""
     from rich.console import Console
 
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=120)
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(highlight=False, **choices)

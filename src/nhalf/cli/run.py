@@ -24,6 +24,7 @@ LAUNCHES = 5
 
 
 def command(
+    context: typer.Context,
     pattern: Annotated[
         str, typer.Option(help="Patterns, separated by commas, or all.")
     ] = "pingpong",
@@ -70,6 +71,7 @@ def command(
     from nhalf.study.session import resume as reopen
 
     if resume is not None:
+        _check_only_resume(context)
         prepared = reopen(resume)
     else:
         choices: dict[str, Any] = {
@@ -82,6 +84,23 @@ def command(
         prepared = begin(_plan(choices), out)
     outcome = _measure(prepared, Progress(quiet or json))
     _finish(outcome, json=json, quiet=quiet, report=report)
+
+
+def _check_only_resume(context: typer.Context) -> None:
+    """A run goes on with its own plan; raises InputError when another one was asked for."""
+    allowed = {"resume", "report", "quiet", "json"}
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name is not None
+        and parameter.name not in allowed
+        and getattr(context.get_parameter_source(parameter.name), "name", "") == "COMMANDLINE"
+    ]
+    if given:
+        raise InputError(
+            f"a run goes on as it was begun, so --resume does not go with {', '.join(given)}",
+            "begin another run for another plan",
+        )
 
 
 def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> Outcome:

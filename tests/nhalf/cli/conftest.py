@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a user starts it: in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TIMEOUT_S = 240.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def is_error(self, code: int, *words: str) -> None:
+        """One clear line on standard error, nothing on standard output."""
+        assert self.code == code, self.err
+        assert self.out == ""
+        assert self.err.startswith("nhalf: error: "), self.err
+        assert self.err.count("\n") == 1, self.err
+        for word in words:
+            assert word in self.err, self.err
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Callable[..., Ended]:
+    """Calls nhalf in an empty folder; `environment` is added, `before` runs in the child."""
+
+    def start(*words: str | Path, before: Any = None, **environment: str) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "nhalf", *map(str, words)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+            preexec_fn=before,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return start
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a file system in memory with options of its own, such as size=64k; may be asked again.
+
+    Only the superuser may, and not in every container.
+    """
+    folder = tmp_path / "disk"
+
+    def mount(options: str) -> Path:
+        if os.path.ismount(folder):
+            options = f"remount,{options}"
+        folder.mkdir(exist_ok=True)
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            pytest.skip(f"mount cannot be started: {error}")
+        if done.returncode != 0:
+            pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
+        return folder
+
+    yield mount
+    if os.path.ismount(folder):
+        subprocess.run(["umount", "-l", str(folder)], check=True)

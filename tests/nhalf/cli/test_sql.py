@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf sql`: one question to any number of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.store.run import Run
+from nhalf.store.schema import VERSION
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def runs(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> list[Path]:
+    """Two runs in ./runs."""
+    made = []
+    for seed, name in enumerate(("first", "second")):
+        folder = tmp_path / "runs" / name
+        Run.create(folder, {})
+        frame = make_measurements(sizes=(0, 8, 64), launches=3, seed=seed).collect().drop("run")
+        frame.write_parquet(
+            folder / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
+        )
+        made.append(folder)
+    return made
+
+
+def test_all_runs_are_asked_where_none_is_named(call: Call, runs: list[Path]) -> None:
+    ended = call("sql", "select run, count(*) as n from points group by run order by run", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    assert json.loads(ended.out) == {
+        "columns": ["run", "n"],
+        "rows": [["first", 3], ["second", 3]],
+    }
+
+
+def test_runs_can_be_named(call: Call, runs: list[Path]) -> None:
+    ended = call("sql", "select distinct run from launches", runs[1], "--json")
+    assert json.loads(ended.out)["rows"] == [["second"]]
+
+
+def test_people_see_a_table(call: Call, runs: list[Path]) -> None:
+    text = "select bytes, 'a [/b] c' as \"[bold]\", null as none from points limit 2"
+    ended = call("sql", text)
+    assert (ended.code, ended.err) == (0, "")
+    assert "a [/b] c" in ended.out
+    assert "[bold]" in ended.out
+
+
+def test_values_without_a_number_are_null(call: Call, runs: list[Path]) -> None:
+    nothing = "(median_s - median_s)"
+    text = f"select {nothing} / {nothing} as x, 1 / {nothing} as y from points limit 1"
+    ended = call("sql", text, "--json")
+    assert json.loads(ended.out)["rows"] == [[None, None]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("selec 1", "cannot be answered"),
+        ("select nope from points", "nope"),
+        ("select * from nope", "tables are points, launches and samples"),
+        ("", "cannot be answered"),
+    ],
+)
+def test_a_question_without_an_answer(call: Call, runs: list[Path], text: str, said: str) -> None:
+    call("sql", text).is_error(2, said)
+
+
+def test_nothing_to_ask(call: Call, tmp_path: Path) -> None:
+    call("sql", "select 1").is_error(2, "no run to ask")
+    call("sql", "select 1", "nowhere").is_error(2, "nowhere is not a run directory")
+    call("sql").is_error(2, "query")
