@@ -14,7 +14,7 @@ from typing import Any
 from nhalf.errors import InputError
 from nhalf.store.journal import Journal
 from nhalf.store.run import Run
-from nhalf.study.plan import Budget, Plan, Point
+from nhalf.study.plan import Budget, Plan, Point, budget_of
 from nhalf.study.process import LaunchError, Probe
 from nhalf.study.progress import Progress
 from nhalf.study.refine import refine
@@ -90,7 +90,9 @@ class Measuring:
         self.answered = {key for key, _, _ in self.state.done}
         self.suspects: Counter[tuple[str, Point]] = Counter()
         starts = plan.launches * len(self.subjects) * len(plan.ranks)
-        self.budget = Budget(plan.budget_s, starts)
+        curves = sum(len(set(plan.patterns) & set(s.patterns)) for s in self.subjects)
+        sizes = len(parse_sizes(plan.bytes).size_bytes)
+        self.budget = Budget(budget_of(plan, curves * len(plan.ranks), sizes), starts)
 
     def run(self) -> dict[str, str]:
         """Measure all that is not in the journal yet; the reasons of subjects that failed."""

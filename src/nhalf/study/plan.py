@@ -14,6 +14,10 @@ POINT_COST_S = 0.003
 """What a point takes beside its slice, until it has been measured."""
 LAUNCH_COST_S = 1.0
 """Starting and ending the processes, until it has been measured."""
+CURVE_BUDGET_S = 14.0
+"""What a curve (a pattern on a library) may take where no budget is given, unless it is long."""
+POINT_BUDGET_S = 0.02
+"""What a point of a long curve may take in each launch where no budget is given."""
 LAUNCHES_MIN = 2
 """So many launches are made even when the budget is spent: fewer give no interval over launches."""
 
@@ -21,8 +25,8 @@ LAUNCHES_MIN = 2
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The choices of one run, kept in run.json, so that it can be resumed.
 
-    `bytes` is the text that study/sizes.py reads; `budget_s` 0 means as long as the target
-    precision needs, within a limit per point; `options` goes to the transport (model parameters).
+    `bytes` is the text that study/sizes.py reads; `budget_s` 0 means so many seconds for
+    each curve (`budget_of`); `options` goes to the transport (model parameters).
     """
 
     transports: list[str]
@@ -49,6 +53,13 @@ class Point:
     size_bytes: int
 
 
+def budget_of(plan: Plan, curves: int, sizes: int) -> float:
+    """The time in seconds for a run of so many curves with so many coarse sizes each."""
+    if plan.budget_s > 0:
+        return plan.budget_s
+    return curves * max(CURVE_BUDGET_S, plan.launches * sizes * POINT_BUDGET_S)
+
+
 class Budget:
     """Gives every point still to come the same share of the time that is left.
 
@@ -57,8 +68,8 @@ class Budget:
     """
 
     def __init__(self, budget_s: float, launches: int) -> None:
-        """`launches` counts the starts of processes to come; a `budget_s` of 0 sets no limit."""
-        self._ends_s = time.monotonic() + budget_s if budget_s > 0 else None
+        """`launches` counts the starts of processes to come."""
+        self._ends_s = time.monotonic() + budget_s
         self._launches = launches
         self._launch_cost_s = LAUNCH_COST_S
         self._point_cost_s = POINT_COST_S
@@ -74,13 +85,10 @@ class Budget:
 
     def slice_s(self, points: int) -> float:
         """Seconds of sampling for the next of `points` points, never below SLICE_MIN_S."""
-        if self._ends_s is None:
-            return SLICE_MAX_S
         left_s = self._ends_s - time.monotonic() - self._launches * self._launch_cost_s
         share_s = left_s / max(1, points) - self._point_cost_s
         return min(SLICE_MAX_S, max(SLICE_MIN_S, share_s))
 
     def spent(self, launch: int) -> bool:
         """Whether there is no time for launch number `launch`, from 0."""
-        over = self._ends_s is not None and time.monotonic() > self._ends_s
-        return over and launch >= LAUNCHES_MIN
+        return launch >= LAUNCHES_MIN and time.monotonic() > self._ends_s

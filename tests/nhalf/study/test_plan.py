@@ -9,7 +9,23 @@ import msgspec
 import pytest
 
 from nhalf.study import plan as module
-from nhalf.study.plan import LAUNCHES_MIN, SLICE_MAX_S, SLICE_MIN_S, Budget, Plan
+from nhalf.study.plan import (
+    CURVE_BUDGET_S,
+    LAUNCHES_MIN,
+    POINT_BUDGET_S,
+    SLICE_MAX_S,
+    SLICE_MIN_S,
+    Budget,
+    Plan,
+    budget_of,
+)
+
+
+CHOICES = {
+    "transports": ["mpi"], "mpi": ["mpich-5.0.2"], "patterns": ["pingpong"], "ranks": [2],
+    "bytes": "0:4M", "launches": 5, "budget_s": 0.0, "precision": 0.01, "placement": "cores",
+    "options": "", "seed": 1, "timeout_s": 60.0,
+}  # fmt: skip
 
 
 class Clock:
@@ -26,11 +42,21 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     yield fake
 
 
-def test_without_a_budget_every_point_may_take_its_time(clock: Clock) -> None:
-    budget = Budget(0.0, 5)
-    clock.now_s += 1e9
-    assert budget.slice_s(10_000) == SLICE_MAX_S
-    assert not budget.spent(99)
+@pytest.fixture
+def plan() -> Plan:
+    return msgspec.convert(CHOICES, Plan)
+
+
+def test_without_a_budget_a_curve_has_its_time(plan: Plan) -> None:
+    """24 sizes in 5 launches: 14 s a curve; a fine grid gets what its points need."""
+    assert budget_of(plan, curves=1, sizes=24) == CURVE_BUDGET_S
+    assert budget_of(plan, curves=3, sizes=24) == 3 * CURVE_BUDGET_S
+    assert budget_of(plan, curves=1, sizes=2001) == 2001 * plan.launches * POINT_BUDGET_S
+
+
+def test_a_given_budget_is_for_all_curves(plan: Plan) -> None:
+    given = msgspec.structs.replace(plan, budget_s=60.0)
+    assert budget_of(given, curves=24, sizes=100) == 60.0
 
 
 @pytest.mark.parametrize("points", [0, 1, 10, 1000, 10**9])
@@ -79,15 +105,7 @@ def test_more_launches_than_planned_do_no_harm(clock: Clock) -> None:
     assert SLICE_MIN_S <= budget.slice_s(100) <= SLICE_MAX_S
 
 
-CHOICES = {
-    "transports": ["mpi"], "mpi": ["mpich-5.0.2"], "patterns": ["pingpong"], "ranks": [2],
-    "bytes": "0:4M", "launches": 5, "budget_s": 0.0, "precision": 0.01, "placement": "cores",
-    "options": "", "seed": 1, "timeout_s": 60.0,
-}  # fmt: skip
-
-
-def test_a_plan_survives_its_file() -> None:
-    plan = msgspec.convert(CHOICES, Plan)
+def test_a_plan_survives_its_file(plan: Plan) -> None:
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
 
 
