@@ -20,7 +20,6 @@ from nhalf.study.plan import (
     budget_of,
 )
 
-
 CHOICES = {
     "transports": ["mpi"], "mpi": ["mpich-5.0.2"], "patterns": ["pingpong"], "ranks": [2],
     "bytes": "0:4M", "launches": 5, "budget_s": 0.0, "precision": 0.01, "placement": "cores",
