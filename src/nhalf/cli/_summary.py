@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 INTERVAL_FACTOR_MAX = 100
 """An interval that reaches this many times the value says that nothing is known."""
+
+RICH_ROWS_MAX = 200
 
 
 def _table(*columns: str) -> Table:
@@ -90,34 +93,48 @@ def _interval(median_s: float, low_s: float, high_s: float) -> str:
 
 def show_points(run: Run, summary: pl.DataFrame) -> None:
     """Every point, one table per library and pattern."""
-    from rich.markup import escape
-
+    columns = ("size", "median", "95 % interval", "rate", "launches", "samples", "doubts")
     console = stdout_console()
     for (mpi, transport, pattern, ranks), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks"], maintain_order=True
     ):
         title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
-        console.print(f"\n[bold]{escape(str(pattern))}[/bold]  {ranks} ranks  {escape(title)}")
-        table = _table("size", "median", "95 % interval", "rate", "launches", "samples", "doubts")
-        for row in points.sort("bytes").iter_rows(named=True):
-            rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
-            table.add_row(
-                format_size(row["bytes"]),
-                format_time(row["median_s"]),
-                _interval(row["median_s"], row["ci_low_s"], row["ci_high_s"]),
-                format_rate(rate) if row["bytes"] else "",
-                str(row["launches"]),
-                str(row["samples"]),
-                escape(", ".join(row["advice"])),
-            )
-        console.print(table)
+        console.print(f"\n{pattern}  {ranks} ranks  {title}", markup=False, soft_wrap=True)
+        rows = [_point_row(row) for row in points.sort("bytes").iter_rows(named=True)]
+        show_table(columns, rows)
 
 
-def frame_table(frame: pl.DataFrame) -> Table:
+def _point_row(row: dict[str, Any]) -> list[str]:
+    """The cells of one point."""
+    rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
+    return [
+        format_size(row["bytes"]),
+        format_time(row["median_s"]),
+        _interval(row["median_s"], row["ci_low_s"], row["ci_high_s"]),
+        format_rate(rate) if row["bytes"] else "",
+        str(row["launches"]),
+        str(row["samples"]),
+        ", ".join(row["advice"]),
+    ]
+
+
+def show_frame(frame: pl.DataFrame) -> None:
     """Any frame as a table."""
+    rows = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
+    show_table(frame.columns, rows)
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Cells as they are; long tables without rules, which take rich a millisecond per row."""
     from rich.markup import escape
 
-    table = _table(*frame.columns)
-    for row in frame.iter_rows():
-        table.add_row(*("" if value is None else escape(str(value)) for value in row))
-    return table
+    if len(rows) <= RICH_ROWS_MAX:
+        table = _table(*columns)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        stdout_console().print(table)
+        return
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    for row in (columns, *rows):
+        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        sys.stdout.write("  ".join([row[0].ljust(len(first)), *others]) + "\n")

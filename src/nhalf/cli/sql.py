@@ -19,8 +19,8 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Ask runs with SQL: tables points (summary), launches (medians), samples (raw)."""
-    from nhalf.cli._output import emit_json, stdout_console
-    from nhalf.cli._summary import frame_table
+    from nhalf.cli._output import emit_json
+    from nhalf.cli._summary import show_frame
     from nhalf.store.query import query as ask
     from nhalf.store.run import Run
 
@@ -31,4 +31,4 @@ def command(
     if json:
         emit_json({"columns": answer.columns, "rows": answer.rows()})
     else:
-        stdout_console().print(frame_table(answer))
+        show_frame(answer)
