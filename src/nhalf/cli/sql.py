@@ -21,7 +21,7 @@ def command(
     """Ask runs with SQL: tables points (summary), launches (medians), samples (raw)."""
     from nhalf.cli._output import emit_json
     from nhalf.cli._summary import show_frame
-    from nhalf.store.query import query as ask
+    from nhalf.statistics.query import query as ask
     from nhalf.store.run import Run
 
     chosen = runs or sorted(path.parent for path in Path("runs").glob("*/run.json"))

@@ -7,18 +7,19 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from nhalf.errors import InputError
 from nhalf.store.journal import Journal
 from nhalf.store.run import Run
+from nhalf.study.placement import placement_advice
 from nhalf.study.plan import Budget, Plan, Point, budget_of
 from nhalf.study.process import LaunchError, Probe
 from nhalf.study.progress import Progress
 from nhalf.study.refine import refine
 from nhalf.study.sizes import parse_sizes
+from nhalf.study.state import State
 from nhalf.study.subject import Subject
 
 FAILURES_MAX = 2
@@ -36,40 +37,6 @@ class Answer:
     point: Point
     record: dict[str, Any]
     spent_s: float
-
-
-@dataclass
-class State:
-    """What a journal says is done: points by subject and launch, sizes found, failures."""
-
-    done: set[tuple[str, int, Point]] = field(default_factory=set)
-    sizes: dict[tuple[str, str, int], list[int]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    impossible: set[tuple[str, Point]] = field(default_factory=set)
-
-    def note(self, event: dict[str, Any]) -> None:
-        """Take in one event of the journal.
-
-        Raises InputError when it is not of the form that this file writes.
-        """
-        try:
-            self._note(event)
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"the journal holds an event of another form: {error!r}", "measure again"
-            ) from error
-
-    def _note(self, event: dict[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "sizes":
-            key = (event["subject"], event["pattern"], event["ranks"])
-            self.sizes[key] = event["sizes"]
-        elif kind in ("point", "failed"):
-            point = Point(event["pattern"], event["ranks"], event["bytes"])
-            if kind == "point":
-                self.done.add((event["subject"], event["launch"], point))
-            else:
-                self.impossible.add((event["subject"], point))
 
 
 class Measuring:
@@ -338,25 +305,6 @@ class Measuring:
         limit = FAILURES_IN_A_ROW_MAX if subject.key in self.answered else FAILURES_MAX
         if self.failures[subject.key] >= limit:
             self.state.failed[subject.key] = reason
-
-
-def placement_advice(placement: Sequence[dict[str, Any]]) -> list[str]:
-    """Doubts about where ranks are, from what each rank says of itself.
-
-    'unpinned' where a rank may move between cores, 'oversubscribed' where two ranks of one host
-    have one core only, or ranks outnumber the cores they may use.
-    """
-    cores: dict[str, set[int]] = {}
-    ranks: Counter[str] = Counter()
-    for rank in placement:
-        cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
-        ranks[rank["host"]] += 1
-    advice = []
-    if any(len(rank["allowed_cpus"]) != 1 for rank in placement):
-        advice.append("unpinned")
-    if any(ranks[host] > len(cores[host]) for host in ranks):
-        advice.append("oversubscribed")
-    return advice
 
 
 def _line(identity: str, point: Point, slice_s: float, precision: float) -> str:

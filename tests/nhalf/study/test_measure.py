@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from nhalf.errors import InputError
 from nhalf.store.run import Run
 from nhalf.study import process
-from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring, State, placement_advice
+from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring
 from nhalf.study.plan import Plan
 from nhalf.study.progress import Progress
 from nhalf.study.subject import Subject
@@ -221,51 +220,3 @@ def test_refined_sizes_are_kept_for_resuming(fake: Fake, go: Go, tmp_path: Path)
     before = starts(tmp_path)
     go(jumping, bytes="0:1K", launches=1)
     assert starts(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        {"event": "point"},
-        {"event": "sizes", "subject": "x"},
-        {"event": "failed", "pattern": "p", "ranks": 2},
-        {"event": "point", "pattern": [], "ranks": 2, "bytes": 3, "subject": "x", "launch": 0},
-    ],
-)
-def test_a_journal_of_another_form_is_one_clear_line(event: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="event of another form"):
-        State().note(event)
-
-
-def test_events_that_are_not_known_are_passed_over() -> None:
-    state = State()
-    state.note({"event": "later"})
-    assert state == State()
-
-
-class TestPlacementAdvice:
-    @staticmethod
-    def rank(host: str, *cores: int) -> dict[str, Any]:
-        return {"host": host, "allowed_cpus": list(cores)}
-
-    def test_each_on_a_core_of_its_own(self) -> None:
-        assert placement_advice([self.rank("a", 0), self.rank("a", 1)]) == []
-
-    def test_nobody_is_anywhere(self) -> None:
-        assert placement_advice([]) == []
-
-    def test_one_that_may_move(self) -> None:
-        assert placement_advice([self.rank("a", 0, 1), self.rank("a", 1)]) == ["unpinned"]
-
-    def test_one_that_does_not_say(self) -> None:
-        assert "unpinned" in placement_advice([self.rank("a"), self.rank("a", 1)])
-
-    def test_two_on_one_core(self) -> None:
-        assert placement_advice([self.rank("a", 3), self.rank("a", 3)]) == ["oversubscribed"]
-
-    def test_the_same_core_of_two_hosts(self) -> None:
-        assert placement_advice([self.rank("a", 3), self.rank("b", 3)]) == []
-
-    def test_more_ranks_than_cores(self) -> None:
-        both = [self.rank("a", 0, 1)] * 3
-        assert placement_advice(both) == ["unpinned", "oversubscribed"]

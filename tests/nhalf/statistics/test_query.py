@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nhalf.errors import InputError
-from nhalf.store.query import query
+from nhalf.statistics.query import query
 from nhalf.store.run import Run
 from nhalf.store.schema import SUMMARY_COLUMNS
 

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a journal says, in every form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nhalf.errors import InputError
+from nhalf.study.state import State
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event": "point"},
+        {"event": "sizes", "subject": "x"},
+        {"event": "failed", "pattern": "p", "ranks": 2},
+        {"event": "point", "pattern": [], "ranks": 2, "bytes": 3, "subject": "x", "launch": 0},
+    ],
+)
+def test_a_journal_of_another_form_is_one_clear_line(event: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="event of another form"):
+        State().note(event)
+
+
+def test_events_that_are_not_known_are_passed_over() -> None:
+    state = State()
+    state.note({"event": "later"})
+    assert state == State()
