@@ -77,3 +77,34 @@ def build_measurements(
                     }
                 )
     return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
+
+
+@pytest.fixture
+def point_event() -> Callable[..., dict[str, Any]]:
+    """A point's event; columns may be given other values."""
+
+    def make(**columns: Any) -> dict[str, Any]:
+        return {
+            "event": "point",
+            "subject": "mpich-5.0.2",
+            "transport": "mpi",
+            "mpi": "mpich-5.0.2",
+            "pattern": "pingpong",
+            "algorithm": "native",
+            "ranks": 2,
+            "placement": "cores",
+            "bytes": 8,
+            "launch": 0,
+            "position": 0,
+            "started_s": 1.7e9,
+            "batch": 100,
+            "messages_per_round": 2,
+            "bytes_per_time": 8,
+            "stop": "precision",
+            "verified": True,
+            "advice": [],
+            "samples_s": [1e-6, 1.1e-6, 1.2e-6],
+            **columns,
+        }
+
+    return make
