@@ -29,7 +29,7 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
-    The reported value is the median of the launch medians, its interval that of
+    The reported value is the pseudomedian of the launch medians, its interval that of
     `launch_interval`; with one launch, that of `sample_interval`, and the advice says so.
     `advice` holds what probe and launcher said and what the samples give away, in the order of
     `nhalf.statistics.advice.ADVICES`; names that are not in the list come last.

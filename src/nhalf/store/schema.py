@@ -52,4 +52,5 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "verified": pl.Boolean(),
     "advice": pl.List(pl.String()),
 }
-"""One row is one point of one run: what is reported. Derived from measurements, never stored."""
+"""One row is one point of one run: what is reported. `median_s` is the pseudomedian of the launch
+medians (statistics/intervals.py). Derived from the measurements, never stored."""

@@ -137,7 +137,7 @@ def test_hiccup_beside_a_switch_does_not_hide_it(make_measurements: Make) -> Non
     found = of_kind(findings(report_data(times_factor(measured, hiccup, 30))), "switch-costs")
     assert found.low <= 6.8 <= found.high
     assert found.high / found.low < 1.1
-    assert "costs 6.8x the time (interval 6.79 to 6.81)" in found.text
+    assert "costs 6.8x the time (interval 6.79 to 6.82)" in found.text
 
 
 def test_remedy_of_a_switch_comes_from_the_same_setting(make_measurements: Make) -> None:

@@ -61,11 +61,11 @@ def test_confidence_is_between_0_and_1(confidence: float) -> None:
 
 
 def test_the_formula_by_hand() -> None:
-    """Student's t(4) at 97 % is 3.2976; the mean of the logarithms is 0, their deviation 1."""
+    """Student's t(4) at 98 % is 3.7469; the mean of the logarithms is 0, their deviation 1."""
     logs = np.array([-1.2, -0.6, 0.0, 0.6, 1.2]) / math.sqrt(0.9)
     assert np.std(logs, ddof=1) == pytest.approx(1.0)
     interval = launch_interval(np.exp(logs))
-    reach = 3.2976 / math.sqrt(5)
+    reach = 3.7469 / math.sqrt(5)
     assert interval.median == pytest.approx(1.0)
     assert math.log(interval.low) == pytest.approx(-reach, rel=1e-4)
     assert math.log(interval.high) == pytest.approx(reach, rel=1e-4)
@@ -78,11 +78,35 @@ def test_half_width_is_the_larger_side_relative_to_the_median() -> None:
     assert Interval(0.0, 0.0, 1.0).half_width == math.inf
 
 
+def pseudomedian(values: list[float]) -> float:
+    """Hodges and Lehmann 1963, word by word: the median of the means of all pairs, on logarithms."""
+    logs = [math.log(value) for value in values]
+    pairs = [(one + other) / 2 for i, one in enumerate(logs) for other in logs[i:]]
+    return math.exp(float(np.median(pairs)))
+
+
 @given(st.lists(times, min_size=1, max_size=12))
-def test_the_interval_holds_the_median(medians: list[float]) -> None:
+def test_the_value_is_the_pseudomedian_and_lies_in_its_interval(medians: list[float]) -> None:
     interval = launch_interval(medians)
-    assert interval.median == pytest.approx(float(np.median(medians)))
+    assert interval.median == pytest.approx(pseudomedian(medians))
     assert interval.covers(interval.median)
+
+
+def test_above_fifty_launches_the_value_is_the_median() -> None:
+    many = [1.0 + 0.001 * i for i in range(51)]
+    assert launch_interval(many).median == pytest.approx(float(np.median(many)))
+
+
+def test_one_launch_of_five_that_went_wrong_hardly_moves_the_value() -> None:
+    assert launch_interval([1.0, 1.01, 0.99, 1.0, 3.0]).median == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("slow", [2, 3])
+def test_a_machine_in_two_states_gives_a_value_between_them(slow: int) -> None:
+    interval = launch_interval([1.0] * (5 - slow) + [3.0] * slow)
+    assert interval.median == pytest.approx(math.sqrt(3.0))
+    assert interval.low < 1.1
+    assert interval.high > 2.7
 
 
 @given(st.lists(times, min_size=2, max_size=9), st.floats(min_value=0.25, max_value=8))
@@ -93,12 +117,12 @@ def test_the_interval_scales_with_its_unit(medians: list[float], factor: float) 
     assert other.high == pytest.approx(factor * one.high, rel=1e-9)
 
 
-def test_the_interval_is_stretched_to_the_median() -> None:
-    """Seven launches at 1 and five at 100: Student's interval would lie above the median."""
-    interval = launch_interval([1.0] * 7 + [100.0] * 5)
+def test_the_interval_is_stretched_to_the_value() -> None:
+    """Forty launches at 1, ten at a million: Student's interval would lie above the value."""
+    interval = launch_interval([1.0] * 40 + [1e6] * 10)
     assert (interval.median, interval.low) == (1.0, 1.0)
-    interval = launch_interval([1.0] * 5 + [100.0] * 7)
-    assert (interval.median, interval.high) == (100.0, 100.0)
+    interval = launch_interval([1.0] * 10 + [1e6] * 40)
+    assert interval.high == interval.median == pytest.approx(1e6)
 
 
 def test_rows_with_gaps_equal_rows_without() -> None:
@@ -126,19 +150,19 @@ def test_no_rows_and_no_launches() -> None:
     ids=["lognormal", "skewed", "heavy-tailed"],
 )
 def test_coverage_is_as_published(draw: Callable[..., Floats], true: float, launches: int) -> None:
-    """93 to 98.5 %: 97 % by theory for normal logarithms, less 5 binomial deviations each way."""
+    """98 % by theory for normal logarithms; found 96.6 % (skewed, 3) to 98.8 % (heavy tails, 9)."""
     random = np.random.default_rng(launches)
     _, low, high = launch_intervals(draw(random, (20000, launches)))
-    assert 0.93 < np.mean((low <= true) & (true <= high)) < 0.985
+    assert 0.96 < np.mean((low <= true) & (true <= high)) < 0.992
 
 
 @pytest.mark.parametrize("launches", [5, 6])
 def test_the_interval_holds_the_next_run(launches: int) -> None:
-    """What the next run reports on an unchanged machine lies inside in about 90 %."""
+    """What the next run reports on an unchanged machine lies inside in 94 % (5) and 93 % (6)."""
     random = np.random.default_rng(7)
     median, low, high = launch_intervals(np.exp(0.05 * random.standard_normal((20000, launches))))
     following = np.roll(median, 1)
-    assert 0.89 < np.mean((low <= following) & (following <= high)) < 0.92
+    assert 0.92 < np.mean((low <= following) & (following <= high)) < 0.95
 
 
 def test_sample_interval_of_little() -> None:
