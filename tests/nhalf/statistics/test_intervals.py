@@ -79,7 +79,7 @@ def test_half_width_is_the_larger_side_relative_to_the_median() -> None:
 
 
 def pseudomedian(values: list[float]) -> float:
-    """Hodges and Lehmann 1963, word by word: the median of the means of all pairs, on logarithms."""
+    """Hodges and Lehmann 1963, literally: the median of the means of all pairs, on logarithms."""
     logs = [math.log(value) for value in values]
     pairs = [(one + other) / 2 for i, one in enumerate(logs) for other in logs[i:]]
     return math.exp(float(np.median(pairs)))
