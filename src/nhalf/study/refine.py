@@ -17,45 +17,54 @@ WIDTH = 1.05
 """A bracket is narrow enough when its upper size is within this factor of its lower one."""
 DEVIATION = 0.12
 """A step is a change where the time differs by more than this from the line of its neighbours."""
-BRACKETS_MAX = 6
+SLIGHT_DEVIATION = 0.06
+"""A step with a lesser deviation than a change, but more than this, gets one size in its middle."""
+BRACKETS_MAX = 8
 
 Curve = dict[int, float]
 
 
-def changes(curve: Curve) -> list[tuple[int, int]]:
+def changes(curve: Curve, deviation: float = DEVIATION) -> list[tuple[int, int]]:
     """Neighbouring sizes between which the curve jumps or bends, the strongest first.
 
-    `curve` maps sizes in bytes to times in seconds.
+    `curve` maps sizes in bytes to times in seconds; a step counts above the relative `deviation`.
     """
     sizes = sorted(curve)
     found = []
     for low, high in itertools.pairwise(sizes):
-        deviation = abs(_deviation(curve, sizes, low, high))
-        if deviation > DEVIATION and not _narrow(low, high):
-            found.append((deviation, low, high))
-    return [(low, high) for _, low, high in sorted(found, reverse=True)[:BRACKETS_MAX]]
+        found.append((abs(_deviation(curve, sizes, low, high)), low, high))
+    strong = [step for step in found if step[0] > deviation and not _narrow(*step[1:])]
+    return [(low, high) for _, low, high in sorted(strong, reverse=True)]
 
 
 def refine(curve: Curve, measure: Callable[[int], float | None]) -> list[int]:
     """The sizes to add to a coarse curve, found by measuring some of them.
 
-    `measure` gives the time in seconds at a size, None when it cannot. Every change of the curve
-    ends up between two neighbouring sizes no further apart than WIDTH.
+    `measure` gives the time in seconds at a size, None when it cannot. The strongest changes of
+    the curve end up between two neighbouring sizes no further apart than WIDTH; slighter bends get
+    one size in the middle, so that a model does not have to guess there.
     """
     known = dict(curve)
     for size in sorted({size for bracket in changes(curve) for size in bracket}):
         # A second look: what disturbed one measurement makes no change of the curve.
         time_s = measure(size)
         known[size] = min(known[size], time_s) if time_s is not None else known[size]
-    for bracket in changes(known):
+    strong = changes(known)[:BRACKETS_MAX]
+    slight = [step for step in changes(known, SLIGHT_DEVIATION) if step not in strong]
+    for bracket in strong:
         _bisect(known, *bracket, measure)
+    for low, high in slight:
+        middle = _middle(low, high)
+        time_s = measure(middle)
+        if time_s is not None:
+            known[middle] = time_s
     return sorted(set(known) - set(curve))
 
 
 def _bisect(known: Curve, low: int, high: int, measure: Callable[[int], float | None]) -> None:
     """Halve a bracket until it is narrow, adding what is measured to `known`."""
     while not _narrow(low, high):
-        middle = round(math.sqrt(max(low, 1) * high))
+        middle = _middle(low, high)
         time_s = measure(middle) if middle not in (low, high) else None
         if time_s is None:
             return
@@ -64,6 +73,11 @@ def _bisect(known: Curve, low: int, high: int, measure: Callable[[int], float | 
             low = middle
         else:
             high = middle
+
+
+def _middle(low: int, high: int) -> int:
+    """The size between two others in the logarithm."""
+    return round(math.sqrt(max(low, 1) * high))
 
 
 def _narrow(low: int, high: int) -> bool:
