@@ -15,6 +15,8 @@ from nhalf.models._heldout import heldout_errors
 from nhalf.models._line import Piece, piece_intervals
 from nhalf.models.packet_steps import PacketSteps
 from nhalf.models.segmented import Segmented
+from nhalf.statistics.intervals import launch_intervals
+from nhalf.statistics.states import in_one_state
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.schema import POINT_COLUMNS
 
@@ -73,7 +75,10 @@ def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict
 
 
 def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
-    """The curve of one group: reported values and the matrix of launches, NaN where missing."""
+    """The curve of one group: reported values and the matrix of launches, NaN where missing.
+
+    On a machine that changed between two states, the values of one of them only.
+    """
     size, time = points["bytes"].to_numpy(), points["median_s"].to_numpy()
     low = np.minimum(points["ci_low_s"].fill_null(float("nan")).to_numpy(), time)
     high = np.maximum(points["ci_high_s"].fill_null(float("nan")).to_numpy(), time)
@@ -83,7 +88,10 @@ def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
         numbers, row = np.unique(launches["launch"].to_numpy(), return_inverse=True)
         rows = np.full((numbers.size, size.size), np.nan)
         rows[row, np.searchsorted(size, launches["bytes"].to_numpy())] = launches["median_s"]
-    return Curve(size.astype(np.float64), time.astype(np.float64), low, high, rows)
+    steady = in_one_state(rows)
+    if steady is not rows:
+        time, low, high = launch_intervals(steady.T)
+    return Curve(size.astype(np.float64), time.astype(np.float64), low, high, steady)
 
 
 def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:

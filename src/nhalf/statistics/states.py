@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine that changes between two states: keep what was measured in one of them.
+
+Shared virtual machines move their cores between places that share a cache and places that do not,
+for seconds at a time and by factors of two or three. A launch that such a change falls into has
+some sizes from one state and some from the other; their curve is no machine's. A model is
+therefore fitted to one state, the one that most measurements were made in.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nhalf.statistics.intervals import Floats
+
+REACH = math.log(1.25)
+"""Times of one state lie within this of each other (logarithm): far above noise, far below the
+factor between the states."""
+SHARE_MIN = 0.1
+"""A state that fewer measurements were made in is a disturbance, which medians ignore."""
+LAUNCHES_MIN = 3
+
+
+def in_one_state(launch_time_s: Floats) -> Floats:
+    """Times (launches, sizes) with those of the rarer state replaced by NaN.
+
+    Each time is compared with the fastest launch of its size. Where nearly all agree there are no
+    two states, and the times come back as they are. The slow state is kept where most times belong
+    to it and some launch was slow throughout; otherwise the fast one. Every size keeps at least one
+    time.
+    """
+    if launch_time_s.shape[0] < LAUNCHES_MIN or not np.isfinite(launch_time_s).any(axis=0).all():
+        return launch_time_s
+    logs = np.log(launch_time_s)
+    present = np.isfinite(logs)
+    fast = logs - np.nanmin(logs, axis=0) <= REACH
+    share = fast.sum() / present.sum()
+    if not SHARE_MIN < share < 1 - SHARE_MIN:
+        return launch_time_s
+    wholly_slow = fast.sum(axis=1) <= SHARE_MIN * present.sum(axis=1)
+    kept = fast
+    if share < 0.5 and wholly_slow.any():
+        # Launches that were slow throughout tell the slow state's time of every size.
+        slow = np.where(wholly_slow[:, None], logs, np.nan)
+        measured = np.isfinite(slow).any(axis=0)
+        slow[0, ~measured] = np.nanmedian(logs[:, ~measured], axis=0)
+        kept = np.abs(logs - np.nanmedian(slow, axis=0)) <= REACH
+        kept[:, ~kept.any(axis=0)] = True
+    return np.where(kept, launch_time_s, np.nan)
