@@ -93,7 +93,7 @@ def _interval(median_s: float, low_s: float, high_s: float) -> str:
 
 def show_points(run: Run, summary: pl.DataFrame) -> None:
     """Every point, one table per library and pattern."""
-    columns = ("size", "median", "95 % interval", "rate", "launches", "samples", "doubts")
+    columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
     console = stdout_console()
     for (mpi, transport, pattern, ranks), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks"], maintain_order=True

@@ -30,7 +30,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.errors import InputError
-from nhalf.statistics.intervals import Floats
+from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.moderation import moderate
 from nhalf.store.schema import POINT_COLUMNS
 
@@ -278,7 +278,7 @@ def _compare_curve(
     a, b = (_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
     level, by_size = ratio_intervals(np.log(b / a), confidence)
     curve = Ratio(*(math.exp(x) for x in level))
-    a_s, b_s = (np.nanmedian(matrix, axis=0) for matrix in (a, b))
+    a_s, b_s = (launch_intervals(matrix.T)[0] for matrix in (a, b))
     ratios = [Ratio(*(math.exp(x) for x in row)) for row in zip(*by_size, strict=True)]
     found = [
         SizeRatio(int(size), float(a_s[i]), float(b_s[i]), ratios[i], ratios[i].verdict(threshold))

@@ -12,8 +12,8 @@ from nhalf.panels import _common as common
 class Latency(Panel):
     title = "Latency"
     how_to_read = (
-        "Lower is faster: each line is one library, each mark the median time of one message, "
-        "the shaded band the 95 % interval of that median over launches; both axes are logarithmic."
+        "Lower is faster: each line is one library, each mark the time of one message, the "
+        "shaded band its 95 % interval over launches; both axes are logarithmic."
     )
     order = 10
 

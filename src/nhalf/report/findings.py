@@ -24,7 +24,7 @@ from nhalf.panels import _common as common
 from nhalf.panels.interval_width import missed, target_of
 from nhalf.panels.modes import mode_name, mode_ratios
 from nhalf.statistics.advice import advice
-from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 from nhalf.units import format_size, format_time
 
 FASTER = 1.03
@@ -159,9 +159,8 @@ class _Contest:
         return middles.sort("behind", "mpi")["mpi"].to_list()
 
     def time_s(self, mpi: str, size: int) -> float:
-        """The median over launches of one library at one size."""
-        chosen = self.frame.filter((pl.col("mpi") == mpi) & (pl.col("bytes") == size))
-        return float(chosen["median_s"].median())  # type: ignore[arg-type]
+        """What is reported of one library at one size."""
+        return _time_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
 def _contests(data: ReportData) -> Iterator[_Contest]:
@@ -352,7 +351,8 @@ def _modelled(segment: Segment, size: int) -> float:
 
 
 def _time_s(frame: pl.DataFrame, size: int) -> float:
-    return float(frame.filter(pl.col("bytes") == size)["median_s"].median())  # type: ignore
+    """The reported time over launches at one size, the same as in the tables."""
+    return launch_interval(frame.filter(pl.col("bytes") == size)["median_s"].to_numpy()).median
 
 
 def _quicker(data: ReportData, point: dict[str, Any], size: int) -> str:

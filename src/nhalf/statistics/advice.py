@@ -72,7 +72,7 @@ ADVICES = (
     ),
     Advice(
         "bimodal",
-        "the times fall into two states, and the median is in one of them",
+        "the times fall into two states, and the value may lie in one of them or between",
         "look for what switches (clock speed, a neighbour, placement): fix the clock speed, "
         "leave the machine alone, or measure more launches",
         "the best split into two groups, each at least a tenth, explains more of the variance of "

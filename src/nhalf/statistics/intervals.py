@@ -16,6 +16,11 @@ The interval is Student's for the mean of the logarithms of the launch medians, 
 need be, to contain the reported value. Logarithms, because times are positive, skewed to the right
 and compared by ratios. Simulated alternatives (order statistics with interpolation, intervals
 centred at the median) either need more launches or are wider at the same coverage.
+
+Where launches are skewed, their median, pseudomedian and mean differ. That does not matter with the
+few launches of a usual run; from some twenty on the interval is that of the pseudomedian, not of
+the median (exponential launches with 5 %: it holds the median in 97 % of runs of 5 launches, in
+94 % of 20, in 62 % of 50; the pseudomedian in 94 to 98 %).
 """
 
 from __future__ import annotations
@@ -37,8 +42,11 @@ GUARD = 0.4
 98 %. The rest is kept for what Student's theory leaves out: skewed launches, launches in two
 states, and the reader who compares the interval with the next run instead of with the truth."""
 
-PAIRS_LAUNCHES_MAX = 50
-"""Above so many launches the pseudomedian and the median agree, and the median is taken."""
+PAIRS_LAUNCHES_MAX = 1000
+"""Above so many launches, which nobody measures, pairs are too many and the median is taken."""
+
+PAIRS_AT_ONCE = 2**20
+"""Pairs in memory at a time, 8 bytes each and some copies."""
 
 LOG_LARGEST = math.log(np.finfo(np.float64).max)
 
@@ -155,20 +163,28 @@ def _check_confidence(confidence: float) -> None:
 
 
 def _pseudomedian(ordered: Floats, count: NDArray[np.int64], middle: Floats) -> Floats:
-    """The pseudomedian of the first `count` values of each row; `middle` where it is the same.
+    """The pseudomedian of the first `count` values of each increasing row.
 
-    Rows are increasing. Rows with a zero have no logarithms and keep their median.
+    `middle` is the median of each row. It is kept where the pseudomedian is the same (equal values,
+    one value) or there is none (no value, a zero and so no logarithm, more values than
+    PAIRS_LAUNCHES_MAX).
     """
     value = middle.copy()
-    for launches in np.unique(count):
-        if not 2 <= launches <= PAIRS_LAUNCHES_MAX:
-            continue
-        chosen = (count == launches) & (ordered[:, 0] > 0)
-        chosen &= ordered[:, 0] < ordered[:, launches - 1]
+    largest = ordered[np.arange(len(ordered)), np.maximum(count - 1, 0)]
+    differ = (ordered[:, 0] > 0) & (ordered[:, 0] < largest) & (count <= PAIRS_LAUNCHES_MAX)
+    for launches in np.unique(count[differ]):
+        chosen = np.flatnonzero(differ & (count == launches))
         first, second = np.triu_indices(launches)
-        logs = np.log(ordered[chosen, :launches])
-        pairs = (logs[:, first] + logs[:, second]) / 2
-        value[chosen] = np.exp(np.median(pairs, axis=1))
+        step = max(1, PAIRS_AT_ONCE // first.size)
+        for start in range(0, chosen.size, step):
+            rows = chosen[start : start + step]
+            logs = np.log(ordered[rows, :launches])
+            # Relative to the middle launch, so that [a, a, a, b] gives a itself, not a rounded one.
+            centre = (launches - 1) // 2
+            apart = logs - logs[:, centre, None]
+            found = np.median(apart[:, first] + apart[:, second], axis=1, overwrite_input=True) / 2
+            exact = ordered[rows, centre]
+            value[rows] = np.where(found == 0, exact, np.exp(logs[:, centre] + found))
     return value
 
 

@@ -14,7 +14,7 @@ import pytest
 from nhalf.decide.compare import Ratio, compare, pair_libraries, ratio_intervals
 from nhalf.errors import InputError
 from nhalf.statistics.intervals import Floats
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import launch_medians, summarise
 
 Make = Callable[..., pl.LazyFrame]
 TRIALS = 200
@@ -208,3 +208,11 @@ def test_json_has_the_promised_form(make_measurements: Make) -> None:
     size = result["patterns"][0]["sizes"][1]
     assert set(size) >= {"bytes", "ratio", "ci_low", "ci_high", "verdict"}
     assert (size["bytes"], size["ratio"], size["verdict"]) == (8, 1.0, "equal")
+
+
+def test_times_shown_are_those_of_the_summary(make_measurements: Make) -> None:
+    measured = make_measurements(noise=0.2)
+    medians, shown = launch_medians(measured), summarise(measured)
+    for size in compare(medians, medians).curves[0].sizes:
+        reported = shown.filter(pl.col("bytes") == size.size_bytes)["median_s"]
+        assert size.a_s == size.b_s == pytest.approx(reported.item())

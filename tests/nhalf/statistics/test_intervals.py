@@ -46,6 +46,8 @@ def test_equal_launches_have_no_width() -> None:
 def test_a_launch_of_zero_gives_the_range() -> None:
     assert launch_interval([0.0, 1.0, 3.0]) == Interval(1.0, 0.0, 3.0)
     assert launch_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0)
+    together = launch_intervals(np.array([[0.0, 1.0, 3.0], [1.0, 1.0, 1.0], [1.0, 4.0, np.nan]]))
+    assert together[0] == pytest.approx([1.0, 1.0, 2.0])
 
 
 def test_numbers_far_apart_stay_finite() -> None:
@@ -92,9 +94,35 @@ def test_the_value_is_the_pseudomedian_and_lies_in_its_interval(medians: list[fl
     assert interval.covers(interval.median)
 
 
-def test_above_fifty_launches_the_value_is_the_median() -> None:
-    many = [1.0 + 0.001 * i for i in range(51)]
-    assert launch_interval(many).median == pytest.approx(float(np.median(many)))
+def test_two_launches_give_their_geometric_mean() -> None:
+    assert launch_interval([1.0, 4.0]).median == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("launches", [50, 51, 200])
+def test_many_launches_give_the_pseudomedian_too(launches: int) -> None:
+    """Three in five at 1, the others at 2: the median would be 1."""
+    slow = launches * 2 // 5
+    found = launch_interval([1.0] * (launches - slow) + [2.0] * slow)
+    assert found.median == pytest.approx(math.sqrt(2.0))
+
+
+def test_beyond_all_reason_the_value_is_the_median() -> None:
+    many = [1.0] * 1200 + [2.0] * 800
+    assert launch_interval(many).median == 1.0
+
+
+def test_rows_taken_in_several_parts_are_all_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.exp(np.random.default_rng(5).standard_normal((7, 4)))
+    drawn[3, 1] = np.nan
+    whole = launch_intervals(drawn)
+    monkeypatch.setattr("nhalf.statistics.intervals.PAIRS_AT_ONCE", 25)
+    np.testing.assert_array_equal(launch_intervals(drawn), whole)
+    rows = [row[~np.isnan(row)].tolist() for row in drawn]
+    assert whole[0] == pytest.approx([pseudomedian(row) for row in rows])
+
+
+def test_a_launch_of_the_middle_is_reported_without_rounding() -> None:
+    assert launch_interval([0.1, 0.1, 0.1, 0.3]).median == 0.1
 
 
 def test_one_launch_of_five_that_went_wrong_hardly_moves_the_value() -> None:
