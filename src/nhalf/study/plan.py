@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 SLICE_MIN_S = 0.001
-SLICE_MAX_S = 0.1
+SLICE_MAX_S = 0.4
 POINT_COST_S = 0.003
 """What a point takes beside its slice, until it has been measured."""
 LAUNCH_COST_S = 1.0
