@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,6 +51,32 @@ def fit_lines(size_bytes: Floats, time_s: Floats, weight: Floats) -> tuple[Float
     return a, b
 
 
+_Sums = namedtuple("_Sums", "origin uu uud uudd u ud one")
+"""Weighted sums over items, which are points or blocks of neighbouring points, each (m,).
+
+Sizes d are counted from `origin`, the item's first size in bytes; u is a constant over time.
+"""
+
+
+def _sums(
+    size_bytes: Floats, time_s: Floats, weight: Floats, starts: NDArray[np.int64] | None = None
+) -> _Sums:
+    """The sums of every block from one of `starts` to the next, or of every point; O(n)."""
+    u = 1.0 / (time_s / time_s[0])
+    if starts is None:
+        zero = np.zeros_like(u)
+        return _Sums(size_bytes, weight * u * u, zero, zero, weight * u, zero, weight)
+    origin = size_bytes[starts]
+    d = size_bytes - np.repeat(origin, np.diff(starts, append=size_bytes.size))
+    terms = (weight * u * u, weight * u * u * d, weight * (u * d) ** 2, weight * u, weight * u * d)
+    return _Sums(origin, *(np.add.reduceat(term, starts) for term in (*terms, weight)))
+
+
+def _part(sums: _Sums, part: slice) -> _Sums:
+    """The sums of some items."""
+    return _Sums(*(values[part] for values in sums))
+
+
 def segment_costs(
     size_bytes: Floats, time_s: Floats, weight: Floats, starts: NDArray[np.int64] | None = None
 ) -> Floats:
@@ -56,15 +84,14 @@ def segment_costs(
 
     A block reaches from one of `starts` (m,), ascending from 0, to the next; by default every
     point is one. Entry [i, j] holds sum of weight * (1 - T_model/T)**2, infinite for j < i. Sums
-    start at each i with sizes counted from there, so that little is lost to cancellation; O(m n).
+    start at each i with sizes counted from there, so that little is lost to cancellation;
+    O(n + m m).
     """
-    count = size_bytes.size
-    starts = np.arange(count) if starts is None else starts
-    ends = np.append(starts[1:], count) - 1
-    cost = np.full((starts.size, starts.size), np.inf)
-    for row, i in enumerate(starts):
-        sums = _costs_from(size_bytes[i:], time_s[i:], weight[i:])
-        cost[row, row:] = sums[ends[row:] - i]
+    sums = _sums(size_bytes, time_s, weight, starts)
+    count = sums.one.size
+    cost = np.full((count, count), np.inf)
+    for row in range(count):
+        cost[row, row:] = _costs_from(_part(sums, slice(row, None)))
     return cost
 
 
@@ -73,22 +100,22 @@ def move_breaks(
 ) -> list[int]:
     """The starts of segments, each moved by up to `reach` points to where the misfit is least.
 
-    Twice from left to right, since a break's best place depends on its neighbours'.
+    Twice from left to right, since a break's best place depends on its neighbours'; O(n).
     """
     moved = list(starts)
+    sums = _sums(size_bytes, time_s, weight)
     for number in [*range(1, len(moved)), *range(1, len(moved))]:
         first = moved[number - 1]
         end = moved[number + 1] if number + 1 < len(moved) else size_bytes.size
         low = max(first + 2, moved[number] - reach)
-        places = range(low, min(end - 2, moved[number] + reach) + 1)
-        left = _costs_from(size_bytes[first:end], time_s[first:end], weight[first:end])
-        misfits = [
-            float(left[place - first - 1])
-            + float(_costs_from(size_bytes[place:end], time_s[place:end], weight[place:end])[-1])
-            for place in places
-        ]
-        if misfits:
-            moved[number] = places[int(np.argmin(misfits))]
+        high = min(end - 2, moved[number] + reach)
+        if low > high:
+            continue
+        both = _part(sums, slice(first, end))
+        left = _costs_from(both)[low - first - 1 : high - first]
+        backwards = _costs_from(_part(both, slice(None, None, -1)))[::-1]
+        right = backwards[low - first : high - first + 1]
+        moved[number] = low + int(np.argmin(left + right))
     return moved
 
 
@@ -102,18 +129,17 @@ def misfit_of(size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[i
     return total
 
 
-def _costs_from(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
-    """Misfit of the best line through the first 1, 2, ... points, (m,)."""
-    first = size_bytes[0]
-    unit = size_bytes[-1] - first if size_bytes.size > 1 else 1.0
-    d = (size_bytes - first) / unit
-    u = 1.0 / (time_s / time_s[0])
-    sw = np.cumsum(weight * u * u)
-    sd = np.cumsum(weight * u * u * d)
-    sdd = np.cumsum(weight * u * u * d * d)
-    sy = np.cumsum(weight * u)
-    sdy = np.cumsum(weight * u * d)
-    syy = np.cumsum(weight)
+def _costs_from(sums: _Sums) -> Floats:
+    """Misfit of the best line through the first 1, 2, ... items, (m,). Points may also descend."""
+    first = sums.origin[0]
+    unit = sums.origin[-1] - first or 1.0
+    shift, wide, square = (sums.origin - first) / unit, sums.uud / unit, sums.uudd / unit**2
+    sw = np.cumsum(sums.uu)
+    sd = np.cumsum(wide + shift * sums.uu)
+    sdd = np.cumsum(square + shift * (2 * wide + shift * sums.uu))
+    sy = np.cumsum(sums.u)
+    sdy = np.cumsum(sums.ud / unit + shift * sums.u)
+    syy = np.cumsum(sums.one)
     determinant = sw * sdd - sd * sd
     regular = determinant > 1e-14 * sw * sdd
     safe = np.where(regular, determinant, 1.0)
@@ -126,7 +152,7 @@ def _costs_from(size_bytes: Floats, time_s: Floats, weight: Floats) -> Floats:
     sxy = sdy + offset * sy
     through_zero = syy - sxy * sxy / np.where(sx > 0, sx, np.inf)
     bounded = np.minimum(flat, through_zero)
-    allowed = (slope >= 0) & (level - slope * offset >= 0)
+    allowed = (slope * unit >= 0) & (level - slope * offset >= 0)
     result: Floats = np.maximum(np.where(allowed, free, bounded), 0.0)
     return result
 

@@ -14,6 +14,8 @@ from nhalf.models._least_squares import fit_lines
 from nhalf.statistics.intervals import launch_intervals
 
 DRAWS = 2000
+DRAWN_SIZES_MAX = 250
+"""With more sizes in a line, means of neighbours are redrawn: a line is fitted to them as well."""
 ROUNDING = 1e-12
 """Relative error of the arithmetic: an interval without noise is that wide."""
 _CONFIDENCE = 0.95
@@ -105,11 +107,22 @@ def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals:
     else:
         error = (curve.high_s[part] - curve.low_s[part]) / _DEVIATIONS_PER_INTERVAL
         error = np.where(np.isfinite(error), np.maximum(error, 0.0), 0.0)
+        size, time, error = _merged(size, time, error)
         normal = np.random.default_rng(0).standard_normal((DRAWS, size.size))
         a, b = _fit_rows(size, np.maximum(time + error * normal, 1e-3 * time))
         found = np.stack([a, b, *_half_sizes(a, b)])
         low, high = np.quantile(found, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=1)
     return _with_fitted(piece, low, high)
+
+
+def _merged(size_bytes: Floats, time_s: Floats, error_s: Floats) -> tuple[Floats, Floats, Floats]:
+    """At most DRAWN_SIZES_MAX means of neighbouring points, with the standard errors of those."""
+    starts = np.arange(0, size_bytes.size, -(-size_bytes.size // DRAWN_SIZES_MAX))
+    count = np.diff(starts, append=size_bytes.size)
+    size, time, square = (
+        np.add.reduceat(values, starts) for values in (size_bytes, time_s, error_s**2)
+    )
+    return size / count, time / count, np.sqrt(square) / count
 
 
 def _fit_rows(size_bytes: Floats, rows: Floats) -> tuple[Floats, Floats]:

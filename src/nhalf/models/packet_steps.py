@@ -18,6 +18,8 @@ SIZES_MIN = 48
 STEPS_MIN = 4
 """Fewer steps do not show that they are periodic."""
 PERIOD_POINTS_MIN = 4
+PERIOD_POINTS_MAX = 2048
+"""Packets of up to 2 KiB in steps of a byte; longer periods show on a coarser grid as well."""
 LOG_CHANCE_MAX = math.log(1e-6)
 """Steps are reported when white noise would show as much, anywhere, less often than this."""
 STEP_SHARE_MIN = 0.3
@@ -120,10 +122,11 @@ def _search(size_bytes: Floats, time_s: Floats) -> tuple[int, int] | None:
     total = float(rest @ rest)
     if total <= (1e-13 * float(time_s.max())) ** 2 * size_bytes.size:
         return None
-    longest = int((size_bytes[-1] - size_bytes[0]) // STEPS_MIN)
+    longest = min(int((size_bytes[-1] - size_bytes[0]) // STEPS_MIN), PERIOD_POINTS_MAX * stride)
+    place = np.arange(size_bytes.size)
     best, trials, found = 0.0, 0, (0, 0)
     for period in range(PERIOD_POINTS_MIN * stride, longest + 1, stride):
-        gain = _gains(size_bytes, rest, line, period, stride)
+        gain = _gains(place, rest, line, period // stride)
         trials += gain.size
         phase = int(gain.argmax())
         if gain[phase] > best:
@@ -133,27 +136,36 @@ def _search(size_bytes: Floats, time_s: Floats) -> tuple[int, int] | None:
         return None
     first = int(size_bytes[0]) + phase
     offset = (first - 1) % period + 1
-    data = (size_bytes, time_s, period, offset)
-    return (period, offset) if _steps_agree(*data) and _is_sharp(*data) else None
+    found = (period, offset)
+    agree = _steps_agree(size_bytes, time_s, *found) and _is_sharp(size_bytes, time_s, *found)
+    return found if agree else None
 
 
-def _gains(size_bytes: Floats, rest: Floats, line: Floats, period: int, stride: int) -> Floats:
-    """Sum of squares that rising steps explain beyond the line, for each phase, (period/stride,).
+def _gains(place: NDArray[np.int64], rest: Floats, line: Floats, count: int) -> Floats:
+    """Sum of squares that steps of a period explain beyond the line, for each phase, (count,).
 
-    Steps are a line minus a saw tooth, so only the tooth is fitted. Its products with the data
-    depend on sizes modulo the period alone: one folding serves all phases.
+    `place` (n,) counts the evenly spaced sizes, `count` those in a period. Rising steps are a line
+    minus a saw tooth, so only the tooth is fitted. Its products with the data depend on sizes
+    modulo the period alone: one folding serves all phases, which are one circular correlation.
     """
-    count = period // stride
-    place = np.rint((size_bytes - size_bytes[0]) / stride).astype(np.int64) % count
-    fold = [np.bincount(place, weights=values, minlength=count) for values in (rest, *line)]
-    held = np.bincount(place, minlength=count).astype(np.float64)
-    index = np.arange(count)
-    tooth = ((index[None, :] - index[:, None]) % count) / count
-    with_rest, with_one, with_size = (tooth @ values for values in fold)
-    free = tooth**2 @ held - with_one**2 - with_size**2
+    within = place % count
+    fold: Floats = np.stack(
+        [np.bincount(within, weights=values).astype(np.float64) for values in (rest, *line)]
+    )
+    held = np.bincount(within).astype(np.float64)
+    tooth = np.arange(count) / count
+    with_rest, with_one, with_size = _correlated(fold, tooth)
+    free = _correlated(held, tooth**2) - with_one**2 - with_size**2
     rising = with_rest < 0
     gain: Floats = np.where(rising & (free > 1e-9), with_rest**2 / np.maximum(free, 1e-9), 0.0)
     return gain
+
+
+def _correlated(values: Floats, tooth: Floats) -> Floats:
+    """Sum over j of values[..., j] tooth[(j - i) mod count] for every phase i, (..., count)."""
+    spectrum = np.fft.rfft(values) * np.conj(np.fft.rfft(tooth))
+    result: Floats = np.fft.irfft(spectrum, tooth.size)
+    return result
 
 
 def _is_beyond_chance(share: float, count: int, trials: int) -> bool:
@@ -177,9 +189,13 @@ def _steps_agree(size_bytes: Floats, time_s: Floats, period: int, offset: int) -
     number = np.floor((size_bytes - offset) / period)
     heights = []
     for step in range(int(number[0]) + 1, int(number[-1]) + 1):
-        near = np.abs(size_bytes - (offset + step * period)) <= period / 2
+        middle = offset + step * period
+        near = slice(
+            np.searchsorted(size_bytes, middle - period / 2),
+            np.searchsorted(size_bytes, middle + period / 2, side="right"),
+        )
         after = (number[near] >= step).astype(np.float64)
-        if min(after.sum(), near.sum() - after.sum()) < 2:
+        if min(after.sum(), after.size - after.sum()) < 2:
             continue
         columns = np.stack([np.ones(after.size), size_bytes[near] - size_bytes[near][0], after])
         (_, _, height), _ = _regress(columns, time_s[near])
