@@ -129,13 +129,24 @@ def _with_sample_intervals(
         measurements.join(single.lazy(), on=KEY, how="semi", nulls_equal=True)
         .select(*KEY, "samples_s")
         .group_by(KEY)
-        .agg(_flat("samples_s"))
+        .agg(_flat("samples_s").sort().alias("ordered"))
+        .with_columns(count=pl.col("ordered").list.len())
         .collect()
     )
-    intervals = [sample_interval(s.to_numpy(), confidence) for s in rows["samples_s"]]
-    found = rows.select(KEY).with_columns(
-        pl.Series("sample_low_s", [i.low for i in intervals]),
-        pl.Series("sample_high_s", [i.high for i in intervals]),
+    # The ends are order statistics: their ranks follow from the number of samples alone.
+    counts = rows["count"].unique().to_list()
+    ranks = {count: sample_interval(np.arange(count), confidence) for count in counts}
+    low, high = (
+        pl.col("count").replace_strict(ends, return_dtype=pl.Int64)
+        for ends in (
+            {count: int(interval.low) for count, interval in ranks.items()},
+            {count: int(interval.high) for count, interval in ranks.items()},
+        )
+    )
+    found = rows.select(
+        *KEY,
+        pl.col("ordered").list.get(low).alias("sample_low_s"),
+        pl.col("ordered").list.get(high).alias("sample_high_s"),
     )
     return points.join(
         found, on=KEY, how="left", nulls_equal=True, maintain_order="left"

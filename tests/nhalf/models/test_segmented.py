@@ -219,6 +219,21 @@ def test_breaks_of_fine_grids_are_found_to_the_size(count):
     np.testing.assert_allclose(model.predict_s(size), time, rtol=1e-9)
 
 
+def test_the_work_grows_no_faster_than_the_curve(monkeypatch):
+    """A curve of 50000 sizes: blocks are compared with each other, sizes only near breaks."""
+    from nhalf.models import _least_squares
+
+    seen = []
+    plain = _least_squares._costs_from
+    monkeypatch.setattr(
+        _least_squares, "_costs_from", lambda sums: seen.append(sums.one.size) or plain(sums)
+    )
+    size = np.arange(50_000.0)
+    model = Segmented.fit(noisy(size, three_segments(size), 0.02, seed=1, launches=3))
+    assert [(b.low_bytes, b.high_bytes) for b in model.breaks] == [(4096, 4097)]
+    assert sum(seen) < 150 * size.size
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_launches_that_differ_by_a_factor_only_stay_one_segment(seed):
     """Rounding is not noise: without any noise of points nothing may be read into the rest."""

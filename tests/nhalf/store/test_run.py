@@ -127,7 +127,7 @@ class TestMeasurements:
     def test_many_points_come_in_chunks(
         self, run: Run, point_event: Event, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(module, "_CHUNK_ROWS", 4)
+        monkeypatch.setattr(module, "_CHUNK_BYTES", 40)
         record(run, [point_event(bytes=size, samples_s=[size] * size) for size in range(1, 10)])
         frame = run.measurements().collect()
         assert frame["bytes"].to_list() == list(range(1, 10))
