@@ -8,6 +8,7 @@ import polars as pl
 
 from nhalf.panels import Panel, ReportData
 from nhalf.panels import _common as common
+from nhalf.panels._curves import curves
 
 
 class Bandwidth(Panel):
@@ -25,44 +26,19 @@ class Bandwidth(Panel):
         if points.is_empty():
             return None
         rows = _rate_rows(common.thin(points, ["series", "pattern"]))
-        names = common.series_names(data)
-        patterns = sorted({row["pattern"] for row in rows})
-        picked = common.highlight()
-        base = (
-            alt.Chart()
-            .transform_filter(common.only_shown())
-            .encode(x=common.size_axis(), color=common.color(names))
-        )
         rate_axis = alt.Y(
             "median_rate:Q",
             title="rate",
             scale=alt.Scale(zero=True),
             axis=alt.Axis(labelExpr=common.RATE_LABEL, tickCount=6),
         )
-        band = base.mark_area().encode(
-            y=alt.Y("low_rate:Q"), y2="high_rate:Q", opacity=common.faded(picked, 0.22)
-        )
-        bars = base.mark_rule(strokeWidth=2).encode(
-            y="low_rate:Q", y2="high_rate:Q", opacity=common.faded(picked, 0.5)
-        )
-        line = base.mark_line(strokeWidth=2).encode(y=rate_axis, opacity=common.faded(picked, 1))
-        marks = base.mark_point(filled=True, size=42).encode(
-            y=rate_axis,
-            shape=common.shape(names),
-            opacity=common.faded(picked, 1),
-            tooltip=[
-                alt.Tooltip("series:N", title="library"),
-                alt.Tooltip("size:N", title="size"),
-                alt.Tooltip("rate:N", title="rate"),
-                alt.Tooltip("time:N", title="time"),
-                alt.Tooltip("interval:N", title="95 % interval of the time"),
-            ],
-        )
-        return (
-            alt.layer(band, bars, line, marks, data=common.data_of(rows))
-            .add_params(common.pattern_choice(patterns), picked)
-            .properties(width="container", height=common.CHART_HEIGHT)
-        )
+        ends = (alt.Y("low_rate:Q"), "high_rate:Q")
+        tooltip = [
+            alt.Tooltip("rate:N", title="rate"),
+            alt.Tooltip("time:N", title="time"),
+            alt.Tooltip("interval:N", title="95 % interval of the time"),
+        ]
+        return curves(rows, data, rate_axis, ends, tooltip)
 
 
 HEADROOM = 1.15

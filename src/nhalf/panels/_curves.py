@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A line per library over the message size, with its interval as a band: time or rate alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from nhalf.panels import ReportData
+from nhalf.panels import _common as common
+
+
+def curves(
+    rows: Sequence[common.Row],
+    data: ReportData,
+    value: alt.Y,
+    ends: tuple[alt.Y, str],
+    tooltip: Sequence[alt.Tooltip],
+) -> alt.TopLevelMixin:
+    """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
+    names = common.series_names(data)
+    patterns = sorted({row["pattern"] for row in rows})
+    picked = common.highlight()
+    low, high = ends
+    base = (
+        alt.Chart()
+        .transform_filter(common.only_shown())
+        .encode(x=common.size_axis(), color=common.color(names))
+    )
+    band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
+    bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))
+    line = base.mark_line(strokeWidth=2).encode(y=value, opacity=common.faded(picked, 1))
+    marks = base.mark_point(filled=True, size=42).encode(
+        y=value,
+        shape=common.shape(names),
+        opacity=common.faded(picked, 1),
+        tooltip=[
+            alt.Tooltip("series:N", title="library"),
+            alt.Tooltip("size:N", title="size"),
+            *tooltip,
+        ],
+    )
+    return (
+        alt.layer(band, bars, line, marks, data=common.data_of(list(rows)))
+        .add_params(common.pattern_choice(patterns), picked)
+        .properties(width="container", height=common.CHART_HEIGHT)
+    )
