@@ -135,6 +135,5 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         stdout_console().print(table)
         return
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-    for row in (columns, *rows):
-        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        sys.stdout.write("  ".join([row[0].ljust(len(first)), *others]) + "\n")
+    line = "  ".join(f"{{:{'>' if place else '<'}{width}}}" for place, width in enumerate(widths))
+    sys.stdout.writelines(f"{line.format(*row)}\n" for row in (columns, *rows))

@@ -232,14 +232,17 @@ def _inside_launches(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _blocks(samples: pl.Series, rows_at_once: int = 4096) -> Iterator[Floats]:
+def _blocks(samples: pl.Series, rows_at_once: int = 256) -> Iterator[Floats]:
     """Lists of samples as matrices (rows, at most SAMPLES_SEEN), thinned evenly, NaN at the end."""
     for start in range(0, len(samples), rows_at_once):
         part = samples.slice(start, rows_at_once)
         length = part.list.len().to_numpy().astype(np.int64)
         flat = part.list.explode(keep_nulls=False, empty_as_null=False).to_numpy()
-        offset = np.concatenate([[0], np.cumsum(length)[:-1]])
         width = int(min(length.max(), SAMPLES_SEEN))
+        if np.all(length == width):
+            yield flat.reshape(-1, width)
+            continue
+        offset = np.concatenate([[0], np.cumsum(length)[:-1]])
         taken = np.minimum(length, width)
         place = np.arange(width)[None, :]
         index = offset[:, None] + place * length[:, None] // taken[:, None]

@@ -15,6 +15,8 @@ from nhalf.statistics.advice import ADVICES, KEY, PRECISION_TARGET, derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
 from nhalf.store.schema import SUMMARY_COLUMNS
 
+_READ = [*KEY, "launch", "bytes_per_time", "verified", "advice", "samples_s"]
+
 
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point and launch, sorted: run, the point's columns, launch, then results.
@@ -34,6 +36,8 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     `advice` holds what probe and launcher said and what the samples give away, in the order of
     `nhalf.statistics.advice.ADVICES`; names that are not in the list come last.
     """
+    # Read once: unpacking ten million samples takes longer than any use that is made of them.
+    measurements = measurements.select(_READ).collect().lazy()
     launches = _launches(measurements)
     if launches.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
@@ -129,8 +133,13 @@ def _with_sample_intervals(
         measurements.join(single.lazy(), on=KEY, how="semi", nulls_equal=True)
         .select(*KEY, "samples_s")
         .group_by(KEY)
-        .agg(_flat("samples_s").sort().alias("ordered"))
-        .with_columns(count=pl.col("ordered").list.len())
+        .agg(_flat("samples_s"))
+        .select(
+            *KEY,
+            pl.col("samples_s").list.len().alias("count"),
+            # Many times faster than sorting in the groups, or lists by their own method.
+            pl.col("samples_s").list.eval(pl.element().sort()).alias("ordered"),
+        )
         .collect()
     )
     # The ends are order statistics: their ranks follow from the number of samples alone.

@@ -211,19 +211,21 @@ _JOURNAL_COLUMNS = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if 
 
 def _frame(points: list[_Point]) -> pl.DataFrame:
     """Points as rows. Raises ValueError or PolarsError where samples are not lists of numbers."""
-    columns = {
-        name: [getattr(point, name) for point in points]
-        for name in _JOURNAL_COLUMNS
-        if name != "samples_s"
-    }
+    lists = {name: _JOURNAL_COLUMNS[name] for name in ("advice", "samples_s")}
+    plain = {name: kind for name, kind in _JOURNAL_COLUMNS.items() if name not in lists}
+    columns = {name: [getattr(point, name) for point in points] for name in plain}
     # Ten million numbers take a second as Python objects: polars reads their text itself.
-    text = b"".join(b'{"samples_s":%b}\n' % point.samples_s for point in points)
-    samples = pl.read_ndjson(text, schema={"samples_s": _JOURNAL_COLUMNS["samples_s"]})["samples_s"]
+    encode = msgspec.json.Encoder().encode
+    text = b"".join(
+        b'{"advice":%b,"samples_s":%b}\n' % (encode(point.advice), point.samples_s)
+        for point in points
+    )
+    frame = pl.read_ndjson(text, schema=lists)
+    samples = frame["samples_s"]
     numbers = samples.list.explode(keep_nulls=False, empty_as_null=False)
     if len(samples) != len(points) or samples.null_count() or numbers.null_count():
         raise ValueError("a sample is not a number")
-    schema = {name: _JOURNAL_COLUMNS[name] for name in columns}
-    return pl.DataFrame(columns, schema=schema).with_columns(samples)
+    return pl.DataFrame(columns, schema=plain).with_columns(frame)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from nhalf.models import Curve
+from nhalf.models import Curve, _line
 from nhalf.models._line import piece_intervals
 from nhalf.models.linear import Linear
 from nhalf.models.segmented import Segmented
@@ -76,3 +76,19 @@ def test_a_flat_line_has_an_infinite_rate():
     found = piece_intervals(curve, piece)
     assert found.r_inf_Bps[0] <= piece.r_inf_Bps <= found.r_inf_Bps[1] <= math.inf
     assert not any(math.isnan(x) for pair in vars(found).values() for x in pair)
+
+
+def test_intervals_of_one_launch_redraw_a_bounded_number_of_means(monkeypatch):
+    """Means of neighbours give the interval that the points themselves would give."""
+    size = np.arange(1.0, 2001)
+    time = 1e-6 + size * 1e-9
+    curve = Curve(size, time, 0.98 * time, 1.02 * time, time[None, :])
+    piece = _line.Piece(1.0, 2000.0, 1e-6, 1e-9)
+    merged = _line.piece_intervals(curve, piece)
+    monkeypatch.setattr(_line, "DRAWN_SIZES_MAX", 2000)
+    every = _line.piece_intervals(curve, piece)
+    for one, other in ((merged.t0_s, every.t0_s), (merged.r_inf_Bps, every.r_inf_Bps)):
+        assert one[1] - one[0] == pytest.approx(other[1] - other[0], rel=0.1)
+    assert _line._merged(size, time, time)[0].size <= 2000
+    monkeypatch.setattr(_line, "DRAWN_SIZES_MAX", 250)
+    assert _line._merged(size, time, time)[0].size <= 250

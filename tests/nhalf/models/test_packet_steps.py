@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nhalf.errors import InputError
-from nhalf.models import Curve
+from nhalf.models import Curve, packet_steps
 from nhalf.models.packet_steps import PacketSteps
 
 GRID = np.arange(2001.0)
@@ -98,3 +98,15 @@ def test_it_does_not_extrapolate_and_refuses_bad_curves():
         fit(GRID, SMOOTH).predict_s(np.array([4000.0]))
     with pytest.raises(InputError):
         fit(np.array([]), np.array([]))
+
+
+def test_the_longest_period_is_bounded(monkeypatch):
+    """The search over periods costs as much as the data: it does not go on for longer ones."""
+    seen = []
+    plain = packet_steps._gains
+    monkeypatch.setattr(packet_steps, "_gains", lambda *a: seen.append(a[-1]) or plain(*a))
+    size = np.arange(4.0 * packet_steps.PERIOD_POINTS_MAX + 400)
+    time = 4e-5 + size * 1e-9 + 1e-8 * np.random.default_rng(1).standard_normal(size.size)
+    time_s = np.abs(time)
+    PacketSteps.fit(Curve(size, time_s, time_s, time_s, time_s[None, :]))
+    assert (min(seen), max(seen)) == (4, packet_steps.PERIOD_POINTS_MAX)

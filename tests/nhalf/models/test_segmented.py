@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.errors import InputError
-from nhalf.models import Curve
+from nhalf.models import Curve, _least_squares
 from nhalf.models.segmented import Segmented
 
 SIZES = np.array([0, 1, *(2**k for k in range(1, 23)), *(3 * 2**k for k in range(0, 20))])
@@ -221,8 +221,6 @@ def test_breaks_of_fine_grids_are_found_to_the_size(count):
 
 def test_the_work_grows_no_faster_than_the_curve(monkeypatch):
     """A curve of 50000 sizes: blocks are compared with each other, sizes only near breaks."""
-    from nhalf.models import _least_squares
-
     seen = []
     plain = _least_squares._costs_from
     monkeypatch.setattr(
