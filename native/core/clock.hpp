@@ -4,22 +4,60 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <limits>
+#include <random>
 #include <string_view>
+
+#include "core/options.hpp"
+#include "core/transport.hpp"
 
 namespace nhalf {
 
-/// Seconds on the monotonic clock of this host since the program started.
+/// Seconds on the monotonic clock of this host since `epoch_ns`, which is the program's start
+/// unless another one is agreed on: ranks of one host with one epoch then read the same time.
 class SteadyClock {
  public:
   static constexpr std::string_view name = "steady_clock";
 
   [[nodiscard]] double now_s() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_).count();
+  }
+  [[nodiscard]] std::int64_t epoch_ns() const {
+    return std::chrono::nanoseconds(epoch_.time_since_epoch()).count();
+  }
+  void set_epoch_ns(std::int64_t epoch_ns) {
+    epoch_ = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(epoch_ns));
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+};
+
+/// A clock that is wrong on purpose: what it shows of true seconds. Each rank draws its offset and
+/// its drift evenly from what the options allow, so that synchronisation can be put to the test.
+class ClockError {
+ public:
+  static constexpr OptionInfo described[] = {
+      {"clock_offset_s", "0", "s", "each rank's clock is shifted on purpose by up to this"},
+      {"clock_drift_ppm", "0", "1e-6", "each rank's clock drifts on purpose by up to this"}};
+
+  ClockError() = default;
+  ClockError(const Options& options, int rank) {
+    std::mt19937_64 random(options.number("seed", std::uint64_t{1}) * 65537 +
+                           static_cast<std::uint64_t>(rank));
+    std::uniform_real_distribution<double> share(-1, 1);
+    offset_s_ = share(random) * options.number("clock_offset_s", 0.0);
+    rate_ = 1 + share(random) * options.number("clock_drift_ppm", 0.0) * 1e-6;
+  }
+
+  [[nodiscard]] double shown_s(double true_s) const { return offset_s_ + rate_ * true_s; }
+  [[nodiscard]] double true_s(double shown_s) const { return (shown_s - offset_s_) / rate_; }
+  [[nodiscard]] bool any() const { return offset_s_ != 0 || rate_ != 1; }
+
+ private:
+  double offset_s_ = 0;
+  double rate_ = 1;
 };
 
 /// What was measured about a clock: its smallest step and the time that one reading takes.

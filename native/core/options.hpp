@@ -59,6 +59,14 @@ class Options {
     return result;
   }
 
+  /// The values whose names begin with `prefix`, without it.
+  [[nodiscard]] Options below(std::string_view prefix) const {
+    Options found;
+    for (const auto& [name, value] : values_)
+      if (name.starts_with(prefix)) found.values_[name.substr(prefix.size())] = value;
+    return found;
+  }
+
   [[nodiscard]] const std::map<std::string, std::string>& values() const { return values_; }
 
  private:

@@ -25,16 +25,21 @@ inline std::vector<int> allowed_cpus() {
   return cpus;
 }
 
-/// Host, process, core and NUMA domain of the calling thread, as one JSON object.
-inline std::string placement_of(int rank) {
+/// The name of this host.
+inline std::string host_name() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
+  return host;
+}
+
+/// Host, process, core and NUMA domain of the calling thread, as one JSON object.
+inline std::string placement_of(int rank) {
   unsigned cpu = 0;
   unsigned numa = 0;
   getcpu(&cpu, &numa);
   return json::Object{}
       .add("rank", rank)
-      .add("host", host)
+      .add("host", host_name())
       .add("pid", getpid())
       .add("cpu", cpu)
       .add("allowed_cpus", allowed_cpus())

@@ -29,7 +29,7 @@ struct Arguments {
 constexpr std::string_view usage =
     "usage: probe [--describe] [--ranks N] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
-    "with slice_s=, precision=, samples_min=, samples_max=, seed= where wanted.\n"
+    "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted.\n"
     "The line 'end' or the end of the input ends the run.\n";
 
 Arguments parse(int argc, char** argv) {
@@ -112,21 +112,49 @@ void reseed(T& transport, const Options& point) {
   }
 }
 
+/// Every axis that a point names is one of its pattern's.
+void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
+  for (const auto& [name, value] : axes.values()) {
+    const auto known = [&](const nhalf::AxisInfo& axis) { return axis.name == name; };
+    if (std::ranges::none_of(info.axes, known))
+      throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
+  }
+}
+
+/// By rank the number of its host, in the order in which hosts appear.
+std::vector<int> hosts_of(ProbeTransport& transport) {
+  const auto names = nhalf::gather_everywhere(transport, nhalf::host_name());
+  std::vector<int> hosts;
+  for (const auto& name : names) {
+    const auto first = std::ranges::find(names, name) - names.begin();
+    const auto rank = static_cast<std::ptrdiff_t>(hosts.size());
+    const int next = hosts.empty() ? 0 : *std::ranges::max_element(hosts) + 1;
+    hosts.push_back(first < rank ? hosts[static_cast<std::size_t>(first)] : next);
+  }
+  return hosts;
+}
+
 /// Measures the point that a line describes; the record is complete at rank 0 only.
 std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
-                   const std::string& line) {
+                   const std::vector<int>& hosts, const std::string& line) {
   std::string id;
   try {
     const auto point = Options::parse(line, ' ');
     id = point.text("id");
     reseed(transport, point);
     const auto& entry = find_pattern(point.text("pattern"));
-    const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0})};
+    const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
+                            .axes = point.below("axis."),
+                            .hosts = hosts};
+    check_axes(entry.info, where.axes);
     const auto effort = effort_of(point);
     const auto pattern = make_everywhere(transport, where, entry);
     nhalf::Sampler sampler(transport, clock, effort);
     const auto measured = sampler.measure(*pattern, entry.info);
-    return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, measured);
+    const auto moved_bytes = pattern->moved_bytes().value_or(
+        where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
+    return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
+                               measured);
   } catch (const InputError& error) {
     return nhalf::error_record(id, error.what());
   }
@@ -135,6 +163,7 @@ std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
 /// The life of one rank: introduces itself, then answers lines until there are no more.
 void serve(ProbeTransport& transport) {
   const auto clock = nhalf::calibrate(transport);
+  const auto hosts = hosts_of(transport);
   auto placement = transport.gather(nhalf::placement_of(transport.rank()));
   const bool writes = transport.rank() == 0;
   if (writes) nhalf::write_line(nhalf::launch_record(transport, clock, std::move(placement)));
@@ -147,7 +176,7 @@ void serve(ProbeTransport& transport) {
     if (!more) break;
     nhalf::share(transport, line);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto record = answer(transport, clock, line);
+    auto record = answer(transport, clock, hosts, line);
     if (writes) nhalf::write_line(std::move(record));
   }
   if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());

@@ -2,6 +2,7 @@
 // The lines that a probe writes: one JSON object each, marked by the member "nhalf".
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -45,9 +46,12 @@ std::string launch_record(T& transport, const ClockQuality& clock,
       .text();
 }
 
-/// The line of one measured point.
+/// The line of one measured point; `moved_bytes` move in the time of one sample.
 inline std::string point_record(const std::string& id, const PatternInfo& info, int ranks,
-                                std::size_t size_bytes, const Measurement& measured) {
+                                std::size_t size_bytes, std::uint64_t moved_bytes,
+                                const Measurement& measured) {
+  json::Object values;
+  for (const auto& [name, value] : measured.values) values.add(name, value);
   return json::Object{}
       .add("nhalf", "point")
       .add("id", id)
@@ -56,11 +60,13 @@ inline std::string point_record(const std::string& id, const PatternInfo& info, 
       .add("bytes", size_bytes)
       .add("batch", measured.batch_rounds)
       .add("messages_per_round", info.messages_per_round)
-      .add("bytes_per_time", size_bytes * static_cast<std::size_t>(info.bytes_factor))
+      .add("bytes_per_time", moved_bytes)
       .add("verified", measured.verified)
       .add("stop", name_of(measured.stop))
       .add("elapsed_s", measured.elapsed_s)
       .add("advice", measured.advice)
+      .add("values", values)
+      .add("rank_s", measured.rank_s)
       .add("samples_s", measured.samples_s)
       .text();
 }
@@ -70,19 +76,35 @@ inline std::string error_record(const std::string& id, std::string_view message)
   return json::Object{}.add("nhalf", "error").add("id", id).add("message", message).text();
 }
 
+/// A pattern as `--describe` shows it.
+inline json::Object description_of(const PatternInfo& info, bool present) {
+  std::vector<json::Object> axes;
+  for (const auto& axis : info.axes)
+    axes.push_back(json::Object{}
+                       .add("name", axis.name)
+                       .add("values", axis.values)
+                       .add("fallback", axis.fallback)
+                       .add("what", axis.what));
+  return json::Object{}
+      .add("name", info.name)
+      .add("what", info.what)
+      .add("present", present)
+      .add("needs", info.needs)
+      .add("messages_per_round", info.messages_per_round)
+      .add("ranks_min", info.ranks_min)
+      .add("bytes_factor", info.bytes_factor)
+      .add("timing", name_of(info.timing))
+      .add("sized", info.sized)
+      .add("size_multiple", info.size_multiple)
+      .add("axes", axes);
+}
+
 /// What `--describe` prints: patterns, axes, capabilities and options of this probe.
 template <Transport T>
 std::string description() {
   std::vector<json::Object> listed;
   for (const auto& [info, make] : patterns<T>())
-    listed.push_back(json::Object{}
-                         .add("name", info.name)
-                         .add("what", info.what)
-                         .add("present", make != nullptr)
-                         .add("needs", info.needs)
-                         .add("messages_per_round", info.messages_per_round)
-                         .add("ranks_min", info.ranks_min)
-                         .add("bytes_factor", info.bytes_factor));
+    listed.push_back(description_of(info, make != nullptr));
   std::vector<json::Object> options;
   for (const auto& option : T::info.options)
     options.push_back(json::Object{}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,37 @@ struct Measurement {
   bool verified = false;
   std::uint64_t batch_rounds = 1;
   std::vector<double> samples_s;
+  /// Rank by rank the median of its own times, where every rank has one.
+  std::vector<double> rank_s;
+  std::vector<Value> values;
   Stop stop = Stop::none;
   double elapsed_s = 0;
   std::vector<std::string> advice;
 };
 
-/// Measures one pattern at one point; every rank calls it, and all stop together.
+/// Samples of all ranks as they come in, at rank 0: the slowest rank of each and, in the end, each
+/// rank's median.
+class RankTimes {
+ public:
+  /// Takes one time per rank; the largest of them.
+  double add(const std::vector<double>& everyone_s) {
+    by_rank_.resize(everyone_s.size());
+    for (std::size_t rank = 0; rank < everyone_s.size(); ++rank)
+      by_rank_[rank].push_back(everyone_s[rank]);
+    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+  }
+
+  [[nodiscard]] std::vector<double> medians() {
+    std::vector<double> found;
+    for (auto& times : by_rank_) found.push_back(median(times));
+    return found;
+  }
+
+ private:
+  std::vector<std::vector<double>> by_rank_;
+};
+
+/// Measures one pattern at one point in batches; every rank calls it, and all stop together.
 template <Transport T>
 class Sampler {
  public:
@@ -44,14 +70,15 @@ class Sampler {
     if (!result.verified) return result;
     result.batch_rounds = grow(pattern, info);
     sample(pattern, info, result);
+    result.values = pattern.values();
     result.elapsed_s = transport_.now_s() - began_s;
     advise(info, result);
     return result;
   }
 
  private:
-  /// Time of one batch of rounds. Small batches begin with an untimed round, which leaves every
-  /// rank in the step where the loop goes on: no skew of the barrier is timed.
+  /// Time of one batch of rounds at this rank. Small batches begin with an untimed round, which
+  /// leaves every rank in the step where the loop goes on: no skew of the barrier is timed.
   double batch_s(Pattern& pattern, std::uint64_t rounds) {
     transport_.barrier();
     if (rounds > 1) pattern.run(1);
@@ -87,14 +114,20 @@ class Sampler {
     const double operations =
         static_cast<double>(result.batch_rounds) * static_cast<double>(info.messages_per_round);
     result.samples_s.reserve(effort_.samples_max);
+    RankTimes ranks;
     double spent_s = 0;
     while (result.stop == Stop::none) {
       const double time_s = batch_s(pattern, result.batch_rounds);
-      result.samples_s.push_back(time_s / operations);
+      const double own_s = (info.timing == Timing::inner ? pattern.timed_s() : time_s) / operations;
+      const bool everyone = info.timing != Timing::first_rank;
+      const double sample_s =
+          everyone ? ranks.add(collect(transport_, std::span(&own_s, 1))) : own_s;
+      result.samples_s.push_back(sample_s);
       spent_s += time_s;
       if (transport_.rank() == 0) result.stop = criterion_.decide(result.samples_s, spent_s);
       share(transport_, result.stop);
     }
+    result.rank_s = ranks.medians();
   }
 
   void advise(const PatternInfo& info, Measurement& result) const {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,6 +102,43 @@ void share(T& transport, std::string& text) {
   share(transport, length);
   text.resize(length);
   if (length > 0) transport.broadcast(std::as_writable_bytes(std::span(text)));
+}
+
+/// A clock that can be advanced without being watched, as virtual clocks must be.
+template <class T>
+concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };
+
+/// Waits until this rank's clock shows `clock_s`; the last reading, at or after that time.
+template <Transport T>
+double idle_until(T& transport, double clock_s) {
+  if constexpr (Idling<T>) transport.idle_until(clock_s);
+  double now_s = transport.now_s();
+  while (now_s < clock_s && !Idling<T>) now_s = transport.now_s();
+  return now_s;
+}
+
+/// Every rank's numbers at rank 0, rank by rank; empty elsewhere. All ranks give equally many.
+template <Transport T>
+std::vector<double> collect(T& transport, std::span<const double> mine) {
+  if constexpr (requires { transport.collect(mine); }) {
+    return transport.collect(mine);
+  } else {
+    const auto texts = transport.gather(
+        std::string(reinterpret_cast<const char*>(mine.data()), mine.size_bytes()));
+    std::vector<double> everyone(texts.size() * mine.size());
+    for (std::size_t rank = 0; rank < texts.size(); ++rank)
+      std::memcpy(everyone.data() + rank * mine.size(), texts[rank].data(), mine.size_bytes());
+    return everyone;
+  }
+}
+
+/// Rank by rank one text, at every rank.
+template <Transport T>
+std::vector<std::string> gather_everywhere(T& transport, const std::string& mine) {
+  auto texts = transport.gather(mine);
+  texts.resize(static_cast<std::size_t>(transport.size()));
+  for (auto& text : texts) share(transport, text);
+  return texts;
 }
 
 /// The refinements that T satisfies, by the names that `--describe` uses.

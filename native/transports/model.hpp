@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/fibers.hpp"
 #include "core/options.hpp"
 #include "core/pattern.hpp"
@@ -43,7 +44,10 @@ struct ModelParameters {
       {"state_fraction", "0", "", "fraction of batches in the slow state"},
       {"state_dwell", "20", "", "mean number of batches that the slow state lasts"},
       {"drift_per_s", "0", "1/s", "relative growth of all times per virtual second"},
+      {"jitter_s", "0", "s", "mean of the exponential further latency drawn for each message"},
       {"clock_resolution_s", "0", "s", "smallest step of the virtual clock; 0: exact"},
+      ClockError::described[0],
+      ClockError::described[1],
       {"seed", "1", "", "of the random numbers"},
   };
 
@@ -65,6 +69,7 @@ struct ModelParameters {
         state_fraction(options.number("state_fraction", 0.0)),
         state_dwell(std::max(1.0, options.number("state_dwell", 20.0))),
         drift_per_s(options.number("drift_per_s", 0.0)),
+        jitter_s(options.number("jitter_s", 0.0)),
         clock_resolution_s(options.number("clock_resolution_s", 0.0)),
         seed(options.number("seed", std::uint64_t{1})) {
     if (state_fraction > 1) throw InputError("state_fraction is a fraction from 0 to 1");
@@ -85,7 +90,7 @@ struct ModelParameters {
   double eager_bytes, rendezvous_s, rendezvous_G;
   double packet_offset_bytes, packet_bytes, packet_s;
   double noise, launch_noise, state_slow, state_fraction, state_dwell, drift_per_s;
-  double clock_resolution_s;
+  double jitter_s, clock_resolution_s;
   std::uint64_t seed;
 };
 
@@ -111,6 +116,12 @@ class Weather {
   }
 
   [[nodiscard]] double factor() const { return factor_; }
+
+  /// What the next message takes longer.
+  double jitter_s() {
+    if (parameters_.jitter_s <= 0) return 0;
+    return -parameters_.jitter_s * std::log1p(-uniform_(random_));
+  }
 
  private:
   double lognormal(double sigma) { return sigma > 0 ? std::exp(sigma * normal_(random_)) : 1.0; }
@@ -145,13 +156,17 @@ class ModelMachine {
     double clock_s = 0;
     double sender_free_s = 0;
     double last_arrival_s = -1;
+    ClockError clock_error;
   };
 
   ModelMachine(int count, const Options& options)
       : parameters(options),
         weather(parameters),
         ranks(static_cast<std::size_t>(count)),
-        channels(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {}
+        channels(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {
+    for (int rank = 0; rank < count; ++rank)
+      ranks[static_cast<std::size_t>(rank)].clock_error = ClockError(options, rank);
+  }
 
   std::deque<Message>& channel(int from, int to) {
     return channels[static_cast<std::size_t>(from) * ranks.size() + static_cast<std::size_t>(to)];
@@ -164,6 +179,7 @@ class ModelMachine {
   std::vector<std::deque<Message>> channels;
   std::vector<std::vector<std::byte>> spare;
   std::uint64_t barriers_done = 0;
+  std::uint64_t messages = 0;
   int arrived = 0;
   bool agreed = true;
   bool verdict = true;
@@ -200,8 +216,18 @@ class ModelTransport {
   [[nodiscard]] double clock_resolution_s() const { return machine_.parameters.clock_resolution_s; }
   [[nodiscard]] double now_s() const {
     const double step_s = clock_resolution_s();
-    return step_s > 0 ? std::floor(me().clock_s / step_s) * step_s : me().clock_s;
+    const double shown_s = me().clock_error.shown_s(me().clock_s);
+    return step_s > 0 ? std::floor(shown_s / step_s) * step_s : shown_s;
   }
+  /// Time does not pass by itself here.
+  void idle_until(double clock_s) {
+    me().clock_s = std::max(me().clock_s, me().clock_error.true_s(clock_s));
+  }
+  [[nodiscard]] std::string clock_source() const {
+    return me().clock_error.any() ? "rank " + std::to_string(rank_) : "virtual";
+  }
+  /// Messages that all ranks have sent so far.
+  [[nodiscard]] std::uint64_t messages_sent() const { return machine_.messages; }
 
   void send(int peer, ConstBytes data) { post(peer, data); }
   void rsend(int peer, ConstBytes data) { post(peer, data); }
@@ -292,7 +318,9 @@ class ModelTransport {
     me().clock_s = began_s + p.o_s * factor();
     me().sender_free_s = began_s + (p.g + p.bytes_s(n)) * factor();
     ModelMachine::Message message;
-    message.arrival_s = me().clock_s + (p.bytes_s(n) + p.latency_s(n)) * factor();
+    message.arrival_s =
+        me().clock_s + (p.bytes_s(n) + p.latency_s(n)) * factor() + machine_.weather.jitter_s();
+    ++machine_.messages;
     if (!machine_.spare.empty()) {
       message.data = std::move(machine_.spare.back());
       machine_.spare.pop_back();

@@ -24,15 +24,16 @@ namespace nhalf {
 /// MPI point-to-point calls, one to one. Sizes up to 2^31 - 1 bytes.
 class MpiTransport {
  public:
-  static constexpr TransportInfo info{"mpi", "messages of the MPI library under test", {}};
+  static constexpr TransportInfo info{"mpi", "messages of the MPI library under test",
+                                      ClockError::described};
   static constexpr std::string_view clock_name = SteadyClock::name;
   using Request = MPI_Request;
 
   template <class Body>
-  static int launch(int argc, char** argv, int, const Options&, Body body) {
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
     MPI_Init(&argc, &argv);
     {
-      MpiTransport transport;
+      MpiTransport transport(options);
       try {
         body(transport);
       } catch (const std::exception& error) {
@@ -46,7 +47,7 @@ class MpiTransport {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] double now_s() const { return clock_.now_s(); }
+  [[nodiscard]] double now_s() const { return clock_error_.shown_s(clock_.now_s()); }
 
   void send(int peer, ConstBytes data) {
     MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
@@ -117,6 +118,12 @@ class MpiTransport {
                                         static_cast<std::size_t>(lengths[i])));
     return all_texts;
   }
+  std::vector<double> collect(std::span<const double> mine) {
+    std::vector<double> everyone(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
+    const int count = static_cast<int>(mine.size());
+    MPI_Gather(mine.data(), count, MPI_DOUBLE, everyone.data(), count, MPI_DOUBLE, 0, world());
+    return everyone;
+  }
   [[nodiscard]] std::string library() const {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
@@ -132,9 +139,13 @@ class MpiTransport {
   }
 
  private:
-  MpiTransport() {
+  explicit MpiTransport(const Options& options) {
     MPI_Comm_rank(world(), &rank_);
     MPI_Comm_size(world(), &size_);
+    clock_error_ = ClockError(options, rank_);
+    auto epoch_ns = clock_.epoch_ns();
+    MPI_Bcast(&epoch_ns, 1, MPI_INT64_T, 0, world());
+    clock_.set_epoch_ns(epoch_ns);
   }
 
   static MPI_Comm world() { return MPI_COMM_WORLD; }
@@ -143,6 +154,7 @@ class MpiTransport {
   int rank_ = 0;
   int size_ = 1;
   SteadyClock clock_;
+  ClockError clock_error_;
   std::unique_ptr<Buffer> attached_;
 };
 

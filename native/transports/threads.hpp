@@ -115,7 +115,9 @@ class ThreadTeam {
 class ThreadsTransport {
  public:
   static constexpr OptionInfo described[] = {
-      {"bind", "1", "", "1: each thread on a core of its own, where there are enough"}};
+      {"bind", "1", "", "1: each thread on a core of its own, where there are enough"},
+      ClockError::described[0],
+      ClockError::described[1]};
   static constexpr TransportInfo info{"threads", "threads of one process that share memory",
                                       described};
   static constexpr std::string_view clock_name = SteadyClock::name;
@@ -138,9 +140,9 @@ class ThreadsTransport {
     const SteadyClock clock;
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < ranks; ++rank) {
-      threads.emplace_back([&team, &cpus, &body, &clock, bind, rank] {
+      threads.emplace_back([&team, &cpus, &body, &clock, &options, bind, rank] {
         if (bind) bind_to(cpus[static_cast<std::size_t>(rank)]);
-        ThreadsTransport transport(team, rank, clock);
+        ThreadsTransport transport(team, rank, clock, ClockError(options, rank));
         body(transport);
       });
     }
@@ -149,7 +151,7 @@ class ThreadsTransport {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return team_.ranks; }
-  [[nodiscard]] double now_s() const { return clock_.now_s(); }
+  [[nodiscard]] double now_s() const { return clock_error_.shown_s(clock_.now_s()); }
 
   void send(int peer, ConstBytes data) {
     auto request = isend(peer, data);
@@ -214,8 +216,8 @@ class ThreadsTransport {
   [[nodiscard]] std::string library() const { return "threads of one process"; }
 
  private:
-  ThreadsTransport(ThreadTeam& team, int rank, const SteadyClock& clock)
-      : team_(team), rank_(rank), clock_(clock) {
+  ThreadsTransport(ThreadTeam& team, int rank, const SteadyClock& clock, ClockError clock_error)
+      : team_(team), rank_(rank), clock_(clock), clock_error_(clock_error) {
     for (int peer = 0; peer < team.ranks; ++peer) {
       to_.push_back(nullptr);
       from_.push_back(nullptr);
@@ -243,6 +245,7 @@ class ThreadsTransport {
   ThreadTeam& team_;
   int rank_;
   SteadyClock clock_;
+  ClockError clock_error_;
   std::vector<ThreadChannel*> to_;
   std::vector<ThreadChannel*> from_;
 };
