@@ -53,10 +53,10 @@ concept Transport = requires(T& transport, int peer, ConstBytes out, Bytes in, s
   { transport.library() } -> std::same_as<std::string>;
 };
 
-/// Sends one message and receives one at the same time, without deadlock.
+/// Sends one message and receives one at the same time, without deadlock; the peers may differ.
 template <class T>
 concept Duplex = Transport<T> && requires(T& transport, int peer, ConstBytes out, Bytes in) {
-  transport.exchange(peer, out, in);
+  transport.exchange(peer, out, peer, in);
 };
 
 /// Starts sends and receives and waits for them later.

@@ -21,7 +21,7 @@ class Exchange : public Pair<T> {
     if (transport.rank() > 1) return;
     const int peer = this->peer();
     for (auto i = rounds; i > 0; --i)
-      transport.exchange(peer, this->out_.bytes(), this->in_.bytes());
+      transport.exchange(peer, this->out_.bytes(), peer, this->in_.bytes());
   }
 };
 

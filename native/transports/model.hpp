@@ -256,9 +256,9 @@ class ModelTransport {
     if (message.taken_s) *message.taken_s = me().clock_s;
   }
 
-  void exchange(int peer, ConstBytes out, Bytes in) {
-    post(peer, out);
-    recv(peer, in);
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    post(to, out);
+    recv(from, in);
   }
   Request isend(int peer, ConstBytes data) {
     post(peer, data);

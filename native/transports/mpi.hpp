@@ -56,9 +56,9 @@ class MpiTransport {
     MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(),
              MPI_STATUS_IGNORE);
   }
-  void exchange(int peer, ConstBytes out, Bytes in) {
-    MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, peer, tag, in.data(),
-                 static_cast<int>(in.size()), MPI_BYTE, peer, tag, world(), MPI_STATUS_IGNORE);
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, tag, in.data(),
+                 static_cast<int>(in.size()), MPI_BYTE, from, tag, world(), MPI_STATUS_IGNORE);
   }
   void ssend(int peer, ConstBytes data) {
     MPI_Ssend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());

@@ -163,9 +163,9 @@ class ThreadsTransport {
   }
   void rsend(int peer, ConstBytes data) { send(peer, data); }
   void recv(int peer, Bytes data) { from(peer).take(data); }
-  void exchange(int peer, ConstBytes out, Bytes in) {
-    auto sent = isend(peer, out);
-    recv(peer, in);
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    auto sent = isend(to, out);
+    recv(from, in);
     wait(sent);
   }
 
