@@ -62,6 +62,7 @@ def build_measurements(
                         "algorithm": "",
                         "ranks": 2,
                         "placement": "",
+                        "axes": "",
                         "bytes": size,
                         "launch": launch,
                         "position": position,
@@ -73,6 +74,8 @@ def build_measurements(
                         "verified": True,
                         "advice": [],
                         "samples_s": drawn.tolist(),
+                        "rank_s": [],
+                        "values": [],
                         **columns,
                     }
                 )
@@ -93,6 +96,7 @@ def point_event() -> Callable[..., dict[str, Any]]:
             "algorithm": "native",
             "ranks": 2,
             "placement": "cores",
+            "axes": "",
             "bytes": 8,
             "launch": 0,
             "position": 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nhalf.statistics.axes import parse_axes
 from nhalf.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def model_json(model: FittedModel) -> dict[str, Any]:
         "algorithm": model.algorithm,
         "ranks": model.ranks,
         "placement": model.placement,
+        "axes": parse_axes(model.axes),
         "segments": [_segment_json(segment) for segment in model.segments],
         "breakpoints": list(model.breakpoints),
         "heldout_median": model.heldout_median,
@@ -102,7 +104,8 @@ def _change(change: Breakpoint | None) -> Text:
 
 
 def _title(model: FittedModel) -> str:
-    parts = [model.pattern, model.algorithm, model.mpi or model.transport, model.placement]
+    place = [model.placement, model.axes]
+    parts = [model.pattern, model.algorithm, model.mpi or model.transport, *place]
     return ", ".join(part for part in [*parts, f"{model.ranks} ranks"] if part)
 
 

@@ -196,7 +196,8 @@ def _pattern(curve: CurveRatio) -> str:
     """The pattern's name with what else tells curves apart."""
     algorithm = str(curve.point["algorithm"] or "native")
     name = str(curve.point["pattern"])
-    return name if algorithm == "native" else f"{name}/{algorithm}"
+    name = name if algorithm == "native" else f"{name}/{algorithm}"
+    return f"{name} {curve.point['axes']}".rstrip()
 
 
 def _interval(ratio: Ratio) -> str:

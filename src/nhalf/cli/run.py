@@ -149,7 +149,13 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
 
 def run_json(path: Path, summary: pl.DataFrame) -> dict[str, Any]:
     """What `run --json` and `show --json` print."""
-    return {"run": str(path), "points": summary.drop("run", "bytes_per_time").to_dicts()}
+    from nhalf.statistics.axes import parse_axes
+
+    points = summary.drop("run", "bytes_per_time").to_dicts()
+    for point in points:
+        point["axes"] = parse_axes(point["axes"])
+        point["values"] = {item["name"]: item["value"] for item in point["values"]}
+    return {"run": str(path), "points": points}
 
 
 def _words(text: str) -> list[str]:

@@ -224,10 +224,10 @@ def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> p
                 )
                 places.append((f"{run:06d}", launch, position))
     answers = _ask(probe, machine, lines)
-    rows = [
-        (run, "model", "", "pingpong", "", 2, "", point["bytes"], launch, position, 0.0,
+    rows: list[tuple[Any, ...]] = [
+        (run, "model", "", "pingpong", "", 2, "", "", point["bytes"], launch, position, 0.0,
          point["batch"], point["messages_per_round"], point["bytes_per_time"], point["stop"],
-         point["verified"], point["advice"])
+         point["verified"], point["advice"], [], [])
         for (run, launch, position), point in zip(places, answers, strict=True)
     ]  # fmt: skip
     names = [name for name in MEASUREMENT_COLUMNS if name != "samples_s"]

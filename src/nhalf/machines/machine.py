@@ -71,6 +71,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     algorithm: str = ""
     ranks: int
     placement: str = ""
+    axes: str = ""
     segments: tuple[Segment, ...]
     breakpoints: tuple[Breakpoint, ...] = ()
     heldout_median: float | None = None

@@ -51,7 +51,7 @@ def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
     """Adds `series`: the library's title and whatever else tells the curves of this data apart."""
     varying = [
         name
-        for name in ("transport", "algorithm", "ranks", "placement", "run")
+        for name in ("transport", "algorithm", "ranks", "placement", "axes", "run")
         if _tells_apart(data.summary, name)
     ]
 

@@ -39,7 +39,7 @@ CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 
 SIZES_BESIDE = 3
 """Sizes on each side of a switch that say where a launch lies there."""
 
-SETTING = ["run", "transport", "algorithm", "ranks", "placement"]
+SETTING = ["run", "transport", "algorithm", "ranks", "placement", "axes"]
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _where(data: ReportData, setting: dict[str, Any]) -> str:
     """What must be added to a library's name to know which of several settings is meant."""
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
-        for name in ("ranks", "placement", "run")
+        for name in ("ranks", "placement", "axes", "run")
         if data.summary[name].n_unique() > 1
     ]
     return f" [{', '.join(parts)}]" if parts else ""

@@ -15,7 +15,9 @@ from nhalf.statistics.advice import ADVICES, KEY, PRECISION_TARGET, derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
 from nhalf.store.schema import SUMMARY_COLUMNS
 
-_READ = [*KEY, "launch", "bytes_per_time", "verified", "advice", "samples_s"]
+_READ = [
+    *(*KEY, "launch", "bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values"),
+]
 
 
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
@@ -34,7 +36,8 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     The reported value is the pseudomedian of the launch medians, its interval that of
     `launch_interval`; with one launch, that of `sample_interval`, and the advice says so.
     `advice` holds what probe and launcher said and what the samples give away, in the order of
-    `nhalf.statistics.advice.ADVICES`; names that are not in the list come last.
+    `nhalf.statistics.advice.ADVICES`; names that are not in the list come last. `rank_s` and
+    `values` are medians over launches, each rank and each name by itself.
     """
     # Read once: unpacking ten million samples takes longer than any use that is made of them.
     measurements = measurements.select(_READ).collect().lazy()
@@ -56,6 +59,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     )
     points = _with_sample_intervals(points, measurements, confidence)
     points = _with_advice(points, derived(measurements, launches))
+    points = _with_lists(points, measurements)
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
 
 
@@ -189,4 +193,44 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
                 pl.element().cast(order, strict=False), pl.element(), nulls_last=True
             )
         )
+    )
+
+
+def _with_lists(points: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
+    """Points with `rank_s` and `values`: the median over launches at each place of the lists."""
+    places = points.select(KEY).with_row_index("point")
+    ranks = pl.col("rank_s")
+    by_rank = _listed(measurements, places, "rank_s").with_columns(
+        rank=pl.int_range(pl.len()).over("point", "row")
+    )
+    rank_s = (
+        by_rank.group_by("point", "rank")
+        .agg(ranks.median())
+        .sort("point", "rank")
+        .group_by("point", maintain_order=True)
+        .agg("rank_s")
+    )
+    values = (
+        _listed(measurements, places, "values")
+        .unnest("values")
+        .group_by("point", "name")
+        .agg(pl.col("value").median())
+        .sort("point", "name")
+        .group_by("point", maintain_order=True)
+        .agg(pl.struct("name", "value").alias("values"))
+    )
+    numbered = points.with_row_index("point")
+    for found in (rank_s, values):
+        numbered = numbered.join(found, on="point", how="left", maintain_order="left")
+    return numbered.with_columns(pl.col("rank_s", "values").fill_null([]))
+
+
+def _listed(measurements: pl.LazyFrame, places: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The items of a list column, each with the numbers of its `point` and of its `row`."""
+    rows = measurements.filter(pl.col(column).list.len() > 0).select(*KEY, column).collect()
+    return (
+        rows.join(places, on=KEY, nulls_equal=True)
+        .drop(KEY)
+        .with_row_index("row")
+        .explode(column, empty_as_null=False, keep_nulls=False)
     )

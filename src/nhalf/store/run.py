@@ -16,7 +16,7 @@ import polars as pl
 
 from nhalf.errors import InputError, MissingError
 from nhalf.store.journal import Journal, events, events_named
-from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
+from nhalf.store.schema import ADDED_COLUMNS, MEASUREMENT_COLUMNS, READ_VERSIONS, VERSION
 
 DESCRIPTION = "run.json"
 JOURNAL = "journal.jsonl"
@@ -56,6 +56,9 @@ class _Point(msgspec.Struct, gc=False):
     verified: bool
     advice: list[str]
     samples_s: msgspec.Raw
+    axes: str = ""
+    rank_s: msgspec.Raw = msgspec.Raw(b"[]")
+    values: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,9 @@ class Run:
         parquet = self.path / MEASUREMENTS
         if parquet.exists() and self._is_current(parquet):
             named = pl.lit(self.name).alias("run")
-            return pl.scan_parquet(parquet).select(named, *_JOURNAL_COLUMNS)
+            lacking = set(ADDED_COLUMNS) - set(pl.read_parquet_schema(parquet))
+            stored = pl.scan_parquet(parquet).with_columns(map(_empty, lacking))
+            return stored.select(named, *_JOURNAL_COLUMNS)
         frame = self._from_journal()
         if frame.height == 0:
             raise InputError(f"{self.path} holds no finished point", "go on with --resume")
@@ -172,9 +177,11 @@ class Run:
             raise InputError(
                 f"{parquet} is damaged", "remove it: the journal holds the same"
             ) from error
-        _check_version(parquet, metadata.get(_VERSION_KEY))
-        for name, kind in MEASUREMENT_COLUMNS.items():
-            if name != "run" and columns.get(name) != kind:
+        version = _check_version(parquet, metadata.get(_VERSION_KEY))
+        for name, kind in _JOURNAL_COLUMNS.items():
+            if version == 1 and name in ADDED_COLUMNS:
+                continue
+            if columns.get(name) != kind:
                 raise InputError(f"{parquet} has no column {name} of type {kind}", "measure again")
         journal = self.path / JOURNAL
         if not journal.exists():
@@ -211,13 +218,14 @@ _JOURNAL_COLUMNS = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if 
 
 def _frame(points: list[_Point]) -> pl.DataFrame:
     """Points as rows. Raises ValueError or PolarsError where samples are not lists of numbers."""
-    lists = {name: _JOURNAL_COLUMNS[name] for name in ("advice", "samples_s")}
+    lists = {name: _JOURNAL_COLUMNS[name] for name in ("advice", "samples_s", "rank_s", "values")}
     plain = {name: kind for name, kind in _JOURNAL_COLUMNS.items() if name not in lists}
     columns = {name: [getattr(point, name) for point in points] for name in plain}
     # Ten million numbers take a second as Python objects: polars reads their text itself.
     encode = msgspec.json.Encoder().encode
     text = b"".join(
-        b'{"advice":%b,"samples_s":%b}\n' % (encode(point.advice), point.samples_s)
+        b'{"advice":%b,"samples_s":%b,"rank_s":%b,"values":%b}\n'
+        % (encode(point.advice), point.samples_s, point.rank_s, point.values)
         for point in points
     )
     frame = pl.read_ndjson(text, schema=lists)
@@ -225,7 +233,15 @@ def _frame(points: list[_Point]) -> pl.DataFrame:
     numbers = samples.list.explode(keep_nulls=False, empty_as_null=False)
     if len(samples) != len(points) or samples.null_count() or numbers.null_count():
         raise ValueError("a sample is not a number")
+    if frame["rank_s"].null_count() or frame["values"].null_count():
+        raise ValueError("times of ranks and named values are lists")
     return pl.DataFrame(columns, schema=plain).with_columns(frame)
+
+
+def _empty(name: str) -> pl.Expr:
+    """A column that an older run lacks: no text, or lists without items."""
+    kind = _JOURNAL_COLUMNS[name]
+    return pl.lit("" if kind == pl.String() else [], dtype=kind).alias(name)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -254,10 +270,13 @@ def _encode(description: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"schema": VERSION, **description})
 
 
-def _check_version(file: Path, version: object) -> None:
-    if str(version) != str(VERSION):
-        found = "no version" if version is None else f"version {version}"
-        raise InputError(
-            f"{file} has {found}; this nhalf reads version {VERSION}",
-            "use the nhalf that wrote it",
-        )
+def _check_version(file: Path, version: object) -> int:
+    """The version that a file says it has; raises InputError when it cannot be read."""
+    for known in READ_VERSIONS:
+        if str(version) == str(known):
+            return known
+    found = "no version" if version is None else f"version {version}"
+    raise InputError(
+        f"{file} has {found}; this nhalf reads versions {' and '.join(map(str, READ_VERSIONS))}",
+        "use the nhalf that wrote it",
+    )

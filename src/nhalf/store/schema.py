@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import polars as pl
 
-VERSION = 1
+VERSION = 2
 """Of the run directory: raised when an older reader would misread a newer file."""
+
+READ_VERSIONS = (1, 2)
+"""Version 1 has no further axes: what it lacks is filled in (ADDED_COLUMNS)."""
 
 POINT_COLUMNS: dict[str, pl.DataType] = {
     "transport": pl.String(),
@@ -15,9 +18,15 @@ POINT_COLUMNS: dict[str, pl.DataType] = {
     "algorithm": pl.String(),
     "ranks": pl.Int32(),
     "placement": pl.String(),
+    "axes": pl.String(),
     "bytes": pl.Int64(),
 }
-"""What identifies a point within a run. `mpi` is '' for transports without MPI."""
+"""What identifies a point within a run. `mpi` is '' for transports without MPI; `axes` are the
+further axes of its pattern, 'name=value,name=value' sorted by name, '' for none
+(statistics/axes.py)."""
+
+VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
+"""Named numbers, sorted by name."""
 
 MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {
     "run": pl.String(),
@@ -32,12 +41,19 @@ MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {
     "verified": pl.Boolean(),
     "advice": pl.List(pl.String()),
     "samples_s": pl.List(pl.Float64()),
+    "rank_s": pl.List(pl.Float64()),
+    "values": VALUES,
 }
 """`launch` counts the starts of one library from 0 (launch k of every library ran in the same
 round, so equal numbers are pairs); `position` is the order within the launch; `started_s` seconds
 since 1970; `batch` rounds per sample; `stop` why sampling ended: precision, time or samples;
 `bytes_per_time` the bytes that one sample's time moved (rate = bytes_per_time / time); a sample is
-the time of one operation as the pattern defines it (half a round trip for ping-pong), seconds."""
+the time of one operation as the pattern defines it (half a round trip for ping-pong), seconds;
+`rank_s` the median of each rank's own times, seconds, empty where one rank has the time; `values`
+what else the pattern found, with the units in the names."""
+
+ADDED_COLUMNS = ("axes", "rank_s", "values")
+"""What came after version 1: empty where a run of it is read."""
 
 SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "run": pl.String(),
@@ -51,6 +67,9 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "bytes_per_time": pl.Int64(),
     "verified": pl.Boolean(),
     "advice": pl.List(pl.String()),
+    "rank_s": pl.List(pl.Float64()),
+    "values": VALUES,
 }
 """One row is one point of one run: what is reported. `median_s` is the pseudomedian of the launch
-medians (statistics/intervals.py). Derived from the measurements, never stored."""
+medians (statistics/intervals.py); `rank_s` holds the median over launches for each rank, `values`
+that of each name. Derived from the measurements, never stored."""

@@ -99,7 +99,7 @@ def negative(run: Path) -> None:
         (lambda run: (run / "measurements.parquet").write_bytes(b"PAR1"), "is damaged"),
         (lambda run: (run / "run.json").unlink(), "not a run directory"),
         (lambda run: (run / "run.json").write_bytes(b"{"), "is damaged"),
-        (lambda run: (run / "run.json").write_bytes(b'{"schema":2}'), "version 2"),
+        (lambda run: (run / "run.json").write_bytes(b'{"schema":9}'), "version 9"),
         (other_version, "version 7"),
         (negative, "negative or not finite"),
     ],
@@ -140,8 +140,8 @@ def ten_million(tmp_path_factory: pytest.TempPathFactory) -> Path:
     times = (1e-6 + size / 5e9)[:, None] * noise
     constant = {
         "transport": "mpi", "mpi": "mpich", "pattern": "pingpong", "algorithm": "native",
-        "ranks": 2, "placement": "cores", "position": 0, "started_s": 1.7e9, "batch": 10,
-        "messages_per_round": 2, "stop": "samples", "verified": True, "run": "run",
+        "ranks": 2, "placement": "cores", "axes": "", "position": 0, "started_s": 1.7e9,
+        "batch": 10, "messages_per_round": 2, "stop": "samples", "verified": True, "run": "run",
     }  # fmt: skip
     samples = pl.Series("samples_s", times, dtype=pl.Array(pl.Float64, SAMPLES))
     frame = pl.DataFrame(
@@ -149,7 +149,7 @@ def ten_million(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ).with_columns(
         samples.arr.to_list(),
         *(pl.lit(value).alias(name) for name, value in constant.items()),
-        pl.lit([], dtype=pl.List(pl.String)).alias("advice"),
+        *(pl.lit([], MEASUREMENT_COLUMNS[n]).alias(n) for n in ("advice", "rank_s", "values")),
     )
     write(frame.select(pl.col(n).cast(kind) for n, kind in MEASUREMENT_COLUMNS.items()), folder)
     return run.path

@@ -26,9 +26,10 @@ def rows_of(points: list[tuple[int, int, list[float]]], **columns: Any) -> pl.La
     rows = [
         {
             "run": "r", "transport": "mpi", "mpi": "m", "pattern": "pingpong", "algorithm": "",
-            "ranks": 2, "placement": "", "bytes": size, "launch": launch, "position": 0,
+            "ranks": 2, "placement": "", "axes": "", "bytes": size, "launch": launch, "position": 0,
             "started_s": 0.0, "batch": 1, "messages_per_round": 2, "bytes_per_time": size,
-            "stop": "time", "verified": True, "advice": [], "samples_s": samples, **columns,
+            "stop": "time", "verified": True, "advice": [], "samples_s": samples, "rank_s": [],
+            "values": [], **columns,
         }
         for size, launch, samples in points
     ]  # fmt: skip
@@ -127,3 +128,36 @@ def test_wide_intervals_are_imprecise() -> None:
     wide = [(1, launch, [1.0 + 0.1 * x]) for launch, x in enumerate(irregular)]
     narrow = [(2, launch, [1.0 + 0.01 * x]) for launch, x in enumerate(irregular)]
     assert summarise(rows_of([*wide, *narrow]))["advice"].to_list() == [["imprecise"], []]
+
+
+def test_times_of_ranks_and_named_values_are_medians_over_launches() -> None:
+    launches = [
+        ([1.0, 5.0], [("overlap", 0.1), ("skew_s", 7.0)]),
+        ([2.0, 4.0], [("overlap", 0.3)]),
+        ([9.0, 4.5], [("overlap", 0.2)]),
+        ([], []),
+    ]
+    parts = [
+        rows_of(
+            [(8, launch, [1.0])],
+            axes="root=1",
+            rank_s=rank_s,
+            values=[{"name": name, "value": value} for name, value in values],
+        )
+        for launch, (rank_s, values) in enumerate(launches)
+    ]
+    summary = summarise(pl.concat([*parts, rows_of([(8, 0, [1.0])])]))
+    assert summary["axes"].to_list() == ["", "root=1"]
+    assert summary["rank_s"].to_list() == [[], [2.0, 4.5]]
+    assert summary["values"].to_list()[0] == []
+    assert summary["values"].to_list()[1] == [
+        {"name": "overlap", "value": 0.2},
+        {"name": "skew_s", "value": 7.0},
+    ]
+
+
+def test_axes_make_points_of_their_own() -> None:
+    two = pl.concat([rows_of([(8, 0, [float(k)])], axes=f"pairs={k}") for k in (1, 2)])
+    summary = summarise(two)
+    assert summary["axes"].to_list() == ["pairs=1", "pairs=2"]
+    assert summary["median_s"].to_list() == [1.0, 2.0]

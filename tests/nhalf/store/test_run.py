@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ class TestOpening:
             (b'{"schema": 1, "environment": []}', "damaged"),
             (b'{"schema": 1, "titles": {"a": 1}}', "damaged"),
             (b"{}", "has no version"),
-            (b'{"schema": 99, "plan": 3}', f"version 99; this nhalf reads version {VERSION}"),
+            (b'{"schema": 99, "plan": 3}', "version 99; this nhalf reads versions 1 and 2"),
             (b'{"schema": "new"}', "version new"),
         ],
     )
@@ -185,6 +186,10 @@ class TestMeasurements:
             {"samples_s": ["x"]},
             {"samples_s": None},
             {"advice": "one"},
+            {"axes": 3},
+            {"rank_s": 1.0},
+            {"rank_s": None},
+            {"values": {"x": 1.0}},
         ],
     )
     def test_points_of_another_form(
@@ -206,6 +211,37 @@ class TestMeasurements:
             run.measurements()
 
 
+class TestVersion1:
+    """A run that was written before points had further axes."""
+
+    @pytest.fixture
+    def old(self, tmp_path: Path) -> Run:
+        shutil.copytree(Path(__file__).parent / "version-1", tmp_path / "old")
+        return Run.open(tmp_path / "old")
+
+    def test_what_it_lacks_is_empty(self, old: Run) -> None:
+        frame = old.measurements().collect()
+        assert frame.schema == pl.Schema(MEASUREMENT_COLUMNS)
+        assert frame["axes"].unique().to_list() == [""]
+        assert frame["rank_s"].list.len().sum() == frame["values"].list.len().sum() == 0
+        assert frame["rank_s"].null_count() == frame["values"].null_count() == 0
+
+    def test_its_journal_says_the_same(self, old: Run) -> None:
+        from_parquet = old.measurements().collect()
+        (old.path / "measurements.parquet").unlink()
+        assert old.measurements().collect().equals(from_parquet)
+        old.finish()
+        assert old.measurements().collect().equals(from_parquet)
+
+    def test_it_stands_beside_a_run_of_today(self, old: Run, run: Run, point_event: Event) -> None:
+        values = [{"name": "overlap", "value": 0.5}]
+        record(run, [point_event(axes="work=1", rank_s=[1e-6, 2e-6], values=values)])
+        both = pl.concat([old.measurements(), run.measurements()]).collect()
+        assert both.height == 9
+        assert both.row(-1, named=True)["values"] == values
+        assert both.row(-1, named=True)["rank_s"] == [1e-6, 2e-6]
+
+
 class TestParquet:
     @pytest.fixture
     def parquet(self, run: Run, point_event: Event) -> Path:
@@ -221,7 +257,7 @@ class TestParquet:
 
     def test_of_another_version(self, run: Run, parquet: Path) -> None:
         pl.read_parquet(parquet).write_parquet(parquet, metadata={"nhalf.schema": "99"})
-        self.check(run, f"version 99; this nhalf reads version {VERSION}")
+        self.check(run, "version 99; this nhalf reads versions 1 and 2")
 
     def test_of_somebody_else(self, run: Run, parquet: Path) -> None:
         pl.DataFrame({"a": [1]}).write_parquet(parquet)
