@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nhalf costs and how steady it is, side by side with the Intel MPI Benchmarks.
 
-`python tools/bench.py [--out docs/benchmarks] [--only accuracy,spread,time,overhead]` measures and
-writes one Markdown page and one JSON file for each. The Intel wheel brings IMB-MPI1; both programs
-run on that library, in turn, so that a machine that changes its speed disturbs both.
+`python tools/bench.py [--out docs/benchmarks] [--only accuracy,collectives,spread,time,overhead]`
+measures and writes one Markdown page and one JSON file for each. The Intel wheel brings IMB-MPI1;
+both programs run on that library, in turn, so that a machine that changes its speed disturbs both.
 """
 
 from __future__ import annotations
@@ -44,15 +44,20 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def imb() -> Curve:
-    """One run of IMB-MPI1 PingPong: microseconds by size, turned into seconds."""
+def imb_text(*arguments: str) -> str:
+    """What one run of IMB-MPI1 with two ranks prints."""
     from nhalf.mpi import discover
     from nhalf.mpi.start import start
 
     library = discover.find("intel")
     program = library.prefix / "bin" / "IMB-MPI1"
-    prepared = start(library, [str(program), "PingPong", "-msglog", "0:22"], 2)
-    text = run(prepared.command, prepared.environment)
+    prepared = start(library, [str(program), *arguments], 2)
+    return run(prepared.command, prepared.environment)
+
+
+def imb() -> Curve:
+    """One run of IMB-MPI1 PingPong: microseconds by size, turned into seconds."""
+    text = imb_text("PingPong", "-msglog", "0:22")
     curve: Curve = {}
     for line in text.splitlines():
         words = line.split()
@@ -123,6 +128,76 @@ def accuracy(runs: int) -> tuple[Any, str]:
                 f"{row['nhalf_median_s'] * 1e6:.3f}",
                 f"{row['median_ratio']:.3f}",
                 f"{row['lowest_ratio']:.3f}",
+            ]
+            for row in rows
+        ],
+    )
+    return rows, page
+
+
+COLLECTIVES = {"Bcast": "bcast", "Allreduce": "allreduce", "Alltoall": "alltoall",
+               "Reduce": "reduce", "Barrier": "barrier"}  # fmt: skip
+COLLECTIVE_SIZES = (4, 64, 1024, 16384, 262144, 1048576)
+Cell = tuple[str, int]
+
+
+def imb_collectives() -> dict[Cell, float]:
+    """The t_max of IMB's collectives in seconds, by pattern and size."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sizes") as sizes:
+        sizes.write("".join(f"{size}\n" for size in COLLECTIVE_SIZES))
+        sizes.flush()
+        text = imb_text(*COLLECTIVES, "-msglen", sizes.name)
+    found: dict[Cell, float] = {}
+    pattern = ""
+    for line in text.splitlines():
+        words = line.split()
+        if line.startswith("# Benchmarking"):
+            pattern = COLLECTIVES[words[2]]
+        elif len(words) == 5 and words[0].isdigit():
+            found[pattern, int(words[0])] = float(words[3]) * 1e-6
+        elif len(words) == 4 and pattern == "barrier" and words[0].isdigit():
+            found[pattern, 0] = float(words[2]) * 1e-6
+    return found
+
+
+def our_collectives(start: str) -> dict[Cell, float]:
+    """Our times of one launch, by pattern and size, started as asked."""
+    points = nhalf(
+        "--pattern", ",".join(COLLECTIVES.values()), "--launches", "1", "--budget", "12s",
+        "--axis", f"start={start}", "--axis", "buffers=warm", "--axis", "call=steady",
+        "--axis", "place=out", sizes=",".join(map(str, COLLECTIVE_SIZES)),
+    )  # fmt: skip
+    return {(point["pattern"], point["bytes"]): point["median_s"] for point in points}
+
+
+def collectives(runs: int) -> tuple[Any, str]:
+    """Are nhalf's collectives as fast as IMB's t_max? One launch of each in turn."""
+    theirs, together, after_barrier = [], [], []
+    for _ in range(runs):
+        theirs.append(imb_collectives())
+        together.append(our_collectives("sync"))
+        after_barrier.append(our_collectives("barrier"))
+    rows: list[dict[str, Any]] = []
+    for pattern, size in sorted(theirs[0]):
+        imb_s, sync_s, barrier_s = (
+            statistics.median(curve[pattern, size] for curve in curves)
+            for curves in (theirs, together, after_barrier)
+        )
+        times = {"imb_s": imb_s, "sync_s": sync_s, "barrier_s": barrier_s}
+        rows.append({"pattern": pattern, "bytes": size, **times, "ratio": sync_s / imb_s})
+    page = table(
+        f"Collectives, 2 ranks: nhalf against IMB's t_max, {runs} launches of each in turn",
+        "nhalf starts all ranks at one time of a synchronised clock and counts from the first "
+        "start to the last end; IMB counts from each rank's own exit from a barrier. The fourth "
+        "column is nhalf started IMB's way: what differs between it and the third is the skew of "
+        "the barrier. IMB prints two decimals of a microsecond.",
+        ["operation", "size (B)", "IMB (µs)", "nhalf (µs)", "nhalf after a barrier (µs)", "ratio"],
+        [
+            [
+                row["pattern"],
+                str(row["bytes"]),
+                *(f"{row[name] * 1e6:.3f}" for name in ("imb_s", "sync_s", "barrier_s")),
+                f"{row['ratio']:.3f}",
             ]
             for row in rows
         ],
@@ -223,6 +298,7 @@ def table(title: str, note: str, head: list[str], rows: list[list[str]]) -> str:
 BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "overhead": overhead,
     "accuracy": accuracy,
+    "collectives": collectives,
     "time": curve_time,
     "spread": spread,
 }
