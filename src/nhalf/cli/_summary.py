@@ -44,6 +44,7 @@ def _table(*columns: str) -> Table:
 
 def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
     """What a run ends with: a line per library, the findings, what failed, where it is."""
+    from nhalf.cli._results import result_lines
     from nhalf.report.assemble import assemble
     from nhalf.report.findings import findings
     from nhalf.report.overview import overview
@@ -51,6 +52,8 @@ def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -
     console = stdout_console()
     data = assemble([outcome.run])
     console.print(overview_table(overview(data)))
+    for line in result_lines(data.results, data.titles):
+        console.print(f"• {line}", markup=False)
     for finding in findings(data)[:8]:
         console.print(f"• {finding.text}", markup=False)
     for name, reason in outcome.failed.items():

@@ -132,7 +132,7 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if json:
-        emit_json(run_json(outcome.run.path, summary))
+        emit_json(run_json(outcome.run, summary))
     elif not quiet:
         from nhalf.cli._summary import show_outcome
 
@@ -147,15 +147,19 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
         )
 
 
-def run_json(path: Path, summary: pl.DataFrame) -> dict[str, Any]:
-    """What `run --json` and `show --json` print."""
+def run_json(
+    run: Run, summary: pl.DataFrame, measurements: pl.LazyFrame | None = None
+) -> dict[str, Any]:
+    """What `run --json` and `show --json` print; of the measurements given, or of all."""
+    from nhalf.results import as_json, results
     from nhalf.statistics.axes import parse_axes
 
     points = summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
-    return {"run": str(path), "points": points}
+    found = results(run.measurements() if measurements is None else measurements, summary)
+    return {"run": str(run.path), "points": points, "results": as_json(found)}
 
 
 def _words(text: str) -> list[str]:

@@ -22,8 +22,10 @@ def command(
 ) -> None:
     """Show every point of a run: median, interval, rate, launches, doubts."""
     from nhalf.cli._output import emit_json
+    from nhalf.cli._results import show_results
     from nhalf.cli._summary import show_points
     from nhalf.cli.run import run_json
+    from nhalf.results import results
     from nhalf.statistics.summary import summarise
     from nhalf.store.run import Run
 
@@ -33,9 +35,10 @@ def command(
     measurements = _only(measurements, "mpi", mpi)
     summary = summarise(measurements)
     if json:
-        emit_json(run_json(opened.path, summary))
+        emit_json(run_json(opened, summary, measurements))
     else:
         show_points(opened, summary)
+        show_results(results(measurements, summary), opened.titles)
 
 
 def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import altair as alt
 import polars as pl
 
+from nhalf.results import Row, results
 from nhalf.statistics.summary import launch_medians
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class ReportData:
         Raw samples are reduced here, once for all panels: a report never embeds them.
         """
         return launch_medians(self.measurements)
+
+    @cached_property
+    def results(self) -> dict[str, list[Row]]:
+        """The rows of every derived result of the data, by its name (nhalf.results)."""
+        return results(self.measurements, self.summary)
 
 
 @dataclass(frozen=True)

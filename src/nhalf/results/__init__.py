@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derived results: what follows from many points together, computed from the store, never kept.
+
+To add one, put a file into this folder: `NAME.py` with one class that derives from `Result`. It
+then appears in `run --json` and `show --json` under "results", as a table of `nhalf show`, as a
+line at the end of `nhalf run` and, for panels, in `ReportData.results`; no other file changes. The
+method itself, where it is longer than a screen, lives in decide/NAME.py and knows of no tables.
+
+    class Example(Result):
+        title = "Sum of all times"
+        patterns = frozenset({"pingpong"})
+        columns = (Column("total_s", "total", format_time),)
+
+        def of(self, measurements, summary):
+            subjects = summary.group_by(SUBJECT, maintain_order=True)
+            return subjects.agg(total_s=pl.col("median_s").sum()).to_dicts()
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+
+from nhalf.plugins import load
+
+SUBJECT = ("run", "transport", "mpi", "ranks", "placement")
+"""Whom a row is about: the members that every row has, as in the columns of the store."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a result's table: a member of its rows, a heading, and how to write a value.
+
+    A row without the member, or with None, shows a dash. The member `NAME_ci`, where a row has
+    it, is the 95 % interval (low, high) of the member NAME and is shown as its half-width.
+    """
+
+    name: str
+    title: str
+    write: Callable[[Any], str] = str
+
+    def cell(self, row: Row) -> str:
+        """The value as people read it: '1.23 GB/s ±2.1 %'."""
+        value = row.get(self.name)
+        if value is None:
+            return "–"
+        interval = row.get(f"{self.name}_ci")
+        if interval is None or not value:
+            return self.write(value)
+        reach = max(value - interval[0], interval[1] - value) / abs(value)
+        width = "unsure" if reach >= 1 else f"±{reach * 100:.2g} %"
+        return f"{self.write(value)} {width}"
+
+
+class Result(ABC):
+    """One kind of derived result; its rows are about one subject each."""
+
+    title: ClassVar[str]
+    patterns: ClassVar[frozenset[str]]
+    """It is asked only where one of these patterns was measured."""
+    columns: ClassVar[Sequence[Column]]
+    """What tables and lines show; rows may hold more."""
+
+    @abstractmethod
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """One row per subject (or several), of values that JSON knows; none where there is nothing.
+
+        `measurements` and `summary` have the columns of store/schema.py and may hold several runs.
+        Names end in their unit, `NAME_ci` is the interval of NAME, None is a number that there
+        is not. Incomplete data is no error: the row then says under `missing`, in a sentence, what
+        it lacks ('' or absent: nothing).
+        """
+
+    def line(self, row: Row) -> str:
+        """One row in a line, without its subject."""
+        if row.get("missing"):
+            return f"no {self.title}: {row['missing']}"
+        return ", ".join(f"{column.title} {column.cell(row)}" for column in self.columns)
+
+
+def kinds() -> dict[str, Result]:
+    """Every result there is, by the name that JSON uses."""
+    found = load("nhalf.results", Result)
+    return {name.replace("-", "_"): kind() for name, kind in found.items()}
+
+
+def results(measurements: pl.LazyFrame, summary: pl.DataFrame) -> dict[str, list[Row]]:
+    """The rows of every result for which something was measured, by its name."""
+    patterns = set(summary["pattern"].unique())
+    found = {
+        name: kind.of(measurements, summary)
+        for name, kind in kinds().items()
+        if kind.patterns & patterns
+    }
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def as_json(found: dict[str, list[Row]]) -> dict[str, Any]:
+    """The object under "results": {NAME: {"rows": [...]}}."""
+    return {name: {"rows": rows} for name, rows in found.items()}
