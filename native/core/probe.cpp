@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/binding.hpp"
 #include "core/options.hpp"
 #include "core/placement.hpp"
 #include "core/record.hpp"
@@ -24,10 +25,11 @@ struct Arguments {
   bool help = false;
   int ranks = 2;
   Options options;
+  std::vector<int> cpus;
 };
 
 constexpr std::string_view usage =
-    "usage: probe [--describe] [--ranks N] [--options key=value,...]\n"
+    "usage: probe [--describe] [--ranks N] [--cpus 0,1,...] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
     "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted.\n"
     "The line 'end' or the end of the input ends the run.\n";
@@ -47,6 +49,8 @@ Arguments parse(int argc, char** argv) {
     } else if (word == "--ranks") {
       arguments.ranks = Options::parse("n=" + std::string(next()), ',').number("n", 2);
       if (arguments.ranks < 1) throw InputError("--ranks must be 1 or more");
+    } else if (word == "--cpus") {
+      arguments.cpus = nhalf::parse_cpus(next());
     } else if (word == "--options") {
       arguments.options = Options::parse(next(), ',');
     } else {
@@ -197,6 +201,7 @@ int main(int argc, char** argv) {
     }
     check_names(arguments.options);
     nhalf::die_with_parent();
+    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
     return ProbeTransport::launch(argc, argv, arguments.ranks, arguments.options, serve);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "probe: %s\n", error.what());
