@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether ranks are where they were asked to be, judged from what each of them reports."""
+"""Where ranks can be asked to be, and whether they are there, from what each of them reports."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+
+from nhalf.errors import unknown
+
+CORES, FREE = "cores", "free"
+
+
+def placements() -> tuple[str, ...]:
+    """Every placement that can be asked for."""
+    return (CORES, FREE)
+
+
+def check_placement(name: str) -> str:
+    """The name itself; raises InputError for one that is not known."""
+    if name not in placements():
+        raise unknown("placement", name, placements())
+    return name
 
 
 def placement_advice(placement: Sequence[dict[str, Any]]) -> list[str]:
