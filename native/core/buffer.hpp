@@ -17,6 +17,41 @@
 
 namespace nhalf {
 
+/// Bytes that differ by seed and by place, as long as they do not repeat.
+class FillSequence {
+ public:
+  /// A prime, so that data shifted by a power of two does not look right.
+  static constexpr std::size_t period = 4093;
+
+  explicit FillSequence(std::uint32_t seed) {
+    for (std::uint32_t i = 0; i < period; ++i) {
+      const std::uint32_t mixed = (i + 1) * 2654435761U + seed * 40503U;
+      bytes_[i] = static_cast<std::byte>((mixed >> 13) ^ mixed);
+    }
+  }
+  [[nodiscard]] const std::byte* data() const { return bytes_.data(); }
+
+ private:
+  std::array<std::byte, period> bytes_;
+};
+
+/// Writes a sequence that differs by seed and by place.
+inline void fill(Bytes data, std::uint32_t seed) {
+  const FillSequence sequence(seed);
+  for (std::size_t i = 0; i < data.size(); i += FillSequence::period)
+    std::memcpy(data.data() + i, sequence.data(), std::min(FillSequence::period, data.size() - i));
+}
+
+/// True where every byte is what `fill` with this seed writes.
+inline bool holds(ConstBytes data, std::uint32_t seed) {
+  const FillSequence sequence(seed);
+  for (std::size_t i = 0; i < data.size(); i += FillSequence::period) {
+    const auto length = std::min(FillSequence::period, data.size() - i);
+    if (std::memcmp(data.data() + i, sequence.data(), length) != 0) return false;
+  }
+  return true;
+}
+
 /// Memory of `size` bytes that starts on a page, as message buffers of real programs often do.
 class Buffer {
  public:
@@ -37,35 +72,12 @@ class Buffer {
 
   [[nodiscard]] Bytes bytes() { return {data_.get(), size_bytes_}; }
 
-  /// Writes a sequence that differs by seed and by place.
-  void fill(std::uint32_t seed) {
-    const auto block = sequence(seed);
-    for (std::size_t i = 0; i < size_bytes_; i += period)
-      std::memcpy(data_.get() + i, block.data(), std::min(period, size_bytes_ - i));
-  }
-
-  /// True where every byte is what `fill(seed)` writes.
+  void fill(std::uint32_t seed) { nhalf::fill(bytes(), seed); }
   [[nodiscard]] bool holds(std::uint32_t seed) const {
-    const auto block = sequence(seed);
-    for (std::size_t i = 0; i < size_bytes_; i += period)
-      if (std::memcmp(data_.get() + i, block.data(), std::min(period, size_bytes_ - i)) != 0)
-        return false;
-    return true;
+    return nhalf::holds({data_.get(), size_bytes_}, seed);
   }
 
  private:
-  /// A prime, so that data shifted by a power of two does not look right.
-  static constexpr std::size_t period = 4093;
-
-  static std::array<std::byte, period> sequence(std::uint32_t seed) {
-    std::array<std::byte, period> block;
-    for (std::uint32_t i = 0; i < period; ++i) {
-      const std::uint32_t mixed = (i + 1) * 2654435761U + seed * 40503U;
-      block[i] = static_cast<std::byte>((mixed >> 13) ^ mixed);
-    }
-    return block;
-  }
-
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };

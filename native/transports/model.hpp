@@ -16,6 +16,7 @@
 
 #include "core/clock.hpp"
 #include "core/fibers.hpp"
+#include "core/message_collectives.hpp"
 #include "core/options.hpp"
 #include "core/pattern.hpp"
 #include "core/transport.hpp"
@@ -188,8 +189,10 @@ class ModelMachine {
 };
 
 /// One rank of the simulated machine.
-class ModelTransport {
+class ModelTransport : public MessageCollectives<ModelTransport> {
  public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
   static constexpr TransportInfo info{
       "model", "a simulated machine with given LogGP parameters on a virtual clock",
       ModelParameters::described};

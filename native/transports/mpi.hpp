@@ -18,12 +18,14 @@
 #include "core/options.hpp"
 #include "core/pattern.hpp"
 #include "core/transport.hpp"
+#include "transports/mpi/collectives.hpp"
 
 namespace nhalf {
 
 /// MPI point-to-point calls, one to one. Sizes up to 2^31 - 1 bytes.
-class MpiTransport {
+class MpiTransport : public MpiCollectives {
  public:
+  using MpiCollectives::gather;
   static constexpr TransportInfo info{"mpi", "messages of the MPI library under test",
                                       ClockError::described};
   static constexpr std::string_view clock_name = SteadyClock::name;
@@ -45,8 +47,6 @@ class MpiTransport {
     return 0;
   }
 
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] double now_s() const { return clock_error_.shown_s(clock_.now_s()); }
 
   void send(int peer, ConstBytes data) {
@@ -105,21 +105,21 @@ class MpiTransport {
   }
   std::vector<std::string> gather(const std::string& text) {
     const int length = static_cast<int>(text.size());
-    std::vector<int> lengths(static_cast<std::size_t>(size_));
+    std::vector<int> lengths(static_cast<std::size_t>(size()));
     MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, world());
     std::vector<int> offsets(lengths.size() + 1, 0);
     for (std::size_t i = 0; i < lengths.size(); ++i) offsets[i + 1] = offsets[i] + lengths[i];
-    std::string joined(rank_ == 0 ? static_cast<std::size_t>(offsets.back()) : 0, ' ');
+    std::string joined(rank() == 0 ? static_cast<std::size_t>(offsets.back()) : 0, ' ');
     MPI_Gatherv(text.data(), length, MPI_CHAR, joined.data(), lengths.data(), offsets.data(),
                 MPI_CHAR, 0, world());
     std::vector<std::string> all_texts;
-    for (std::size_t i = 0; rank_ == 0 && i < lengths.size(); ++i)
+    for (std::size_t i = 0; rank() == 0 && i < lengths.size(); ++i)
       all_texts.push_back(joined.substr(static_cast<std::size_t>(offsets[i]),
                                         static_cast<std::size_t>(lengths[i])));
     return all_texts;
   }
   std::vector<double> collect(std::span<const double> mine) {
-    std::vector<double> everyone(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
+    std::vector<double> everyone(rank() == 0 ? mine.size() * static_cast<std::size_t>(size()) : 0);
     const int count = static_cast<int>(mine.size());
     MPI_Gather(mine.data(), count, MPI_DOUBLE, everyone.data(), count, MPI_DOUBLE, 0, world());
     return everyone;
@@ -140,9 +140,7 @@ class MpiTransport {
 
  private:
   explicit MpiTransport(const Options& options) {
-    MPI_Comm_rank(world(), &rank_);
-    MPI_Comm_size(world(), &size_);
-    clock_error_ = ClockError(options, rank_);
+    clock_error_ = ClockError(options, rank());
     auto epoch_ns = clock_.epoch_ns();
     MPI_Bcast(&epoch_ns, 1, MPI_INT64_T, 0, world());
     clock_.set_epoch_ns(epoch_ns);
@@ -151,8 +149,6 @@ class MpiTransport {
   static MPI_Comm world() { return MPI_COMM_WORLD; }
   static constexpr int tag = 0;
 
-  int rank_ = 0;
-  int size_ = 1;
   SteadyClock clock_;
   ClockError clock_error_;
   std::unique_ptr<Buffer> attached_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/message_collectives.hpp"
 #include "core/options.hpp"
 #include "core/pattern.hpp"
 #include "core/placement.hpp"
@@ -112,8 +113,10 @@ class ThreadTeam {
 };
 
 /// One thread as a rank.
-class ThreadsTransport {
+class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
  public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
   static constexpr OptionInfo described[] = {
       {"bind", "1", "", "1: each thread on a core of its own, where there are enough"},
       ClockError::described[0],
@@ -191,6 +194,8 @@ class ThreadsTransport {
       spin_until([&] { return team_.barriers.load(std::memory_order_acquire) != turn; });
     }
   }
+  /// What threads have instead of messages to wait for each other.
+  void synchronise() { barrier(); }
   void broadcast(Bytes data) {
     if (rank_ == 0) team_.shared = data;
     barrier();

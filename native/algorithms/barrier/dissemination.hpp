@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier Synchronization", International
+// Journal of Parallel Programming 17(1), 1988.
+#pragma once
+
+#include "core/transport.hpp"
+
+namespace nhalf::algorithms::barrier {
+
+/// In round i every rank tells the rank 2^i further, and hears from the rank 2^i before it, that it
+/// has come.
+///
+/// p ceil(log2 p) messages in ceil(log2 p) rounds of o_s + L + o_r, where g <= o_s + L + o_r.
+template <Duplex T>
+void dissemination(T& transport) {
+  const int ranks = transport.size();
+  const int rank = transport.rank();
+  for (int distance = 1; distance < ranks; distance *= 2)
+    transport.exchange((rank + distance) % ranks, ConstBytes{}, (rank - distance + ranks) % ranks,
+                       Bytes{});
+}
+
+}  // namespace nhalf::algorithms::barrier

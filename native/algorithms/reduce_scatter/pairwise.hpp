@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/blocks.hpp"
+#include "core/transport.hpp"
+
+namespace nhalf::algorithms::reduce_scatter {
+
+/// In step k every rank sends, to the rank k further, that rank's block, and adds what the rank k
+/// before it sends. The sum grows outside of `out`, which may be a block that has still to be sent.
+///
+/// p (p - 1) messages. With blocks of n bytes (p - 1) (o_s + nG + L + o_r) where g <= o_s + L +
+/// o_r; adding costs nothing in LogGP.
+template <Duplex T>
+void pairwise(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
+  const int ranks = transport.size();
+  const int rank = transport.rank();
+  const auto room = scratch.bytes(2 * out.size());
+  const auto received = room.first(out.size());
+  const auto sum = room.last(out.size());
+  place(block_of(in, rank, out.size()), sum);
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int to = (rank + distance) % ranks;
+    const int from = (rank - distance + ranks) % ranks;
+    transport.exchange(to, block_of(in, to, out.size()), from, received);
+    add_floats(received, sum);
+  }
+  place(sum, out);
+}
+
+}  // namespace nhalf::algorithms::reduce_scatter

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What algorithms on blocks of memory need beside messages: copying, adding, and room to do it in.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "core/buffer.hpp"
+#include "core/transport.hpp"
+
+namespace nhalf {
+
+/// The block of one rank where blocks of `block_bytes` lie in the order of ranks.
+template <class Span>
+Span block_of(Span blocks, int rank, std::size_t block_bytes) {
+  return blocks.subspan(static_cast<std::size_t>(rank) * block_bytes, block_bytes);
+}
+
+/// Copies unless the data is in its place already.
+inline void place(ConstBytes from, Bytes to) {
+  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+/// Adds floats to floats, element by element.
+inline void add_floats(ConstBytes from, Bytes to) {
+  for (std::size_t at = 0; at + sizeof(float) <= from.size(); at += sizeof(float)) {
+    float term = 0;
+    float sum = 0;
+    std::memcpy(&term, from.data() + at, sizeof term);
+    std::memcpy(&sum, to.data() + at, sizeof sum);
+    sum += term;
+    std::memcpy(to.data() + at, &sum, sizeof sum);
+  }
+}
+
+/// Room that grows when it is too small, that is, in the first operation of a size.
+class Scratch {
+ public:
+  Bytes bytes(std::size_t size_bytes) {
+    if (size_bytes > buffer_.bytes().size()) buffer_ = Buffer(size_bytes);
+    return buffer_.bytes().first(size_bytes);
+  }
+
+ private:
+  Buffer buffer_{0};
+};
+
+}  // namespace nhalf
