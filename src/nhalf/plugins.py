@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import keyword
 import pkgutil
 from typing import TypeVar
 
@@ -18,7 +19,12 @@ def names(package: str) -> list[str]:
     """The names of the modules in a package, dashes for underscores, without importing them."""
     path = importlib.import_module(package).__path__
     found = [m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")]
-    return sorted(name.replace("_", "-") for name in found)
+    return sorted(name.rstrip("_").replace("_", "-") for name in found)
+
+
+def module_name(name: str) -> str:
+    """The module of a name: underscores for dashes, and one after a word that Python keeps."""
+    return name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
 
 
 @functools.cache
@@ -30,7 +36,7 @@ def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
     """
     loaded: dict[str, type[Kind]] = {}
     for name in names(package):
-        module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
+        module = importlib.import_module(f"{package}.{module_name(name)}")
         own = [
             item
             for item in vars(module).values()

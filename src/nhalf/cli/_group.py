@@ -55,7 +55,7 @@ class VerbGroup(TyperGroup):
 
 def load_verb(name: str) -> Any:
     """The click command of one verb."""
-    module: Any = importlib.import_module(f"{PACKAGE}.{name.replace('-', '_')}")
+    module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     app = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -67,7 +67,7 @@ def load_verb(name: str) -> Any:
 
 def _summary(name: str) -> str:
     """The first line of the docstring of a verb's `command` function, or of its module."""
-    path = Path(__file__).parent / f"{name.replace('-', '_')}.py"
+    path = Path(__file__).parent / f"{plugins.module_name(name)}.py"
     tree = ast.parse(path.read_text("utf-8"))
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "command":

@@ -99,6 +99,12 @@ ADVICES = (
         "the number of launches",
     ),
     Advice(
+        "imported",
+        "a mean that another program printed, without samples",
+        "measure the point with nhalf: how much it varies cannot be known from a mean",
+        "the point comes from the log of another suite (nhalf import)",
+    ),
+    Advice(
         "unverified",
         "data did not arrive as sent: the time is of no value",
         "report it to the makers of the library, and do not use the number",
