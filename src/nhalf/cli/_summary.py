@@ -45,8 +45,8 @@ def _table(*columns: str) -> Table:
 def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
     """What a run ends with: a line per library, the findings, what failed, where it is."""
     from nhalf.cli._results import result_lines
+    from nhalf.findings import findings
     from nhalf.report.assemble import assemble
-    from nhalf.report.findings import findings
     from nhalf.report.overview import overview
 
     console = stdout_console()

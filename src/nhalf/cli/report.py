@@ -31,9 +31,9 @@ def command(
     if kind not in FORMATS:
         raise unknown("format", kind, FORMATS)
     from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.findings import as_json as finding_json
+    from nhalf.findings import findings
     from nhalf.report.assemble import assemble
-    from nhalf.report.findings import as_json as finding_json
-    from nhalf.report.findings import findings
     from nhalf.store.run import Run
 
     data = assemble([Run.open(path) for path in runs])

@@ -18,29 +18,18 @@ import vl_convert
 from markupsafe import Markup
 
 from nhalf import __version__
+from nhalf.findings import Finding, findings
+from nhalf.findings._words import FASTER, times
 from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels import _common as common
 from nhalf.plugins import load
 from nhalf.report import themes
-from nhalf.report.findings import FASTER, Finding, findings, times
 from nhalf.report.overview import Overview, overview
 from nhalf.units import format_rate, format_size, format_time
 
 HERE = Path(__file__).parent
 LEAD_FINDINGS = 3
 """How many findings stand large; the others follow as a list."""
-
-LABELS = {
-    "wrong-data": "Wrong data",
-    "smallest-message": "Smallest message",
-    "fastest-small": "Small messages",
-    "fastest-medium": "Medium messages",
-    "fastest-large": "Large messages",
-    "switch-costs": "Protocol switch",
-    "switch-saves": "Protocol switch",
-    "send-mode": "Send mode",
-}
-"""The heading of a finding, by its kind; doubts share one."""
 
 
 @dataclass(frozen=True)
@@ -183,15 +172,13 @@ def _card(finding: Finding) -> dict[str, str]:
         "text": finding.text,
         "remedy": finding.remedy,
         "kind": kind,
-        "label": LABELS.get(finding.kind, "How sure"),
+        "label": finding.label,
     }
 
 
 def _figure(finding: Finding) -> str:
-    if math.isnan(finding.value):
-        return "–"
-    if finding.kind in {"switch-costs", "switch-saves"} and finding.value < 2:
-        return f"{(finding.value - 1) * 100:+.0f} %".replace("-", "−")
+    if finding.figure or math.isnan(finding.value):
+        return finding.figure or "–"
     if math.isnan(finding.low):
         return f"{finding.value:.0f}"
     return times(finding.value).replace("x", "×")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from nhalf.decide.fit import fit_summary
+from nhalf.findings import Finding, as_json, findings
 from nhalf.panels import ReportData
-from nhalf.report.findings import Finding, as_json, findings
 from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
