@@ -59,6 +59,8 @@ class Sampler {
   static constexpr double clock_factor = 1000;
   /// Below this factor the clock itself is seen in the result, and an advice says so.
   static constexpr double coarse_factor = 100;
+  /// The same for calls that are timed one by one.
+  static constexpr double inner_factor = 0.1;
 
   Sampler(T& transport, const ClockQuality& clock, const Effort& effort)
       : transport_(transport), clock_(clock), effort_(effort), criterion_(effort) {}
@@ -133,9 +135,14 @@ class Sampler {
   void advise(const PatternInfo& info, Measurement& result) const {
     // A copy, because the samples keep the order in which they were taken.
     auto ordered = result.samples_s;
-    const double batch_time_s = median(ordered) * static_cast<double>(result.batch_rounds) *
+    const double middle_s = median(ordered);
+    const double batch_time_s = middle_s * static_cast<double>(result.batch_rounds) *
                                 static_cast<double>(info.messages_per_round);
-    if (batch_time_s < coarse_factor * clock_.floor_s()) result.advice.emplace_back("timer-coarse");
+    // What a pattern times itself is a mean over readings, with their time taken off.
+    const bool coarse = info.timing == Timing::inner
+                            ? middle_s < inner_factor * clock_.floor_s()
+                            : batch_time_s < coarse_factor * clock_.floor_s();
+    if (coarse) result.advice.emplace_back("timer-coarse");
   }
 
   T& transport_;

@@ -64,6 +64,30 @@ TEST_CASE("a stream's messages are g + nG apart; the batch ends with the acknowl
   }
 }
 
+TEST_CASE("the parameters are found one by one: overheads, gap and round trip") {
+  for (const std::size_t n : {0UL, 1UL, 1000UL, 100000UL}) {
+    CAPTURE(n);
+    const double bytes_s = static_cast<double>(n) * G;
+    CHECK(time_of("overhead-send", n) == doctest::Approx(o_s).epsilon(1e-9));
+    CHECK(time_of("overhead-recv", n) == doctest::Approx(o_r).epsilon(1e-9));
+    CHECK(time_of("roundtrip", n) == doctest::Approx(2 * (o_s + L + o_r) + bytes_s).epsilon(1e-9));
+    CHECK(time_of("gap", n) == doctest::Approx(g + bytes_s).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the gap between messages is at least what either processor spends on one") {
+  CHECK(time_of("gap", 0, "g=1e-7") == doctest::Approx(o_r).epsilon(1e-9));
+  CHECK(time_of("gap", 0, "g=1e-7,o_s=4e-6") == doctest::Approx(4e-6).epsilon(1e-9));
+  CHECK(time_of("gap", 1000, "g=1e-7") == doctest::Approx(o_r).epsilon(1e-9));
+  CHECK(time_of("gap", 5000, "g=1e-7") == doctest::Approx(1e-7 + 5000 * G).epsilon(1e-9));
+}
+
+TEST_CASE("a message is waited for until it is there, whatever its size and protocol") {
+  const std::string protocol = "eager_bytes=4096,rendezvous_s=3e-4,rendezvous_G=2e-9";
+  for (const std::size_t n : {0UL, 4096UL, 4097UL, 1000000UL})
+    CHECK(time_of("overhead-recv", n, protocol) == doctest::Approx(o_r).epsilon(1e-9));
+}
+
 TEST_CASE("a rendezvous adds its latency above the eager size, and not at it") {
   const std::string protocol = "eager_bytes=4096,rendezvous_s=3e-6,rendezvous_G=2e-9";
   CHECK(time_of("pingpong", 4096, protocol) ==
