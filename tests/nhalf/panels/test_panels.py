@@ -155,7 +155,7 @@ def test_modes_are_relative_to_the_standard_send(make_measurements: Make) -> Non
         samples_s=pl.when(pl.col("pattern") == "pingpong").then("samples_s").otherwise(scaled)
     )
     (row,) = rows_of(drawn("modes", report_data(measured)))
-    assert row["mode"] == "synchronous (ssend)"
+    assert row["kind"] == "synchronous (ssend)"
     assert row["ratio"] == pytest.approx(3, rel=0.15)
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which points are collective operations, and how they are started and varied."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.panels import ReportData
+from nhalf.panels import _common as common
+from nhalf.store.schema import POINT_COLUMNS
+
+SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
+"""What points of one operation under different conditions have in common."""
+
+OPERATIONS = (
+    "bcast",
+    "scatter",
+    "gather",
+    "allgather",
+    "alltoall",
+    "alltoallv",
+    "reduce",
+    "allreduce",
+    "reduce-scatter",
+    "scan",
+    "barrier",
+)
+NON_BLOCKING = tuple(f"i{name}" for name in OPERATIONS)
+VARIANTS = {
+    "start=barrier": "started after a barrier",
+    "start=rotating": "chained by rotating roots",
+    "buffers=cold": "buffers not in cache",
+    "call=first": "first call on a communicator",
+    "place=in": "in place",
+}
+"""The words for an axis that differs from the standard: started together, warm, steady, out of
+place."""
+
+
+def standard(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points of blocking operations as they are reported: no axis differs from its default."""
+    return summary.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
+
+
+def varied(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """Launches of blocking operations that differ in one axis, beside the standard.
+
+    `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
+    `standard_s` and `ratio` = median_s / standard_s, paired by launch.
+    """
+    operations = frame.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("median_s") > 0))
+    plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
+    others = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
+    keys = [*SAME_POINT, "launch"]
+    paired = others.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
+    named = paired.with_columns(
+        variant=pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String),
+        ratio=pl.col("median_s") / pl.col("standard_s"),
+        axes=pl.lit(""),
+    )
+    return common.with_series(named, data)

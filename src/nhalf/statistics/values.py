@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named scalars that go with a point, in the column `values`."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def value(name: str) -> pl.Expr:
+    """The scalar of a name; null for points without it."""
+    item = pl.element()
+    found = pl.col("values").list.eval(
+        item.filter(item.struct.field("name") == name).struct.field("value")
+    )
+    return found.list.first().alias(name)
