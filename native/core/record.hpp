@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/capabilities.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "core/pattern.hpp"

@@ -104,6 +104,16 @@ void share(T& transport, std::string& text) {
   if (length > 0) transport.broadcast(std::as_writable_bytes(std::span(text)));
 }
 
+/// Waits for several started sends and receives, in one call where the transport has one.
+template <NonBlocking T>
+void wait_all(T& transport, std::span<typename T::Request> requests) {
+  if constexpr (requires { transport.wait_all(requests); }) {
+    transport.wait_all(requests);
+  } else {
+    for (auto& request : requests) transport.wait(request);
+  }
+}
+
 /// A clock that can be advanced without being watched, as virtual clocks must be.
 template <class T>
 concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };
@@ -139,18 +149,6 @@ std::vector<std::string> gather_everywhere(T& transport, const std::string& mine
   texts.resize(static_cast<std::size_t>(transport.size()));
   for (auto& text : texts) share(transport, text);
   return texts;
-}
-
-/// The refinements that T satisfies, by the names that `--describe` uses.
-template <Transport T>
-std::vector<std::string_view> capabilities() {
-  std::vector<std::string_view> found;
-  if constexpr (Duplex<T>) found.push_back("duplex");
-  if constexpr (NonBlocking<T>) found.push_back("non-blocking");
-  if constexpr (SynchronousSend<T>) found.push_back("synchronous-send");
-  if constexpr (BufferedSend<T>) found.push_back("buffered-send");
-  if constexpr (ReadySend<T>) found.push_back("ready-send");
-  return found;
 }
 
 }  // namespace nhalf

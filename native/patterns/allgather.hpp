@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/block_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo allgather_info{
+    .name = "allgather",
+    .what = "all ranks collect a block from every rank; the size is that of a block",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes};
+
+template <Collectives T>
+class Allgather : public BlockOperation<T> {
+ public:
+  Allgather(T& transport, const Case& point)
+      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)) {
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.allgather(this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->out_buffer_.bytes();
+    this->in_ = this->in_place_ ? block_of(this->out_, this->transport_.rank(), this->size_bytes_)
+                                : this->in_buffer_.bytes();
+  }
+  [[nodiscard]] std::uint32_t given_seed(int) const override {
+    return this->seed(this->transport_.rank());
+  }
+  [[nodiscard]] std::uint32_t got_seed(int block) const override { return this->seed(block); }
+};
+
+NHALF_PATTERN(allgather_info, Allgather);
+
+}  // namespace nhalf

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/sum_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo allreduce_info{
+    .name = "allreduce",
+    .what = "all ranks get the sum of all ranks' vectors of floats; the size is that of a vector",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes,
+    .size_multiple = 4};
+
+template <Collectives T>
+class Allreduce : public SumOperation<T> {
+ public:
+  Allreduce(T& transport, const Case& point)
+      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes) {
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.allreduce(this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->out_buffer_.bytes();
+    this->in_ = this->in_place_ ? this->out_ : this->in_buffer_.bytes();
+  }
+};
+
+NHALF_PATTERN(allreduce_info, Allreduce);
+
+}  // namespace nhalf

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "core/operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo barrier_info{
+    .name = "barrier",
+    .what = "no rank goes on before all have come; messages have no size",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = operation_axes,
+    .sized = false};
+
+template <Collectives T>
+class Barrier : public Operation<T> {
+ public:
+  Barrier(T& transport, const Case& point) : Operation<T>(transport, point, 0, 0) {}
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.synchronise();
+  }
+
+  /// One rank after the other comes late: the others have to wait for it.
+  bool verify() override {
+    const int step = std::max(1, this->transport_.size() / ranks_tried);
+    for (int late = 0; late < this->transport_.size(); late += step)
+      if (!waits_for(late)) return false;
+    return true;
+  }
+
+ private:
+  static constexpr int ranks_tried = 17;
+
+  /// Whether everybody spends the better half of the delay in the barrier. Where all cores are busy
+  /// a rank may begin late itself and wait for less, so longer delays are tried before it is
+  /// believed.
+  bool waits_for(int late) {
+    T& transport = this->transport_;
+    for (const double delay_s : {1e-4, 1e-3, 1e-2, 1e-1}) {
+      transport.barrier();
+      const double began_s = transport.now_s();
+      if (transport.rank() == late) idle_until(transport, began_s + delay_s);
+      this->run(1);
+      if (transport.all(transport.now_s() - began_s > delay_s / 2)) return true;
+    }
+    return false;
+  }
+};
+
+NHALF_PATTERN(barrier_info, Barrier);
+
+}  // namespace nhalf

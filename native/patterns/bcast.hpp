@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/block_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo bcast_info{.name = "bcast",
+                                        .what = "the root sends its bytes to all ranks",
+                                        .needs = "collectives",
+                                        .timing = Timing::operation,
+                                        .axes = operation_axes};
+
+template <Collectives T>
+class Bcast : public BlockOperation<T> {
+ public:
+  Bcast(T& transport, const Case& point)
+      : BlockOperation<T>(transport, point, 0, point.size_bytes) {
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.bcast(this->root_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->out_buffer_.bytes();
+    this->in_ = this->is_root() ? this->out_ : Bytes{};
+  }
+  [[nodiscard]] std::uint32_t given_seed(int) const override { return this->seed(this->root_); }
+  [[nodiscard]] std::uint32_t got_seed(int) const override { return this->seed(this->root_); }
+};
+
+NHALF_PATTERN(bcast_info, Bcast);
+
+}  // namespace nhalf

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/block_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo gather_info{
+    .name = "gather",
+    .what = "the root collects a block from every rank; the size is that of a block",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes};
+
+template <Collectives T>
+class Gather : public BlockOperation<T> {
+ public:
+  Gather(T& transport, const Case& point)
+      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)) {
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.gather(this->root_, this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
+    this->in_ = this->in_place_ && this->is_root()
+                    ? block_of(this->out_, this->root_, this->size_bytes_)
+                    : this->in_buffer_.bytes();
+  }
+  [[nodiscard]] std::uint32_t given_seed(int) const override {
+    return this->seed(this->transport_.rank(), this->root_);
+  }
+  [[nodiscard]] std::uint32_t got_seed(int block) const override {
+    return this->seed(block, this->root_);
+  }
+};
+
+NHALF_PATTERN(gather_info, Gather);
+
+}  // namespace nhalf

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/sum_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo reduce_info{
+    .name = "reduce",
+    .what = "the root gets the sum of all ranks' vectors of floats; the size is that of a vector",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes,
+    .size_multiple = 4};
+
+template <Collectives T>
+class Reduce : public SumOperation<T> {
+ public:
+  Reduce(T& transport, const Case& point)
+      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes) {
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.reduce(this->root_, this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
+    this->in_ = this->in_place_ && this->is_root() ? this->out_ : this->in_buffer_.bytes();
+  }
+};
+
+NHALF_PATTERN(reduce_info, Reduce);
+
+}  // namespace nhalf

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/sum_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo reduce_scatter_info{
+    .name = "reduce-scatter",
+    .what =
+        "the sum of all ranks' vectors of floats, dealt out in equal blocks; the size is that of a "
+        "vector, rounded up to one float per rank",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes,
+    .size_multiple = 4};
+
+template <Collectives T>
+class ReduceScatter : public SumOperation<T> {
+ public:
+  ReduceScatter(T& transport, const Case& point)
+      : SumOperation<T>(transport, point, block_bytes(transport, point) * ranks(transport),
+                        block_bytes(transport, point)) {
+    this->first_ =
+        block_bytes(transport, point) / sizeof(float) * static_cast<std::size_t>(transport.rank());
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.reduce_scatter(this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->in_ = this->in_buffer_.bytes();
+    const auto block = this->out_buffer_.bytes();
+    this->out_ = this->in_place_ ? this->in_.first(block.size()) : block;
+  }
+
+ private:
+  static std::size_t ranks(const T& transport) {
+    return static_cast<std::size_t>(transport.size());
+  }
+  /// What every rank gets: as many floats as suffice for the vector.
+  static std::size_t block_bytes(const T& transport, const Case& point) {
+    const auto floats = point.size_bytes / sizeof(float);
+    return (floats + ranks(transport) - 1) / ranks(transport) * sizeof(float);
+  }
+};
+
+NHALF_PATTERN(reduce_scatter_info, ReduceScatter);
+
+}  // namespace nhalf

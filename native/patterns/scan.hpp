@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/sum_operation.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo scan_info{
+    .name = "scan",
+    .what = "every rank gets the sum of its own vector of floats and those of the ranks before it",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = in_place_axes,
+    .size_multiple = 4};
+
+template <Collectives T>
+class Scan : public SumOperation<T> {
+ public:
+  Scan(T& transport, const Case& point)
+      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes) {
+    this->summed_ = transport.rank() + 1;
+    aim();
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) this->transport_.scan(this->in_, this->out_);
+  }
+
+ protected:
+  void aim() final {
+    this->out_ = this->out_buffer_.bytes();
+    this->in_ = this->in_place_ ? this->out_ : this->in_buffer_.bytes();
+  }
+};
+
+NHALF_PATTERN(scan_info, Scan);
+
+}  // namespace nhalf
