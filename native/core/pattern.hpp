@@ -70,8 +70,8 @@ struct PatternInfo {
 /// host on which it runs (0 for the host of rank 0); empty means one host.
 struct Case {
   std::size_t size_bytes = 0;
-  Options axes;
-  std::span<const int> hosts;
+  Options axes{};
+  std::span<const int> hosts{};
 
   /// A whole number on an axis. Throws InputError when it is missing or outside of [low, high].
   [[nodiscard]] int axis(const std::string& name, int low, int high) const {
