@@ -70,11 +70,9 @@ class Contest:
         return reported_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
-def contests(data: ReportData) -> Iterator[Contest]:
-    """Each setting of the main pattern in which several libraries were measured."""
-    points = data.launches.filter(
-        (pl.col("pattern") == common.MAIN_PATTERN) & (pl.col("median_s") > 0)
-    )
+def contests(data: ReportData, pattern: str = common.MAIN_PATTERN) -> Iterator[Contest]:
+    """Each setting of a pattern in which several libraries were measured."""
+    points = data.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:

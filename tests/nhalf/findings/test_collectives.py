@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings about collective operations, from measurements whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from nhalf.findings import Finding, findings
+from nhalf.panels import ReportData
+from nhalf.statistics.summary import summarise
+
+Measurements = Callable[..., pl.LazyFrame]
+
+
+def found(kind: str, *frames: pl.LazyFrame) -> list[Finding]:
+    measurements = pl.concat(frames)
+    data = ReportData(measurements=measurements, summary=summarise(measurements))
+    return [finding for finding in findings(data) if finding.kind == kind]
+
+
+def test_the_fastest_library_is_named_with_its_worst_rival(
+    make_measurements: Measurements,
+) -> None:
+    frame = make_measurements(
+        libraries=("fast", "slow"), patterns=("bcast", "allreduce"), sizes=(8, 64),
+        slower={"slow": 3.0}, noise=0.001, launch_noise=0.001,
+    )  # fmt: skip
+    [finding] = found("collectives-small", frame)
+    assert "fast is fastest in 2 of 2 operations on small data" in finding.text
+    assert finding.value == pytest.approx(3.0, rel=0.01)
+    assert finding.mpi == "fast"
+
+
+def test_equal_libraries_give_no_finding(make_measurements: Measurements) -> None:
+    frame = make_measurements(libraries=("a", "b"), patterns=("bcast",), sizes=(8, 64))
+    assert found("collectives-small", frame) == []
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_barrier_that_misleads_is_named(factor: float, make_measurements: Measurements) -> None:
+    together = make_measurements(patterns=("bcast",), sizes=(8, 64), noise=0.001)
+    barrier = make_measurements(
+        patterns=("bcast",), sizes=(8, 64), noise=0.001, axes="start=barrier",
+        slower={"mpich": factor},
+    )  # fmt: skip
+    [finding] = found("barrier-start", together, barrier)
+    assert finding.value == pytest.approx(factor, rel=0.05)
+    assert "2 of 2 points would be off" in finding.text
+
+
+def test_a_barrier_that_changes_little_is_not(make_measurements: Measurements) -> None:
+    together = make_measurements(patterns=("bcast",), sizes=(8, 64), noise=0.001)
+    barrier = make_measurements(
+        patterns=("bcast",), sizes=(8, 64), noise=0.001, axes="start=barrier",
+        slower={"mpich": 1.05},
+    )  # fmt: skip
+    assert found("barrier-start", together, barrier) == []
