@@ -64,6 +64,8 @@ struct PatternInfo {
   bool sized = true;
   /// Sizes are multiples of this many bytes.
   int size_multiple = 1;
+  /// Whether its operations have a root that `root_at` can move.
+  bool rooted = false;
 };
 
 /// One point's coordinates, as far as a pattern cares. `hosts` holds, by rank, the number of the
