@@ -93,6 +93,9 @@ class MpiTransport : public MpiCollectives {
     return request;
   }
   void wait(Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+  void wait_all(std::span<Request> requests) {
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
 
   void barrier() { MPI_Barrier(world()); }
   void broadcast(Bytes data) {
@@ -135,7 +138,7 @@ class MpiTransport : public MpiCollectives {
   /// Checks that messages of this size can be named in an MPI call.
   static void check_size(std::size_t size_bytes) {
     if (size_bytes > INT_MAX)
-      throw InputError("messages above 2147483647 bytes do not fit MPI_Send");
+      throw InputError("messages above 2147483647 bytes do not fit a call of MPI");
   }
 
  private:

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pattern on every transport that starts its own ranks.
+#define NHALF_PROBE
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "core/sampler.hpp"
+#include "patterns/all_patterns.hpp"
+
+using namespace nhalf;
+
+namespace {
+
+Case point(int number, const std::string& method, std::size_t size_bytes) {
+  const auto axes = "ring=" + std::to_string(number) + ",method=" + method;
+  return {.size_bytes = size_bytes, .axes = Options::parse(axes, ','), .hosts = {}};
+}
+
+template <class Body>
+void on_ranks(int ranks, Body body) {
+  ProbeTransport::launch(0, nullptr, ranks, Options{}, body);
+}
+
+/// A transport whose messages arrive with one byte changed from message number `from` on.
+class Spoiling : public ProbeTransport {
+ public:
+  Spoiling(ProbeTransport&& good, int from, std::size_t where)
+      : ProbeTransport(std::move(good)), left_(from), where_(where) {}
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    ProbeTransport::exchange(to, out, from, in);
+    if (--left_ < 0) in[where_] ^= std::byte{1};
+  }
+
+ private:
+  int left_;
+  std::size_t where_;
+};
+
+constexpr const char* methods[] = {"sendrecv", "alltoallv", "nonblocking"};
+
+}  // namespace
+
+TEST_CASE("rings verify with every method, and say how many bytes move") {
+  for (const int ranks : {2, 3, 4, 5, 7, 8, 17})
+    for (const int number : {1, 2, 3, 4, 5, 6, 7, 36})
+      for (const auto* method : methods)
+        for (const std::size_t size : {0UL, 1UL, 2UL, 3UL, 1025UL, 70000UL}) {
+          CAPTURE(ranks);
+          CAPTURE(number);
+          CAPTURE(method);
+          CAPTURE(size);
+          std::atomic<int> good{0};
+          on_ranks(ranks, [&](ProbeTransport& t) {
+            Ring<ProbeTransport> pattern(t, point(number, method, size));
+            const bool right = pattern.verify();
+            pattern.run(3);
+            pattern.values();
+            const auto messages = RingLayout(ranks, number, 1).messages();
+            good += right && pattern.moved_bytes() == messages * size ? 1 : 0;
+          });
+          CHECK(good == ranks);
+        }
+}
+
+TEST_CASE("one wrong byte is found: anywhere in the first message, at the ends in all of them") {
+  for (const std::size_t where : {0UL, 1UL, 500UL, 998UL, 999UL})
+    on_ranks(2, [&](ProbeTransport& t) {
+      Spoiling spoiling(std::move(t), 0, where);
+      Ring<Spoiling> pattern(spoiling, point(1, "sendrecv", 1000));
+      CHECK(!pattern.verify());
+    });
+  for (const std::size_t where : {0UL, 999UL})
+    on_ranks(2, [&](ProbeTransport& t) {
+      Spoiling spoiling(std::move(t), 1, where);
+      Ring<Spoiling> pattern(spoiling, point(1, "sendrecv", 1000));
+      CHECK(pattern.verify());
+      pattern.run(2);
+      CHECK_THROWS_AS(pattern.values(), InputError);
+    });
+}
+
+TEST_CASE("what is no point is refused") {
+  on_ranks(2, [](ProbeTransport& t) {
+    using Made = Ring<ProbeTransport>;
+    CHECK_THROWS_AS(Made(t, point(0, "sendrecv", 1)), InputError);
+    CHECK_THROWS_AS(Made(t, point(37, "sendrecv", 1)), InputError);
+    CHECK_THROWS_AS(Made(t, point(1, "broadcast", 1)), InputError);
+    CHECK_THROWS_AS(Made(t, Case{.size_bytes = 1}), InputError);
+  });
+}
+
+TEST_CASE("memory: six times the longest length, a share of it where ranks are many") {
+  using Made = Ring<ProbeTransport>;
+  constexpr std::size_t large = 8 << 20;
+  CHECK(Made::arena_bytes(large, 1) == 6 * (large + 16));
+  CHECK(Made::arena_bytes(1, 1) == 6 * ((4 << 20) + 16));
+  for (const std::size_t ranks : {1UL, 2UL, 64UL, 1024UL})
+    CHECK(2 * ranks * Made::arena_bytes(1, ranks) <= Buffer::largest_bytes());
+  CHECK(Made::arena_bytes(1, 1 << 20) >= 3 * 9);
+  CHECK_THROWS_AS(Made::arena_bytes(Buffer::largest_bytes(), 1), std::bad_alloc);
+}
