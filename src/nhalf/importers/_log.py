@@ -100,7 +100,9 @@ def read_text(text: str, ranks: int = 0) -> Log:
             continue
         # Tables of different parts are different tables.
         log.points.extend(
-            replace(point, table=(number << 20) + point.table) for point in found if sound(point)
+            replace(point, table=(number << 20) + point.table, ranks=point.ranks or ranks)
+            for point in found
+            if sound(point)
         )
         log.passed_over.extend(part.passed_over)
         if name not in log.suites:

@@ -121,7 +121,7 @@ def clean_lines(text: str) -> list[str]:
     """The lines of a log without colours, tags of launchers and time stamps."""
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
-    if not text.isascii():
+    if "'" in text or not text.isascii():
         text = _GROUP_SPACE.sub("", text)
     lines = text.replace("\0", " ").splitlines()
     return [_without_tag(line) if line[:1] in _TAG_HEADS else line for line in lines]

@@ -63,25 +63,26 @@ class Imb(Importer):
                 if table is not None:
                     table.columns = line.split()
             elif "#" in line[:2] or table is None:
-                mpi = _library(line) or mpi
+                mpi = _library(line, mpi)
                 if table is not None:
                     _comment(table, line)
             elif is_row(line):
-                points = _row(line, table, part, mpi)
-                found += points
-                if not points:
+                points = _row(line, table, part)
+                if points is None:
                     part.pass_over(place)
+                else:
+                    found += [replace(point, mpi=mpi) for point in points]
         return found
 
 
-def _library(line: str) -> str:
-    """The library's name where the header or the library itself says it."""
+def _library(line: str, known: str) -> str:
+    """The library's name where it says it itself; else the standard's version in the header."""
     if match := _LIBRARY.search(line[:300]):
         return f"intel-{match[1].rstrip('.')}"
-    if line.startswith("# MPI Version"):
+    if line.startswith("# MPI Version") and known == UNNAMED:
         version = line.partition(":")[2].strip()
-        return f"mpi-{version}" if re.fullmatch(r"\d{1,2}\.\d{1,2}", version) else ""
-    return ""
+        return f"mpi-{version}" if re.fullmatch(r"\d{1,2}\.\d{1,2}", version) else known
+    return known
 
 
 def _comment(table: _Table, line: str) -> None:
@@ -99,20 +100,25 @@ def _comment(table: _Table, line: str) -> None:
         table.mode = slug(line.partition("MODE:")[2])
 
 
-def _row(line: str, table: _Table, part: Part, mpi: str) -> list[Imported]:
-    """The points of one row: one, two where computing overlaps, none when it is not whole."""
+def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
+    """The points of one row: one, two where computing overlaps, None when it is not whole.
+
+    None at all where a time is too short to be printed: 0.00 says nothing.
+    """
     tokens = line.split()
     if not table.name or len(tokens) != len(table.columns):
-        return []
+        return None
     cells = {name: part.number(token) for name, token in zip(table.columns, tokens, strict=True)}
     if any(math.isnan(value) or value < 0 for value in cells.values()):
-        return []
-    timed = [next((name for name in _TIME if name in cells), "")]
+        return None
+    timed = [next((name for name in _TIME if name in cells), "Msg/sec")]
     if _OVERLAPPED in cells:
         timed.append(_OVERLAPPED)
+    if any(cells.get(name) == 0 for name in timed):
+        return []
     points = [_point(cells, name, table, part) for name in timed]
-    sound = [replace(point, mpi=mpi) for point in points if point is not None]
-    return sound if len(sound) == len(points) else []
+    sound = [point for point in points if point is not None]
+    return sound if len(sound) == len(points) else None
 
 
 def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Imported | None:
@@ -125,7 +131,8 @@ def _point(cells: dict[str, float], timed: str, table: _Table, part: Part) -> Im
     if timed == _OVERLAPPED:
         axes["work"] = "1"
     # A rate counts the messages of all ranks: the time is that of one from each sender.
-    time_s = cells[timed] / 1e6 if timed else ratio(messages, cells.get("Msg/sec", 0.0))
+    rate = cells.get("Msg/sec", 0.0)
+    time_s = ratio(messages, rate) if timed == "Msg/sec" else cells[timed] / 1e6
     if size_bytes < 0 or not is_time(time_s) or ranks > RANKS_MOST:
         return None
     return Imported(

@@ -9,6 +9,7 @@ of their own. With -I the JSON file has each iteration, which are then the sampl
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -159,28 +160,41 @@ def _point(
 
 def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
     """The points of every whole record of JSON in the text."""
-    decoder = json.JSONDecoder()
     table = _Table(number)
-    end = 0
-    for match in _TOKENS.finditer(text) if "{" in text else ():
-        if match.start() < end:
-            continue
-        if match[0] == '"device_hex"':
+    place = 0
+    for what, chunk in _chunks(text) if "{" in text else ():
+        if what == "device":
             table.ranks += 1
-            continue
-        is_record = match[0].startswith("{")
-        try:
-            value, end = decoder.raw_decode(text, match.start() if is_record else match.end())
-        except (ValueError, RecursionError):
-            place = text.count("\n", 0, match.start())
-            part.pass_over(min(place, len(part.lines) - 1))
-            continue
-        if is_record:
-            yield from _record(value, table, part)
+        elif what in ("record", "arguments"):
+            try:
+                value, _ = json.JSONDecoder().raw_decode(chunk)
+            except (ValueError, RecursionError):
+                part.pass_over(min(place, len(part.lines) - 1))
+                value = None
+            if what == "record" and isinstance(value, dict):
+                yield from _record(value, table, part)
+            elif what == "arguments":
+                words = value if isinstance(value, list) else []
+                name = _NAME.search(str(words[0])[-100:]) if words else None
+                table = _Table(table.number + 1, _named(name[1]) if name else "")
+        place += chunk.count("\n")
+
+
+def _chunks(text: str) -> Iterator[tuple[str, str]]:
+    """The text in pieces, each beginning with what is looked for, and what that is.
+
+    A record ends before the next one begins, so no piece is looked at twice.
+    """
+    matches = list(_TOKENS.finditer(text))
+    yield "", text[: matches[0].start()] if matches else text
+    for match, following in itertools.zip_longest(matches, matches[1:]):
+        end = following.start() if following else len(text)
+        if match[0].startswith("{"):
+            yield "record", text[match.start() : end]
+        elif match[0].startswith('"args"'):
+            yield "arguments", text[match.end() : end].lstrip(" ")
         else:
-            words = value if isinstance(value, list) else []
-            name = _NAME.search(str(words[0])[-100:]) if words else None
-            table = _Table(table.number + 1, _named(name[1]) if name else "")
+            yield "device", text[match.start() : end]
 
 
 def _record(record: dict[str, Any], table: _Table, part: Part) -> Iterator[Imported]:

@@ -19,11 +19,11 @@ from nhalf.importers import Imported, Importer
 from nhalf.importers._part import Part, is_row, is_time
 
 _BYTES = {"bytes": 1, "byte": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9}
-_SECONDS = {"nsecs": 1e-9, "usecs": 1e-6, "usec": 1e-6, "msecs": 1e-3, "secs": 1.0}
+_PER_SECOND = {"nsecs": 1e9, "usecs": 1e6, "usec": 1e6, "msecs": 1e3, "secs": 1.0}
 _MODULE = re.compile(r"\bNP([a-z]{2,10}\d?)\b")
 _TCP = "Send and receive buffers are"
-_UNITS = ((1e6, 1.0), (1e9, 1e-6))
-"""Bits per second and seconds of one unit in np.out, by version: 3.x and 5.x."""
+_UNITS = ((1e6, 1.0), (1e9, 1e6))
+"""Bits per second of a rate's unit, and how many units of time a second has: 3.x and 5.x."""
 _AGREE = 0.06
 """Rate and time may differ so much: megabits of 2^20 bits, and few digits."""
 
@@ -85,12 +85,12 @@ def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
     place = results.index("in")
     if place != 2 or len(results) < 5:
         return None
-    factor, unit_s = _BYTES.get(sizes[1].lower()), _SECONDS.get(results[4])
-    if factor is None or unit_s is None:
+    factor, per_second = _BYTES.get(sizes[1].lower()), _PER_SECOND.get(results[4])
+    if factor is None or per_second is None:
         return None
     size = part.number(sizes[0]) * factor
     size_bytes = part.size(f"{size:.0f}") if math.isfinite(size) and size >= 0 else -1
-    time_s = part.number(results[3]) * unit_s
+    time_s = part.number(results[3]) / per_second
     if size_bytes < 0 or not is_time(time_s):
         return None
     wrong = "integrity problems" in right or "failures" in results
@@ -106,13 +106,14 @@ def _file(line: str, part: Part) -> tuple[int, float, bool] | None:
     rate, time = part.number(tokens[1]), part.number(tokens[-1])
     if size_bytes < 1 or not (rate >= 0 and time > 0):
         return None
-    for unit_bps, unit_s in _UNITS:
-        if not is_time(time * unit_s):
+    for unit_bps, per_second in _UNITS:
+        time_s = time / per_second
+        if not is_time(time_s):
             continue
-        expected = 8 * size_bytes / (time * unit_s) / unit_bps
+        expected = 8 * size_bytes / time_s / unit_bps
         digits = 5e-4 if unit_bps > 1e6 else 5e-7
         # A time with two digits is as uncertain as a rate with three.
-        uncertain = 5e-3 / time if unit_s < 1 else 5e-9 / time
-        if abs(rate - expected) <= (_AGREE + uncertain) * expected + digits:
-            return size_bytes, time * unit_s, True
+        uncertain = 5e-3 / time if per_second > 1 else 5e-9 / time_s
+        if abs(rate - expected) <= (_AGREE + min(uncertain, 0.5)) * expected + digits:
+            return size_bytes, time_s, True
     return None

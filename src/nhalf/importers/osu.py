@@ -23,6 +23,7 @@ _COLUMN = re.compile(
 )
 _TIME = ("maxlatency(us)", "avglatency(us)", "latency(us)", "maxcomm.(us)", "purecomm.(us)")
 """Which column is the point's time, the first that is there."""
+_RATE = ("messages/s", "bandwidth(mb/s)", "mb/s")
 _OVERLAPPED = "overall(us)"
 """The time of a non-blocking operation while its ranks compute: a point of its own."""
 _VALUES_S = {
@@ -87,8 +88,9 @@ class Osu(Importer):
                 _comment(table, line)
                 continue
             points = _init(line, table) if "nprocs:" in line else _row(line, table, part)
-            found += points
-            if not points and (is_row(line) or "nprocs:" in line):
+            if points is not None:
+                found += points
+            elif is_row(line) or "nprocs:" in line:
                 part.pass_over(place)
         return found
 
@@ -134,11 +136,14 @@ def _comment(table: _Table, line: str) -> None:
         table.columns = columns
 
 
-def _row(line: str, table: _Table, part: Part) -> list[Imported]:
-    """The points of one row: one, two where computing overlaps, none when the line is no row."""
+def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
+    """The points of one row: one, two where computing overlaps, None when the line is no row.
+
+    None at all where a time or a rate is too small to be printed: 0.00 says nothing.
+    """
     tokens = line.split()
     if not table.columns or len(tokens) != len(table.columns):
-        return []
+        return None
     verdict = "pass"
     cells: dict[str, float] = {}
     for name, token in zip(table.columns, tokens, strict=True):
@@ -147,17 +152,19 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported]:
             continue
         cells[name] = part.number(token)
         if math.isnan(cells[name]) or cells[name] < 0:
-            return []
+            return None
     size = cells.get("size", 0.0)
     size_bytes = part.size(f"{size:.0f}") if size == int(size) else -1
     if size_bytes < 0 or verdict not in ("pass", "fail"):
-        return []
-    timed = [next((name for name in _TIME if name in cells), "")]
+        return None
+    timed = [next((name for name in (*_TIME, *_RATE) if name in cells), "")]
     if _OVERLAPPED in cells:
         timed.append(_OVERLAPPED)
+    if any(cells.get(name) == 0 for name in timed):
+        return []
     points = [_point(size_bytes, cells, name, table, part) for name in timed]
     sound = [replace(point, verified=verdict == "pass") for point in points if point is not None]
-    return sound if len(sound) == len(points) else []
+    return sound if len(sound) == len(points) else None
 
 
 def _point(
@@ -172,14 +179,12 @@ def _point(
         ranks = 2 * pairs if table.pairs else part.ranks
         axes["pairs"] = str(pairs)
         moved_bytes *= pairs if table.pattern == "pairs-bandwidth" else 1
-        time_s = ratio(pairs, cells.get("messages/s", 0.0))
+    if timed == "messages/s":
+        time_s = ratio(int(axes.get("pairs", "1")), cells[timed])
+    elif timed in _RATE:
+        time_s = ratio(moved_bytes, cells[timed] * 1e6)
     else:
-        time_s = math.nan
-    if timed:
-        time_s = cells[timed] / 1e6
-    elif math.isnan(time_s):
-        rate_Bps = 1e6 * cells.get("bandwidth(mb/s)", cells.get("mb/s", 0.0))
-        time_s = ratio(moved_bytes, rate_Bps)
+        time_s = cells.get(timed, math.nan) / 1e6
     if not is_time(time_s) or ranks > RANKS_MOST:
         return None
     return Imported(
@@ -215,13 +220,13 @@ def _values(cells: dict[str, float], timed: str, table: _Table) -> dict[str, flo
     return values
 
 
-def _init(line: str, table: _Table) -> list[Imported]:
-    """The one line of osu_init, milliseconds."""
+def _init(line: str, table: _Table) -> list[Imported] | None:
+    """The one line of osu_init, milliseconds; None when it is not whole."""
     match = _INIT.search(line[:400])
     if match is None or any(len(text) > 12 for text in match.groups()):
-        return []
+        return None
     ranks, least, most, mean = (int(text) for text in match.groups())
     if not is_time(most / 1e3) or not 1 <= ranks <= RANKS_MOST:
-        return []
+        return None
     values = {"average_s": mean / 1e3, "minimum_s": least / 1e3}
     return [Imported("init", 0, (most / 1e3,), ranks, 0, table.number, {}, values)]
