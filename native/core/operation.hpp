@@ -12,6 +12,7 @@
 #include "core/blocks.hpp"
 #include "core/buffer.hpp"
 #include "core/collectives.hpp"
+#include "core/operation_axes.hpp"
 #include "core/pattern.hpp"
 
 namespace nhalf {
@@ -29,7 +30,6 @@ inline constexpr std::array place_axis{
     AxisInfo{"place", "out", "out",
              "in: the result comes where the data was (MPI_IN_PLACE); out: elsewhere"}};
 
-inline constexpr std::array<AxisInfo, 0> operation_axes{};
 inline constexpr auto in_place_axes = joined(operation_axes, place_axis);
 
 /// One collective operation with its buffers at one rank. A pattern says, in `aim`, which bytes it

@@ -5,11 +5,13 @@
 
 namespace nhalf {
 
-inline constexpr PatternInfo bcast_info{.name = "bcast",
-                                        .what = "the root sends its bytes to all ranks",
-                                        .needs = "collectives",
-                                        .timing = Timing::operation,
-                                        .axes = operation_axes};
+inline constexpr PatternInfo bcast_info{
+    .name = "bcast",
+    .what = "the root sends the same bytes to all ranks; the size is what each of them gets",
+    .needs = "collectives",
+    .timing = Timing::operation,
+    .axes = operation_axes,
+    .rooted = true};
 
 template <Collectives T>
 class Bcast : public BlockOperation<T> {

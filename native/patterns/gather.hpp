@@ -10,7 +10,8 @@ inline constexpr PatternInfo gather_info{
     .what = "the root collects a block from every rank; the size is that of a block",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes};
+    .axes = in_place_axes,
+    .rooted = true};
 
 template <Collectives T>
 class Gather : public BlockOperation<T> {

@@ -11,7 +11,8 @@ inline constexpr PatternInfo ibcast_info{
     .what = "bcast started and waited for; overlap is the part that work hides",
     .needs = "non-blocking-collectives",
     .timing = Timing::operation,
-    .axes = overlap_axes};
+    .axes = overlap_axes,
+    .rooted = true};
 
 template <NonBlockingCollectives T>
 class IBcast : public Overlapped<T, Bcast<T>> {

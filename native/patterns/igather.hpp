@@ -11,7 +11,8 @@ inline constexpr PatternInfo igather_info{
     .what = "gather started and waited for; overlap is the part that work hides",
     .needs = "non-blocking-collectives",
     .timing = Timing::operation,
-    .axes = in_place_overlap_axes};
+    .axes = in_place_overlap_axes,
+    .rooted = true};
 
 template <NonBlockingCollectives T>
 class IGather : public Overlapped<T, Gather<T>> {

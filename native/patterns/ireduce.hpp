@@ -12,7 +12,8 @@ inline constexpr PatternInfo ireduce_info{
     .needs = "non-blocking-collectives",
     .timing = Timing::operation,
     .axes = in_place_overlap_axes,
-    .size_multiple = 4};
+    .size_multiple = 4,
+    .rooted = true};
 
 template <NonBlockingCollectives T>
 class IReduce : public Overlapped<T, Reduce<T>> {

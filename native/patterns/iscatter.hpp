@@ -11,7 +11,8 @@ inline constexpr PatternInfo iscatter_info{
     .what = "scatter started and waited for; overlap is the part that work hides",
     .needs = "non-blocking-collectives",
     .timing = Timing::operation,
-    .axes = in_place_overlap_axes};
+    .axes = in_place_overlap_axes,
+    .rooted = true};
 
 template <NonBlockingCollectives T>
 class IScatter : public Overlapped<T, Scatter<T>> {

@@ -11,7 +11,8 @@ inline constexpr PatternInfo reduce_info{
     .needs = "collectives",
     .timing = Timing::operation,
     .axes = in_place_axes,
-    .size_multiple = 4};
+    .size_multiple = 4,
+    .rooted = true};
 
 template <Collectives T>
 class Reduce : public SumOperation<T> {

@@ -10,7 +10,8 @@ inline constexpr PatternInfo scatter_info{
     .what = "the root sends every rank a block of its own; the size is that of a block",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes};
+    .axes = in_place_axes,
+    .rooted = true};
 
 template <Collectives T>
 class Scatter : public BlockOperation<T> {
