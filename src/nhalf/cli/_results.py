@@ -11,7 +11,7 @@ from nhalf.results import Row, kinds
 
 
 def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:
-    """A table per result; what a row lacks is said below its table."""
+    """A table per result; what a row lacks and what is doubtful is said below its table."""
     known = kinds()
     for name, rows in found.items():
         kind = known[name]
@@ -19,8 +19,8 @@ def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> N
         cells = [[*_subject(row, titles), *(c.cell(row) for c in kind.columns)] for row in rows]
         show_table(["library", "ranks", *(column.title for column in kind.columns)], cells)
         for row in rows:
-            if row.get("missing"):
-                text = f"{' '.join(_subject(row, titles))} ranks: {row['missing']}"
+            for said in filter(None, [row.get("missing"), *row.get("doubts", [])]):
+                text = f"{', '.join(_subject(row, titles))} ranks: {said}"
                 stdout_console().print(text, markup=False)
 
 

@@ -74,7 +74,7 @@ class Result(ABC):
         `measurements` and `summary` have the columns of store/schema.py and may hold several runs.
         Names end in their unit, `NAME_ci` is the interval of NAME, None is a number that there
         is not. Incomplete data is no error: the row then says under `missing`, in a sentence, what
-        it lacks ('' or absent: nothing).
+        it lacks ('' or absent: nothing), and under `doubts`, in sentences, what to think of it.
         """
 
     def line(self, row: Row) -> str:

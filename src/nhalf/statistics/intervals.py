@@ -91,6 +91,32 @@ def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95)
     return Interval(float(median[0]), float(low[0]), float(high[0]))
 
 
+def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
+    """The pseudomedian of one number per launch that may be negative, and its interval.
+
+    For differences of launch medians: as `launch_interval`, but on the numbers themselves, since
+    what may be 0 has no logarithm.
+
+    Raises InputError when there is no number, or one that is not finite.
+    """
+    _check_confidence(confidence)
+    row = np.asarray(values, dtype=np.float64)
+    if row.size == 0 or not np.all(np.isfinite(row)):
+        raise InputError("an interval needs finite numbers", "leave out launches without samples")
+    middle = float(np.median(row))
+    if row.size <= PAIRS_LAUNCHES_MAX:
+        # Relative to one of them, so that equal numbers give just that number.
+        centre = np.sort(row)[(row.size - 1) // 2]
+        first, second = np.triu_indices(row.size)
+        middle = float(centre + np.median((row - centre)[first] + (row - centre)[second]) / 2)
+    if row.size == 1 or np.ptp(row) == 0:
+        return Interval(middle, middle, middle)
+    level = 1 - (1 - confidence) * GUARD
+    reach = student_quantile(row.size - 1, level) * float(row.std(ddof=1)) / math.sqrt(row.size)
+    mean = float(row.mean())
+    return Interval(middle, min(mean - reach, middle), max(mean + reach, middle))
+
+
 def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
     """Pseudomedian, low and high of every row of `medians` (points, launches), each (points,).
 

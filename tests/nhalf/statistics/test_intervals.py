@@ -19,6 +19,7 @@ from nhalf.statistics.intervals import (
     launch_intervals,
     ratio_interval,
     sample_interval,
+    signed_interval,
 )
 
 times = st.floats(min_value=1e-9, max_value=1e3)
@@ -222,3 +223,45 @@ def test_a_ratio_of_zero_is_an_input_error() -> None:
     with pytest.raises(InputError, match="ratio"):
         ratio_interval([1.0, 0.0])
     assert ratio_interval([2.0, 2.0]) == Interval(2.0, 2.0, 2.0)
+
+
+def test_differences_may_be_negative() -> None:
+    drawn = [-1.0, 2.0, 0.5, -0.2, 0.1]
+    interval = signed_interval(drawn)
+    assert interval.low < 0 < interval.high
+    means = [(a + b) / 2 for i, a in enumerate(drawn) for b in drawn[i:]]
+    assert interval.median == pytest.approx(np.median(means))
+    shifted = signed_interval([x - 100 for x in drawn])
+    assert shifted.low == pytest.approx(interval.low - 100)
+    assert shifted.high == pytest.approx(interval.high - 100)
+
+
+def test_one_or_equal_differences_have_no_width() -> None:
+    assert signed_interval([-2.0]) == Interval(-2.0, -2.0, -2.0)
+    assert signed_interval([0.1] * 5) == Interval(0.1, 0.1, 0.1)
+    assert signed_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("wrong", [[], [math.nan], [1.0, math.inf]])
+def test_what_is_no_difference_is_an_input_error(wrong: list[float]) -> None:
+    with pytest.raises(InputError, match="finite"):
+        signed_interval(wrong)
+
+
+def test_one_wrong_difference_hardly_moves_the_value() -> None:
+    assert signed_interval([1.0, 1.0, 1.0, 1.0, 50.0]).median == 1.0
+
+
+def test_more_differences_than_pairs_can_be_made_of() -> None:
+    values = np.linspace(-1, 3, 5001)
+    interval = signed_interval(values)
+    assert interval.median == pytest.approx(1.0)
+    assert interval.covers(1.0)
+
+
+@pytest.mark.parametrize("launches", [3, 5, 10])
+def test_coverage_of_differences(launches: int) -> None:
+    random = np.random.default_rng(launches)
+    drawn = random.standard_normal((4000, launches))
+    inside = np.mean([signed_interval(row).covers(0.0) for row in drawn])
+    assert 0.95 <= inside <= 0.995
