@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "core/binding.hpp"
+#include "core/global_clock.hpp"
+#include "core/operation_sampler.hpp"
 #include "core/options.hpp"
 #include "core/placement.hpp"
 #include "core/record.hpp"
@@ -79,8 +81,10 @@ const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name)
   throw InputError("unknown pattern '" + name + "'");
 }
 
-nhalf::Effort effort_of(const Options& point) {
+/// Single operations are short and not averaged in batches, so there may be more of them.
+nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
   nhalf::Effort effort;
+  if (timing == nhalf::Timing::operation) effort.samples_max *= 5;
   effort.slice_s = point.number("slice_s", effort.slice_s);
   effort.precision = point.number("precision", effort.precision);
   effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
@@ -138,9 +142,27 @@ std::vector<int> hosts_of(ProbeTransport& transport) {
   return hosts;
 }
 
+/// What a rank keeps from one point to the next.
+struct Session {
+  ProbeTransport& transport;
+  nhalf::ClockQuality clock = nhalf::calibrate(transport);
+  std::vector<int> hosts = hosts_of(transport);
+  nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
+};
+
+/// Measures a pattern in the way that its timing asks for.
+nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
+                           const nhalf::PatternInfo& info, const nhalf::Case& where,
+                           const nhalf::Effort& effort) {
+  if (info.timing == nhalf::Timing::operation)
+    return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock)
+        .measure(pattern, info, where);
+  return nhalf::Sampler(session.transport, session.clock, effort).measure(pattern, info);
+}
+
 /// Measures the point that a line describes; the record is complete at rank 0 only.
-std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
-                   const std::vector<int>& hosts, const std::string& line) {
+std::string answer(Session& session, const std::string& line) {
+  auto& transport = session.transport;
   std::string id;
   try {
     const auto point = Options::parse(line, ' ');
@@ -149,12 +171,11 @@ std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
     const auto& entry = find_pattern(point.text("pattern"));
     const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
                             .axes = point.below("axis."),
-                            .hosts = hosts};
+                            .hosts = session.hosts};
     check_axes(entry.info, where.axes);
-    const auto effort = effort_of(point);
+    const auto effort = effort_of(point, entry.info.timing);
     const auto pattern = make_everywhere(transport, where, entry);
-    nhalf::Sampler sampler(transport, clock, effort);
-    const auto measured = sampler.measure(*pattern, entry.info);
+    const auto measured = measure(session, *pattern, entry.info, where, effort);
     const auto moved_bytes = pattern->moved_bytes().value_or(
         where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
     return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
@@ -166,11 +187,11 @@ std::string answer(ProbeTransport& transport, const nhalf::ClockQuality& clock,
 
 /// The life of one rank: introduces itself, then answers lines until there are no more.
 void serve(ProbeTransport& transport) {
-  const auto clock = nhalf::calibrate(transport);
-  const auto hosts = hosts_of(transport);
+  Session session{transport};
   auto placement = transport.gather(nhalf::placement_of(transport.rank()));
   const bool writes = transport.rank() == 0;
-  if (writes) nhalf::write_line(nhalf::launch_record(transport, clock, std::move(placement)));
+  if (writes)
+    nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));
   for (;;) {
     std::string line;
     bool more = false;
@@ -180,7 +201,7 @@ void serve(ProbeTransport& transport) {
     if (!more) break;
     nhalf::share(transport, line);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto record = answer(transport, clock, hosts, line);
+    auto record = answer(session, line);
     if (writes) nhalf::write_line(std::move(record));
   }
   if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());

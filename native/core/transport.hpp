@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -118,12 +119,17 @@ void wait_all(T& transport, std::span<typename T::Request> requests) {
 template <class T>
 concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };
 
-/// Waits until this rank's clock shows `clock_s`; the last reading, at or after that time.
+/// Waits until this rank's clock shows `clock_s`; the last reading, at or after that time. Long
+/// waits let others run, for ranks may outnumber cores.
 template <Transport T>
 double idle_until(T& transport, double clock_s) {
+  constexpr double long_s = 1e-4;
   if constexpr (Idling<T>) transport.idle_until(clock_s);
   double now_s = transport.now_s();
-  while (now_s < clock_s && !Idling<T>) now_s = transport.now_s();
+  while (now_s < clock_s && !Idling<T>) {
+    if (clock_s - now_s > long_s) std::this_thread::yield();
+    now_s = transport.now_s();
+  }
   return now_s;
 }
 
