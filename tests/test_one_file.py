@@ -22,6 +22,7 @@ ADDED = {
     "constant.py": "src/nhalf/models",
     "effort.py": "src/nhalf/panels",
     "aprun.py": "src/nhalf/launchers",
+    "two_columns.py": "src/nhalf/importers",
 }
 
 
@@ -87,6 +88,7 @@ def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
         ("nhalf.models", "Model", "constant"),
         ("nhalf.panels", "Panel", "effort"),
         ("nhalf.launchers", "Launcher", "aprun"),
+        ("nhalf.importers", "Importer", "two-columns"),
     ],
 )
 def test_a_python_file_is_found_by_its_folder(
@@ -100,6 +102,14 @@ def test_a_python_file_is_found_by_its_folder(
     with_it = json.loads(python(tree, "-c", program))
     without = json.loads(python(ROOT, "-c", program))
     assert sorted([*without, name]) == with_it
+
+
+def test_a_log_of_an_added_importer_is_read(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("# my ping-pong\n0 4e-6\n1000 6e-6\noh\n2000\n")
+    arguments = ["-m", "nhalf", "import", str(tmp_path / "log"), "--json"]
+    points = json.loads(python(tree, *arguments, "--out", str(tmp_path / "run")))["points"]
+    median_s = {point["bytes"]: point["median_s"] for point in points}
+    assert median_s == pytest.approx({0: 2e-6, 1000: 3e-6})
 
 
 def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> None:

@@ -54,6 +54,15 @@ def launchers() -> str:
     return "\n".join(f"- `{name}`: {launcher.what}" for name, launcher in found)
 
 
+def importers() -> str:
+    """Every suite whose logs can be read."""
+    from nhalf.importers import Importer
+    from nhalf.plugins import load
+
+    found = load("nhalf.importers", Importer).items()
+    return "\n".join(f"- `{name}`: {importer.what}" for name, importer in found)
+
+
 def advices() -> str:
     """Every doubt that a number can carry, with its remedy."""
     from nhalf.statistics.advice import ADVICES
@@ -92,6 +101,7 @@ FILLED: dict[str, Callable[[], str]] = {
     "models": models,
     "panels": panels,
     "launchers": launchers,
+    "importers": importers,
     "advices": advices,
     "measurement-columns": measurement_columns,
     "summary-columns": summary_columns,

@@ -14,7 +14,7 @@ import msgspec
 
 from nhalf import __version__
 from nhalf.errors import InputError, MissingError
-from nhalf.importers import Imported
+from nhalf.importers import UNNAMED, Imported
 from nhalf.importers._log import Log, known
 from nhalf.statistics.axes import axes_text
 from nhalf.store.run import JOURNAL, Run, write_atomically
@@ -41,10 +41,8 @@ def write_run(
     of ranks, or when `out` holds a run; MissingError when it cannot be written.
     """
     events = list(_events(sources, placement, mpi, transport))
-    titles = {
-        event["mpi"] or event["transport"]: f"{event['mpi'] or event['transport']}, imported"
-        for event in events
-    }
+    names = dict.fromkeys(event["subject"] for event in events)
+    titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
     run = Run.create(out, {**_description(sources, placement), "titles": titles})
     encode = msgspec.json.Encoder().encode
     try:
@@ -104,12 +102,12 @@ def _events(
 def _event(point: Imported, placement: str, mpi: str, transport: str) -> dict[str, Any]:
     """One point as the journal has it, but for its place among the others."""
     named_transport = transport or point.transport
-    library = (mpi or point.mpi) if named_transport == "mpi" else ""
+    library = (mpi or point.mpi or UNNAMED) if named_transport == "mpi" else ""
     return {
         "event": "point",
         "subject": library or named_transport,
         "transport": named_transport,
-        "mpi": library or ("imported" if named_transport == "mpi" else ""),
+        "mpi": library,
         "pattern": point.pattern,
         "algorithm": "native",
         "ranks": point.ranks,

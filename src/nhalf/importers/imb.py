@@ -2,7 +2,7 @@
 """Intel MPI Benchmarks: a header, then a frame with the benchmark's name above each table.
 
 Times are microseconds; t_min, t_max and t_avg are over ranks, of each rank's mean: t_max is
-taken. Megabytes per second are not used: they were 2^20 bytes until 2017 and are 10^6 since.
+taken. Megabytes per second are not used: they were 2^20 bytes once and are 10^6 today.
 """
 
 from __future__ import annotations

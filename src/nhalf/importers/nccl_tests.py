@@ -34,7 +34,7 @@ _VALUES_S = {"i_min": "minimum_s", "i_max": "maximum_s", "i_p99": "p99_s"}
 _NAME = re.compile(r"\b([a-z_]{4,30})_perf\b")
 _RANK = re.compile(r"#\s{1,8}Rank\s{1,8}(\d{1,7})\b")
 _TOKENS = re.compile(r'\{\s{0,40}"size"\s{0,4}:|"device_hex"|"args"\s{0,4}:')
-IN_PLACE = {"in_place": "yes"}
+IN_PLACE = {"place": "in"}
 
 
 @dataclass

@@ -21,9 +21,9 @@ def test_both_ways_are_points(read: Read) -> None:
     # All-gather is counted by the block of one rank: 64 floats, not the 1024 bytes of all.
     assert [(p.size_bytes, dict(p.axes), *p.samples_s) for p in log.points] == [
         (256, {}, pytest.approx(20.5e-6)),
-        (256, {"in_place": "yes"}, pytest.approx(19.75e-6)),
+        (256, {"place": "in"}, pytest.approx(19.75e-6)),
         (268435456, {}, pytest.approx(4000.5e-6)),
-        (268435456, {"in_place": "yes"}, pytest.approx(12e-3)),
+        (268435456, {"place": "in"}, pytest.approx(12e-3)),
     ]
 
 
@@ -47,7 +47,7 @@ def test_json_has_iterations_as_samples(read: Read) -> None:
     assert first.samples_s == pytest.approx([51e-6, 52e-6, 53.75e-6])
     assert (first.raw, second.raw) == (True, False)
     assert first.values == pytest.approx({"average_s": 52.25e-6})
-    assert (dict(second.axes), second.verified) == ({"in_place": "yes"}, False)
+    assert (dict(second.axes), second.verified) == ({"place": "in"}, False)
     assert (third.size_bytes, *third.samples_s) == (2097152, pytest.approx(100.5e-6))
 
 
