@@ -45,19 +45,26 @@ def _table(*columns: str) -> Table:
 def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
     """What a run ends with: a line per library, the findings, what failed, where it is."""
     from nhalf.cli._results import result_lines
+    from nhalf.cli._unresolved import as_line, unresolved
     from nhalf.findings import findings
     from nhalf.report.assemble import assemble
     from nhalf.report.overview import overview
 
     console = stdout_console()
     data = assemble([outcome.run])
-    console.print(overview_table(overview(data)))
+    libraries = overview(data)
+    if libraries:
+        console.print(overview_table(libraries))
     for line in result_lines(data.results, data.titles):
         console.print(f"• {line}", markup=False)
     for finding in findings(data)[:8]:
         console.print(f"• {finding.text}", markup=False)
     for name, reason in outcome.failed.items():
         console.print(f"not measured: {name}: {reason}", markup=False, style="yellow")
+    for text in outcome.notes:
+        console.print(text, markup=False, style="yellow")
+    for row in unresolved(outcome.unmeasured, summary):
+        console.print(as_line(row), markup=False, style="yellow")
     console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
@@ -98,13 +105,21 @@ def show_points(run: Run, summary: pl.DataFrame) -> None:
     """Every point, one table per library and pattern."""
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
     console = stdout_console()
-    for (mpi, transport, pattern, ranks), points in summary.group_by(
-        ["mpi", "transport", "pattern", "ranks"], maintain_order=True
+    placements = summary["placement"].n_unique() > 1
+    for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
+        ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
     ):
         title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
-        console.print(f"\n{pattern}  {ranks} ranks  {title}", markup=False, soft_wrap=True)
-        rows = [_point_row(row) for row in points.sort("bytes").iter_rows(named=True)]
-        show_table(columns, rows)
+        place = f"  {placement}" if placements else ""
+        console.print(f"\n{pattern}  {ranks} ranks{place}  {title}", markup=False, soft_wrap=True)
+        ordered = points.sort("axes", "bytes", maintain_order=True)
+        rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
+        if points["axes"].fill_null("").str.len_bytes().sum():
+            axes = ordered["axes"].to_list()
+            rows = [[text or "–", *row] for text, row in zip(axes, rows, strict=True)]
+            show_table(("axes", *columns), rows)
+        else:
+            show_table(columns, rows)
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:

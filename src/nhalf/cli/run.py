@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nhalf.errors import FailedError, InputError, Interrupted
-from nhalf.units import parse_duration
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,20 +24,29 @@ LAUNCHES = 5
 
 def command(
     context: typer.Context,
+    study: Annotated[
+        str, typer.Argument(help="A study by name (see --list), or a TOML file of your own.")
+    ] = "",
     pattern: Annotated[
-        str, typer.Option(help="Patterns, separated by commas, or all.")
+        str, typer.Option(help="Patterns, separated by commas, or all; of a study only these.")
     ] = "pingpong",
     transport: Annotated[
         str, typer.Option(help="Transports: mpi, threads, model; separated by commas.")
     ] = "mpi",
     mpi: Annotated[str, typer.Option(help="MPI libraries by name, or all that are here.")] = "all",
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks, separated by commas.")] = "2",
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:cores:x2.")] = "2",
     sizes: Annotated[
         str,
         typer.Option(
             "--bytes", help="Message sizes: a range 0:4M, a list 0,8,4K or a grid 0:2000:1."
         ),
     ] = "0:4M",
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Values of a further axis: pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."
+        ),
+    ] = None,
     launches: Annotated[int, typer.Option(min=1, help="How often each library is started.")] = (
         LAUNCHES
     ),
@@ -49,7 +57,10 @@ def command(
         float, typer.Option(help="Relative half-width of the interval that is good enough.")
     ] = 0.01,
     placement: Annotated[
-        str, typer.Option(help="cores: every rank on a core of its own; free: as it comes.")
+        str,
+        typer.Option(
+            help="cores: every rank on a core of its own; free: as it comes; or several of them."
+        ),
     ] = "cores",
     model: Annotated[
         str, typer.Option(help="Parameters of the model transport: o_s=1e-6,L=5e-6,...")
@@ -61,40 +72,57 @@ def command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to make.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with this run.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the studies.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
+    from nhalf.cli._plan import plan_of
+    from nhalf.study import session
     from nhalf.study.progress import Progress
-    from nhalf.study.session import begin
-    from nhalf.study.session import resume as reopen
 
+    if list_:
+        _list(as_json=json)
+        return
     if resume is not None:
         _check_only_resume(context)
-        prepared = reopen(resume)
+        prepared = session.resume(resume)
     else:
-        choices: dict[str, Any] = {
-            "transports": _words(transport), "mpi": _words(mpi), "patterns": _words(pattern),
-            "ranks": _ranks(ranks), "bytes": sizes, "launches": launches, "options": model,
-            "budget_s": parse_duration(budget) if budget else 0.0, "seed": seed,
-            "precision": _precision(precision), "placement": _placement(placement),
-            "timeout_s": parse_duration(timeout), "mpi_prefixes": _folders(mpi_prefix),
-        }  # fmt: skip
-        prepared = begin(_plan(choices), out)
+        prepared = session.begin(plan_of(study, context.params, _given(context)), out)
     outcome = _measure(prepared, Progress(quiet or json))
     _finish(outcome, json=json, quiet=quiet, report=report)
 
 
+def _given(context: typer.Context) -> set[str]:
+    """The options that stand on the command line."""
+    return {
+        name
+        for name in context.params
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+
+
+def _list(*, as_json: bool) -> None:
+    """The studies that come with the program, a line each."""
+    from nhalf.cli._output import emit_json
+    from nhalf.cli._summary import show_table
+    from nhalf.study import catalogue
+
+    found = [catalogue.study(name, cores=2) for name in catalogue.names()]
+    if as_json:
+        keys = ("name", "title", "what")
+        emit_json({"studies": [{key: getattr(one, key) for key in keys} for one in found]})
+    else:
+        show_table(("study", "what it answers"), [(one.name, one.title) for one in found])
+
+
 def _check_only_resume(context: typer.Context) -> None:
     """A run goes on with its own plan; raises InputError when another one was asked for."""
-    allowed = {"resume", "report", "quiet", "json"}
     given = [
-        parameter.opts[0]
+        parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.opts[0].upper()
         for parameter in context.command.params
-        if parameter.name is not None
-        and parameter.name not in allowed
-        and getattr(context.get_parameter_source(parameter.name), "name", "") == "COMMANDLINE"
+        if parameter.name in _given(context) - {"resume", "report", "quiet", "json"}
     ]
     if given:
         raise InputError(
@@ -120,6 +148,7 @@ def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> 
 def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
     """Tell what came out, write the report where wanted; a failed verification is an error."""
     from nhalf.cli._output import emit_json
+    from nhalf.cli._unresolved import unresolved
     from nhalf.statistics.summary import summarise
 
     summary = summarise(outcome.run.measurements())
@@ -132,7 +161,8 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if json:
-        emit_json(run_json(outcome.run, summary))
+        rows = unresolved(outcome.unmeasured, summary)
+        emit_json({**run_json(outcome.run, summary), "unresolved": rows, "notes": outcome.notes})
     elif not quiet:
         from nhalf.cli._summary import show_outcome
 
@@ -160,54 +190,3 @@ def run_json(
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
     found = results(run.measurements() if measurements is None else measurements, summary)
     return {"run": str(run.path), "points": points, "results": as_json(found)}
-
-
-def _words(text: str) -> list[str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words:
-        raise InputError(f"{text!r} names nothing", "give names separated by commas")
-    return list(dict.fromkeys(words))
-
-
-def _ranks(text: str) -> list[int]:
-    try:
-        ranks = sorted({int(word) for word in _words(text)})
-    except ValueError:
-        raise InputError(f"{text!r} is not a list of ranks", "write 2 or 2,4,8") from None
-    if ranks[0] < 1 or ranks[-1] > 1 << 20:
-        raise InputError(f"{text!r} is no possible number of ranks", "give 1 or more")
-    return ranks
-
-
-def _precision(value: float) -> float:
-    if not 0 < value < 1:
-        raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
-    return value
-
-
-def _placement(name: str) -> str:
-    from nhalf.errors import unknown
-
-    if name not in ("cores", "free"):
-        raise unknown("placement", name, ("cores", "free"))
-    return name
-
-
-def _folders(paths: list[Path] | None) -> list[str]:
-    return [str(path.resolve()) for path in paths or []]
-
-
-def _plan(choices: dict[str, Any]) -> Plan:
-    """The plan; parameters of the model are checked before anything is written."""
-    from nhalf.study.plan import Plan
-
-    plan = Plan(**choices)
-    if not plan.options:
-        return plan
-    if plan.transports != ["model"]:
-        raise InputError("--model belongs to the model transport", "add --transport model")
-    from nhalf.study.options import check_options
-    from nhalf.study.subject import plain_subject
-
-    check_options(plan.options, plain_subject("model").description["options"])
-    return plan

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journal: one JSON line per event, on the disk before anybody hears of it."""
+"""The journal: one JSON line per event, in the file before anybody hears of it."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -18,8 +19,16 @@ from nhalf.errors import InputError, MissingError
 Event = TypeVar("Event")
 
 
+SYNC_INTERVAL_S = 0.2
+"""What a machine that loses its power may lose of a run: a disk takes milliseconds for a line."""
+
+
 class Journal:
-    """Appends lines to a file, each on the disk; what a crash cut off is cut away first."""
+    """Appends lines to a file; what a crash cut off is cut away first.
+
+    A line is in the file, whatever becomes of this process, and soon after on the disk, whatever
+    becomes of the machine.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open for appending; a last line that is not whole is dropped.
@@ -28,6 +37,7 @@ class Journal:
         """
         self._path = path
         self._encoder = msgspec.json.Encoder()
+        self._synced_s = time.monotonic()
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             _lock(self._descriptor, path)
@@ -39,7 +49,7 @@ class Journal:
             raise
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write one event and wait until it is on the disk.
+        """Write one event, and wait until all are on the disk where that was long ago.
 
         Raises MissingError when it cannot be kept; the file then ends with the event before.
         """
@@ -48,21 +58,31 @@ class Journal:
             written = 0
             while written < len(line):
                 written += os.write(self._descriptor, line[written:])
-            os.fsync(self._descriptor)
+            if time.monotonic() - self._synced_s > SYNC_INTERVAL_S:
+                self._sync()
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._size_bytes)
-            raise MissingError(
-                f"{self._path} cannot be written: {error.strerror}",
-                f"when it can, go on with: nhalf run --resume {self._path.parent}",
-            ) from error
+            raise self._unwritable(error) from error
         self._size_bytes += len(line)
 
     def close(self) -> None:
-        """Close the file; safe to call twice."""
+        """Close the file when all is on the disk; safe to call twice."""
         if self._descriptor >= 0:
+            with contextlib.suppress(OSError):
+                self._sync()
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _sync(self) -> None:
+        os.fsync(self._descriptor)
+        self._synced_s = time.monotonic()
+
+    def _unwritable(self, error: OSError) -> MissingError:
+        return MissingError(
+            f"{self._path} cannot be written: {error.strerror}",
+            f"when it can, go on with: nhalf run --resume {self._path.parent}",
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -73,7 +93,13 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            if kind is None:
+                self._sync()
+        except OSError as failure:
+            raise self._unwritable(failure) from failure
+        finally:
+            self.close()
 
 
 class _Name(msgspec.Struct):

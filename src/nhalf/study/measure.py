@@ -3,30 +3,36 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
+from nhalf.errors import NhalfError
 from nhalf.store.journal import Journal
 from nhalf.store.run import Run
-from nhalf.study.placement import placement_advice
-from nhalf.study.plan import Budget, Plan, Point, budget_of
+from nhalf.study.agenda import Agenda, Family
+from nhalf.study.budget import LAUNCHES_MIN, Budget, Group, curve_budget
+from nhalf.study.placement import FREE, placement_advice
+from nhalf.study.plan import Plan, Point, Start
 from nhalf.study.process import LaunchError, Probe
 from nhalf.study.progress import Progress
 from nhalf.study.refine import refine
-from nhalf.study.sizes import parse_sizes
 from nhalf.study.state import State
 from nhalf.study.subject import Subject
 
 FAILURES_MAX = 2
-"""How often a launch may end at one point, or a subject that never answered may fail."""
+"""How often a launch may end at one point, or a start that never answered may fail."""
 FAILURES_IN_A_ROW_MAX = 6
-"""Launches that may fail in a row, without any answer, of a subject that did answer before."""
+"""Launches that may fail in a row, without any answer, of a start that did answer before."""
 SCOUT_SLICE_S = 0.004
+SHORT_SLICE_S = 0.005
+"""In less, operations that are timed one by one are sampled three times only."""
+POINTS_BETWEEN_LOOKS = 32
+"""So many points are measured between two looks at the time that is left."""
 
 
 @dataclass(frozen=True)
@@ -46,118 +52,137 @@ class Measuring:
         self, run: Run, plan: Plan, subjects: Sequence[Subject], progress: Progress
     ) -> None:
         self.plan = plan
-        self.subjects = list(subjects)
+        self.subjects = {subject.key: subject for subject in subjects}
         self.progress = progress
-        self.state = State()
+        first = plan.blocks[0].placements[0] if plan.blocks else FREE
+        self.state = State(placement=first)
         self.journal: Journal = run.journal()
         for event in run.events():
             self.state.note(event)
         self.random = random.Random(plan.seed)
-        self.failures: Counter[str] = Counter()
-        self.answered = {key for key, _, _ in self.state.done}
+        self.failures: Counter[Start] = Counter()
+        self.answered = {Start(key, p.ranks, p.placement) for key, _, p in self.state.done}
         self.suspects: Counter[tuple[str, Point]] = Counter()
-        starts = plan.launches * len(self.subjects) * len(plan.ranks)
-        curves = sum(len(set(plan.patterns) & set(s.patterns)) for s in self.subjects)
-        sizes = len(parse_sizes(plan.bytes).size_bytes)
-        self.budget = Budget(budget_of(plan, curves * len(plan.ranks), sizes), starts)
+        self.agenda = Agenda(plan, subjects, self.state)
+        self.budget = Budget(
+            plan.budget_s or self._default_budget_s(),
+            [block.weight for block in plan.blocks],
+            len(os.sched_getaffinity(0)),
+        )
 
     def run(self) -> dict[str, str]:
-        """Measure all that is not in the journal yet; the reasons of subjects that failed."""
+        """Measure all that is not in the journal yet; the reasons of what could not be started."""
         with self.journal:
-            if parse_sizes(self.plan.bytes).adaptive:
-                for subject, ranks in self._starts():
-                    self._scout(subject, ranks)
-            self.progress.total(sum(1 for _ in self._left()))
-            for launch in range(self.plan.launches):
-                for subject, ranks in self._starts():
-                    self._launch(subject, ranks, launch)
-        return self.state.failed
+            self._keep_to_budget()
+            for start in self._starts():
+                self._scout(start)
+            self._keep_to_budget()
+            self.progress.total(self.agenda.left().total())
+            for launch in range(self.agenda.launches()):
+                for start in self._starts():
+                    self._launch(start, launch)
+        refused = {
+            f"{self.subjects[key].title} with {ranks} ranks, placement {placement}": reason
+            for (key, ranks, placement), reason in self.state.refused.items()
+            if key not in self.state.failed
+        }
+        return self.state.failed | refused
 
-    def _starts(self) -> list[tuple[Subject, int]]:
-        """Every subject and number of ranks, in a new order each time."""
-        starts = [(s, r) for s in self.subjects for r in self.plan.ranks]
+    def _default_budget_s(self) -> float:
+        """Seconds for a run that was given no budget: so many for each of its curves."""
+        return sum(
+            curve_budget(self.agenda.thinned[family.block].launches, len(family.sizes), bool(axes))
+            for start in self.agenda.starts()
+            for family in self.agenda.families(start)
+            for axes in family.axes
+        )
+
+    def _keep_to_budget(self) -> None:
+        """Count what is to come; where a budget was given and does not do, leave points out."""
+        self.agenda.changed()
+        if self.plan.budget_s:
+            self.agenda.thin(self.budget)
+        else:
+            self.budget.count(self.agenda.left())
+
+    def _starts(self) -> list[Start]:
+        """Every start, in a new order each time."""
+        starts = self.agenda.starts()
         self.random.shuffle(starts)
-        return [(s, r) for s, r in starts if s.key not in self.state.failed]
+        return starts
 
-    def _points(self, subject: Subject, ranks: int) -> list[Point]:
-        """Every point of a subject."""
-        coarse = parse_sizes(self.plan.bytes).size_bytes
-        found = []
-        for pattern in self.plan.patterns:
-            if pattern not in subject.patterns:
-                continue
-            sizes = self.state.sizes.get((subject.key, pattern, ranks), coarse)
-            found += [Point(pattern, ranks, size) for size in sizes]
-        return [p for p in found if (subject.key, p) not in self.state.impossible]
-
-    def _todo(self, subject: Subject, ranks: int, launch: int) -> list[Point]:
+    def _todo(self, start: Start, launch: int) -> list[Point]:
         """The points that a launch still has to measure, shuffled; those that ended one last."""
-        points = self._points(subject, ranks)
-        todo = [p for p in points if (subject.key, launch, p) not in self.state.done]
+        todo = self.agenda.todo(start, launch)
         self.random.shuffle(todo)
-        return sorted(todo, key=lambda point: self.suspects[subject.key, point])
+        return sorted(todo, key=lambda point: self.suspects[start.subject, point])
 
-    def _left(self) -> Iterator[Point]:
-        """Every point of every launch that is still to come."""
-        for launch in range(self.plan.launches):
-            for subject in self.subjects:
-                if subject.key in self.state.failed:
-                    continue
-                for ranks in self.plan.ranks:
-                    for point in self._points(subject, ranks):
-                        if (subject.key, launch, point) not in self.state.done:
-                            yield point
-
-    def _launch(self, subject: Subject, ranks: int, launch: int) -> None:
+    def _launch(self, start: Start, launch: int) -> None:
         """Start the processes and measure every point of this launch; again where they died."""
-        while subject.key not in self.state.failed and not self.budget.spent(launch):
-            todo = self._todo(subject, ranks, launch)
+        subject = self.subjects[start.subject]
+        while start in self.agenda.starts() and not self.budget.spent(launch):
+            todo = self._todo(start, launch)
             if not todo:
                 return
+            self.budget.begun(start, launch)
+            self._keep_to_budget()
             began_s = time.monotonic()
             points_s = 0.0
             try:
-                with self._start(subject, ranks, f"starting launch {launch + 1}", launch) as probe:
-                    advice = self._introduce(probe, subject, ranks, launch)
-                    for answer in self._answers(probe, subject, todo, launch):
+                with self._start(start, f"starting launch {launch + 1}", launch) as probe:
+                    advice = self._introduce(probe, start, launch)
+                    for answer in self._answers(probe, start, todo, launch):
                         self._keep(subject, launch, advice, answer)
                         points_s += answer.spent_s
             except LaunchError as error:
-                self._failed(subject, str(error))
+                self._failed(start, str(error))
             self.budget.launched(time.monotonic() - began_s - points_s)
 
-    def _start(self, subject: Subject, ranks: int, doing: str, launch: int) -> Probe:
+    def _start(self, start: Start, doing: str, launch: int) -> Probe:
         """Start a subject's processes; each launch of a simulated machine has its own seed."""
+        subject = self.subjects[start.subject]
         self.progress.say(f"{subject.title}  {doing}")
         options = self.plan.options
         simulated = any(option["name"] == "seed" for option in subject.description["options"])
         if simulated and "seed=" not in options:
             options = ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
-        tokens, variables = subject.launch(ranks, self.plan.placement, options)
+        try:
+            tokens, variables = subject.launch(start.ranks, start.placement, options)
+        except NhalfError as error:
+            self._refuse(start, str(error))
+            raise LaunchError(str(error)) from error
         probe = Probe(tokens, variables, self.plan.timeout_s)
         started = probe.launch.get("ranks")
-        if started != ranks:
+        if started != start.ranks:
             probe.kill()
-            raise LaunchError(f"{started} ranks started together instead of {ranks}")
+            raise LaunchError(f"{started} ranks started together instead of {start.ranks}")
         return probe
 
     def _answers(
-        self, probe: Probe, subject: Subject, todo: list[Point], launch: int
+        self, probe: Probe, start: Start, todo: list[Point], launch: int
     ) -> Iterator[Answer]:
         """Ask for every point; an answer is handed out while the next point is running.
 
         What the front end does with an answer then happens while ranks verify and warm up, and
         the machine is not idle between points.
         """
+        subject = self.subjects[start.subject]
         answer: Answer | None = None
-        left = sum(1 for _ in self._left())
         for position, point in enumerate(todo):
             if self.budget.spent(launch):
                 break
-            slice_s = self.budget.slice_s(left - position)
+            if launch < LAUNCHES_MIN and position % POINTS_BETWEEN_LOOKS == 0:
+                self._look_at_time()
+            block = self.agenda.points(start).get(point)
+            if block is None:
+                continue
+            group = Group(block, start.ranks)
+            slice_s = self.budget.slice_s(group)
+            precision = self.plan.precision_of(self.plan.blocks[block])
             asked_s = time.monotonic()
             try:
-                probe.send(_line(str(position), point, slice_s, self.plan.precision))
+                info = subject.infos[point.pattern]
+                probe.send(line(str(position), point, slice_s, precision, info.timing))
             finally:
                 if answer is not None:
                     yield answer
@@ -167,25 +192,31 @@ class Measuring:
             except LaunchError as error:
                 self._suspect(subject, point, str(error))
                 raise
-            self._answered(subject)
+            self._answered(start)
             spent_s = time.monotonic() - asked_s
-            self.budget.answered(spent_s, slice_s)
+            self.budget.answered(group, launch, spent_s, slice_s)
             answer = Answer(position, point, record, spent_s)
         if answer is not None:
             yield answer
 
-    def _introduce(self, probe: Probe, subject: Subject, ranks: int, launch: int) -> list[str]:
+    def _look_at_time(self) -> None:
+        """Leave points out where they take longer than was assumed."""
+        if self.plan.budget_s and self.budget.short_s() > 0:
+            self._keep_to_budget()
+
+    def _introduce(self, probe: Probe, start: Start, launch: int) -> list[str]:
         """Put the launch into the journal; the doubts about where its ranks are."""
         placement = probe.launch.get("placement", [])
         simulated = probe.launch.get("clock", {}).get("name") == "virtual"
-        wanted = self.plan.placement == "cores" and not simulated
+        wanted = start.placement != FREE and not simulated
         advice = placement_advice(placement) if wanted else []
         self.journal.append(
             {
                 "event": "launch",
-                "subject": subject.key,
+                "subject": start.subject,
                 "launch": launch,
-                "ranks": ranks,
+                "ranks": start.ranks,
+                "asked_placement": start.placement,
                 "library": probe.launch.get("library", ""),
                 "clock": probe.launch.get("clock", {}),
                 "placement": placement,
@@ -201,17 +232,15 @@ class Measuring:
             self._impossible(subject, point, str(record.get("message", "no answer")))
             return
         samples = record["samples_s"]
+        values = record.get("values", {})
         self.journal.append(
             {
                 "event": "point",
                 "subject": subject.key,
                 "transport": subject.transport,
                 "mpi": subject.mpi,
-                "pattern": point.pattern,
                 "algorithm": "native",
-                "ranks": point.ranks,
-                "placement": self.plan.placement,
-                "bytes": point.size_bytes,
+                **_identity(point),
                 "launch": launch,
                 "position": answer.position,
                 "started_s": time.time() - record["elapsed_s"],
@@ -222,62 +251,65 @@ class Measuring:
                 "verified": record["verified"],
                 "advice": sorted({*record["advice"], *advice}),
                 "samples_s": samples,
+                "rank_s": record.get("rank_s", []),
+                "values": [{"name": name, "value": values[name]} for name in sorted(values)],
             }
         )
         self.state.done.add((subject.key, launch, point))
-        estimate_s = median(samples) if samples else None
-        self.progress.point(subject.title, point.pattern, point.size_bytes, estimate_s)
+        self.progress.point(subject.title, point, samples)
 
-    def _scout(self, subject: Subject, ranks: int) -> None:
+    def _scout(self, start: Start) -> None:
         """Find the sizes at which the curves change, in one quick launch that is not reported.
 
-        Where launches end at it, the curve keeps its coarse sizes.
+        Where launches end at it, the curve keeps its coarse sizes; so it does where it is thinned.
         """
         for _ in range(FAILURES_MAX):
-            patterns = [
-                pattern
-                for pattern in self.plan.patterns
-                if pattern in subject.patterns
-                and (subject.key, pattern, ranks) not in self.state.sizes
+            families = [
+                family
+                for family in self.agenda.families(start)
+                if family.adaptive
+                and self.agenda.thinned[family.block].sizes == 1
+                and self.state.sizes_of(family.curve) is None
             ]
-            if not patterns or subject.key in self.state.failed:
+            if not families or start not in self.agenda.starts():
                 return
             try:
-                with self._start(subject, ranks, "looking for protocol changes", 0) as probe:
-                    for pattern in patterns:
-                        sizes = self._sizes(probe, subject, pattern, ranks)
-                        self.state.sizes[subject.key, pattern, ranks] = sizes
-                        event = {"event": "sizes", "subject": subject.key, "pattern": pattern}
-                        self.journal.append({**event, "ranks": ranks, "sizes": sizes})
+                with self._start(start, "looking for protocol changes", 0) as probe:
+                    for family in families:
+                        curve = family.curve
+                        sizes = self.state.sizes[curve] = self._sizes(probe, start, family)
+                        self.journal.append({"event": "sizes", **curve._asdict(), "sizes": sizes})
             except LaunchError as error:
-                self._failed(subject, str(error))
+                self._failed(start, str(error))
 
-    def _sizes(self, probe: Probe, subject: Subject, pattern: str, ranks: int) -> list[int]:
+    def _sizes(self, probe: Probe, start: Start, family: Family) -> list[int]:
         """The coarse sizes and those that bracket the changes between them."""
+        subject, curve = self.subjects[start.subject], family.curve
+        info = subject.infos[curve.pattern]
 
         def measure(size_bytes: int) -> float | None:
-            point = Point(pattern, ranks, size_bytes)
+            point = Point(curve.pattern, start.ranks, size_bytes, start.placement)
             if self.suspects[subject.key, point]:
                 return None
             try:
-                probe.send(_line("scout", point, SCOUT_SLICE_S, 0.02))
+                probe.send(line("scout", point, SCOUT_SLICE_S, 0.02, info.timing))
                 record = probe.receive(self.plan.timeout_s, identity="scout")
             except LaunchError as error:
                 self._suspect(subject, point, str(error))
                 raise
-            self._answered(subject)
+            self._answered(start)
             # The fastest sample: disturbances only ever add time.
             fastest_s = min(record.get("samples_s") or [0.0])
             return fastest_s if fastest_s > 0 else None
 
-        coarse = parse_sizes(self.plan.bytes).size_bytes
-        curve = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
-        return sorted({*coarse, *refine(curve, measure)})
+        coarse = family.sizes
+        found = {size: time_s for size in coarse if (time_s := measure(size)) is not None}
+        return list(info.sizes(tuple({*coarse, *refine(found, measure)})))
 
-    def _answered(self, subject: Subject) -> None:
-        """A subject is alive."""
-        self.answered.add(subject.key)
-        self.failures[subject.key] = 0
+    def _answered(self, start: Start) -> None:
+        """A start is alive."""
+        self.answered.add(start)
+        self.failures[start] = 0
 
     def _suspect(self, subject: Subject, point: Point, reason: str) -> None:
         """A launch ended while a point was running: after the second time it is left out."""
@@ -288,28 +320,43 @@ class Measuring:
     def _impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Note a point that this subject cannot measure."""
         self.state.impossible.add((subject.key, point))
-        self.journal.append(
-            {
-                "event": "failed",
-                "subject": subject.key,
-                "pattern": point.pattern,
-                "ranks": point.ranks,
-                "bytes": point.size_bytes,
-                "reason": reason,
-            }
-        )
+        event = {"event": "failed", "subject": subject.key, **_identity(point), "reason": reason}
+        self.journal.append(event)
 
-    def _failed(self, subject: Subject, reason: str) -> None:
-        """Note a launch that failed; a subject that only fails is given up."""
-        self.failures[subject.key] += 1
-        limit = FAILURES_IN_A_ROW_MAX if subject.key in self.answered else FAILURES_MAX
-        if self.failures[subject.key] >= limit:
-            self.state.failed[subject.key] = reason
+    def _failed(self, start: Start, reason: str) -> None:
+        """Note a launch that failed; a start that only fails is given up."""
+        self.failures[start] += 1
+        limit = FAILURES_IN_A_ROW_MAX if start in self.answered else FAILURES_MAX
+        if self.failures[start] >= limit:
+            self._refuse(start, reason)
+
+    def _refuse(self, start: Start, reason: str) -> None:
+        """Give a start up, and its subject when it has no other."""
+        self.state.refused.setdefault(start, reason)
+        if not any(other.subject == start.subject for other in self.agenda.starts()):
+            self.state.failed[start.subject] = reason
 
 
-def _line(identity: str, point: Point, slice_s: float, precision: float) -> str:
-    """A point as the probe reads it."""
+def _identity(point: Point) -> dict[str, Any]:
+    """What identifies a point, as the journal has it."""
+    return {
+        "pattern": point.pattern,
+        "ranks": point.ranks,
+        "placement": point.placement,
+        "axes": point.axes,
+        "bytes": point.size_bytes,
+    }
+
+
+def line(identity: str, point: Point, slice_s: float, precision: float, timing: str) -> str:
+    """A point as the probe reads it.
+
+    In a short slice, operations that are timed one by one would be sampled far beyond it by the
+    probe's own least number.
+    """
+    axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+    few = " samples_min=3" if timing != "first-rank" and slice_s < SHORT_SLICE_S else ""
     return (
         f"id={identity} pattern={point.pattern} bytes={point.size_bytes} "
-        f"slice_s={slice_s:.6f} precision={precision:.6f}"
+        f"slice_s={slice_s:.6f} precision={precision:.6f}{few}{axes}"
     )

@@ -1,94 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run measures: the plan, its points and the time that each of them gets."""
+"""What a run measures: the plan, its blocks and its points."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-SLICE_MIN_S = 0.001
-SLICE_MAX_S = 0.4
-POINT_COST_S = 0.003
-"""What a point takes beside its slice, until it has been measured."""
-LAUNCH_COST_S = 1.0
-"""Starting and ending the processes, until it has been measured."""
-CURVE_BUDGET_S = 14.0
-"""What a curve (a pattern on a library) may take where no budget is given, unless it is long."""
-POINT_BUDGET_S = 0.02
-"""What a point of a long curve may take in each launch where no budget is given."""
-LAUNCHES_MIN = 2
-"""So many launches are made even when the budget is spent: fewer give no interval over launches."""
+from nhalf.study.placement import CORES
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Fraction = Annotated[float, msgspec.Meta(ge=0, lt=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+_BLOCK_KEYS = ("patterns", "ranks", "bytes")
+
+
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Some patterns, each measured at every number of ranks, placement, size and value of axes.
+
+    `bytes` is the text that study/sizes.py reads, `axes` texts by name that study/axes.py reads;
+    an axis that is not named takes what its pattern declares. `launches` and `precision` 0 are the
+    plan's. `weight` is the block's part of the time, relative to the others. A `whole` block is
+    not thinned where time is short: what is derived from it needs all of its points.
+    """
+
+    patterns: list[str]
+    ranks: list[int]
+    bytes: str
+    axes: dict[str, str] = {}
+    placements: list[str] = msgspec.field(default_factory=lambda: [CORES])
+    launches: Count = 0
+    weight: Positive = 1.0
+    precision: Fraction = 0.0
+    whole: bool = False
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The choices of one run, kept in run.json, so that it can be resumed.
 
-    `bytes` is the text that study/sizes.py reads; `budget_s` 0 means so many seconds for
-    each curve (`budget_of`); `options` goes to the transport (model parameters).
+    `budget_s` 0 means so many seconds for each curve (study/budget.py); `options` goes to the
+    transport (model parameters); `study` names where the blocks come from, '' where a user chose
+    every pattern: then a pattern that nothing can run is an error and not a remark.
     """
 
     transports: list[str]
     mpi: list[str]
-    patterns: list[str]
-    ranks: list[int]
-    bytes: str
+    blocks: list[Block]
     launches: int
     budget_s: float
     precision: float
-    placement: str
     options: str
     seed: int
     timeout_s: float
     mpi_prefixes: list[str] = []
+    study: str = ""
+
+    @property
+    def patterns(self) -> list[str]:
+        """The patterns of all blocks, each once."""
+        return list(dict.fromkeys(name for block in self.blocks for name in block.patterns))
+
+    def launches_of(self, block: Block) -> int:
+        """How often the processes are started for a block."""
+        return block.launches or self.launches
+
+    def precision_of(self, block: Block) -> float:
+        """The relative half-width of the interval that a block's points aim at."""
+        return block.precision or self.precision
 
 
-@dataclass(frozen=True, order=True)
-class Point:
-    """One thing to measure on one subject."""
+class Start(NamedTuple):
+    """Processes that are started together, once in every launch; `subject` is its key."""
+
+    subject: str
+    ranks: int
+    placement: str
+
+
+class Point(NamedTuple):
+    """One thing to measure on one subject; `axes` is the text of statistics/axes.py."""
 
     pattern: str
     ranks: int
     size_bytes: int
+    placement: str = CORES
+    axes: str = ""
 
 
-def budget_of(plan: Plan, curves: int, sizes: int) -> float:
-    """The time in seconds for a run of so many curves with so many coarse sizes each."""
-    if plan.budget_s > 0:
-        return plan.budget_s
-    return curves * max(CURVE_BUDGET_S, plan.launches * sizes * POINT_BUDGET_S)
+def read_plan(content: dict[str, Any]) -> Plan:
+    """The plan in run.json; those of version 1 are one block.
 
-
-class Budget:
-    """Gives every point still to come the same share of the time that is left.
-
-    Points that reach their precision early and points that take longer than their slice are
-    learned from: their mean difference is added to or taken from the slices to come.
+    Raises msgspec.ValidationError when it is no plan.
     """
-
-    def __init__(self, budget_s: float, launches: int) -> None:
-        """`launches` counts the starts of processes to come."""
-        self._ends_s = time.monotonic() + budget_s
-        self._launches = launches
-        self._launch_cost_s = LAUNCH_COST_S
-        self._point_cost_s = POINT_COST_S
-
-    def launched(self, cost_s: float) -> None:
-        """Take note of a launch that took `cost_s` seconds without its points."""
-        self._launches = max(0, self._launches - 1)
-        self._launch_cost_s += 0.3 * (cost_s - self._launch_cost_s)
-
-    def answered(self, spent_s: float, slice_s: float) -> None:
-        """Take note of a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
-        self._point_cost_s += 0.05 * (spent_s - slice_s - self._point_cost_s)
-
-    def slice_s(self, points: int) -> float:
-        """Seconds of sampling for the next of `points` points, never below SLICE_MIN_S."""
-        left_s = self._ends_s - time.monotonic() - self._launches * self._launch_cost_s
-        share_s = left_s / max(1, points) - self._point_cost_s
-        return min(SLICE_MAX_S, max(SLICE_MIN_S, share_s))
-
-    def spent(self, launch: int) -> bool:
-        """Whether there is no time for launch number `launch`, from 0."""
-        return launch >= LAUNCHES_MIN and time.monotonic() > self._ends_s
+    if "blocks" not in content and set(_BLOCK_KEYS) <= set(content):
+        content = dict(content)
+        block = {key: content.pop(key) for key in _BLOCK_KEYS}
+        block["placements"] = [content.pop("placement", CORES)]
+        content["blocks"] = [block]
+    return msgspec.convert(content, Plan)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import median
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -10,6 +12,8 @@ from nhalf.units import format_size, format_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+
+    from nhalf.study.plan import Point
 
 
 class Progress:
@@ -32,15 +36,12 @@ class Progress:
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, description=text)
 
-    def point(self, title: str, pattern: str, size_bytes: int, estimate_s: float | None) -> None:
-        """A point was measured, with its running estimate in seconds."""
+    def point(self, title: str, point: Point, samples_s: Sequence[float]) -> None:
+        """A point was measured, with its samples in seconds."""
         if self._bars is not None and self._task is not None:
-            time = f" {format_time(estimate_s)}" if estimate_s is not None else ""
-            self._bars.update(
-                self._task,
-                advance=1,
-                description=f"{title}  {pattern} {format_size(size_bytes)}{time}",
-            )
+            what = f"{point.pattern} {format_size(point.size_bytes)} {point.axes}".rstrip()
+            time = f" {format_time(median(samples_s))}" if samples_s else ""
+            self._bars.update(self._task, advance=1, description=f"{title}  {what}{time}")
 
     def __enter__(self) -> Self:
         if self._bars is not None:

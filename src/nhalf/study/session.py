@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,25 @@ from nhalf.mpi import Library, discover
 from nhalf.store.run import Run
 from nhalf.study.environment import environment
 from nhalf.study.measure import Measuring
-from nhalf.study.plan import Plan
+from nhalf.study.plan import Plan, read_plan
 from nhalf.study.progress import Progress
-from nhalf.study.sizes import parse_sizes
-from nhalf.study.subject import (
-    Subject,
-    check_patterns,
-    library_subject,
-    plain_subject,
-)
+from nhalf.study.resolve import absent, check_blocks, resolve
+from nhalf.study.subject import Subject, library_subject, plain_subject
 from nhalf.units import format_size
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that ended, and what could not be measured: the reason by library or points."""
+    """A run that ended, and what is not in it.
+
+    `failed` is what could not be measured: the reason by library or points; `notes` what was left
+    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch.
+    """
 
     run: Run
     failed: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    unmeasured: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def begin(plan: Plan, out: Path | None) -> tuple[Run, Plan, list[Subject], dict[str, str]]:
@@ -44,15 +44,13 @@ def begin(plan: Plan, out: Path | None) -> tuple[Run, Plan, list[Subject], dict[
     The plan that comes back names patterns and libraries one by one. Raises InputError for names
     and sizes that are not known, MissingError when nothing can be measured.
     """
-    parse_sizes(plan.bytes)
+    check_blocks(plan)
     subjects, failed = _subjects(plan)
-    patterns = check_patterns(plan.patterns, subjects)
-    _check_ranks(plan, subjects)
-    _check_memory(plan)
+    plan = resolve(plan, subjects)
     libraries = [subject.mpi for subject in subjects if subject.library]
     # Without one of them, resuming must not look for all of them.
     transports = [name for name in plan.transports if name != "mpi" or libraries]
-    plan = msgspec.structs.replace(plan, patterns=patterns, mpi=libraries, transports=transports)
+    plan = msgspec.structs.replace(plan, mpi=libraries, transports=transports)
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": environment(),
@@ -66,7 +64,7 @@ def resume(path: Path) -> tuple[Run, Plan, list[Subject], dict[str, str]]:
     """Open a run that was interrupted, with the libraries it was begun with."""
     run = Run.open(path)
     try:
-        plan = msgspec.convert(run.plan, Plan)
+        plan = read_plan(run.plan)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} has a plan that this nhalf does not know: {error}") from error
     subjects, failed = _subjects(plan)
@@ -81,14 +79,17 @@ def measure(
     Raises MissingError when no subject gave a single point.
     """
     with progress:
-        failed = {**failed, **Measuring(run, plan, subjects, progress).run()}
+        measuring = Measuring(run, plan, subjects, progress)
+        failed = {**failed, **measuring.run()}
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise MissingError(f"nothing could be measured: {reasons}", "run nhalf doctor")
     run.finish()
-    return Outcome(run, failed)
+    agenda = measuring.agenda
+    notes = [*absent(plan, subjects), *agenda.left_out()]
+    return Outcome(run, failed, notes, agenda.unmeasured())
 
 
 def default_folder() -> Path:
@@ -108,7 +109,7 @@ def _failed_points(events: Sequence[dict[str, Any]]) -> dict[str, str]:
     failed = {}
     for (subject, pattern, reason), found in sizes.items():
         first, last = format_size(min(found)), format_size(max(found))
-        span = first if len(found) == 1 else f"{len(found)} sizes from {first} to {last}"
+        span = first if len(set(found)) == 1 else f"{len(set(found))} sizes from {first} to {last}"
         failed[f"{subject}, {pattern} of {span}"] = reason
     return failed
 
@@ -145,27 +146,3 @@ def _libraries(plan: Plan) -> list[Library]:
         return found
     named = [discover.find(name, prefixes) for name in plan.mpi]
     return list({library.name: library for library in named}.values())
-
-
-def _check_memory(plan: Plan) -> None:
-    """Two ranks hold two messages each: what cannot fit is said before a machine runs out."""
-    largest_bytes = max(parse_sizes(plan.bytes).size_bytes)
-    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if 4 * largest_bytes > memory_bytes:
-        raise InputError(
-            f"messages of {format_size(largest_bytes)} do not fit the memory of this machine, "
-            f"{format_size(memory_bytes)}",
-            "give smaller --bytes",
-        )
-
-
-def _check_ranks(plan: Plan, subjects: Sequence[Subject]) -> None:
-    """Every chosen pattern needs enough ranks."""
-    for subject in subjects:
-        for pattern in subject.description["patterns"]:
-            for ranks in plan.ranks:
-                if pattern["name"] in plan.patterns and ranks < pattern["ranks_min"]:
-                    raise InputError(
-                        f"{pattern['name']} needs {pattern['ranks_min']} ranks or more",
-                        f"give --ranks {pattern['ranks_min']}",
-                    )

@@ -4,20 +4,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nhalf.errors import InputError
+from nhalf.study.placement import CORES
 from nhalf.study.plan import Point
+
+
+class Curve(NamedTuple):
+    """What sizes are chosen for; `range` is the text that they were asked for with."""
+
+    subject: str
+    pattern: str
+    ranks: int
+    placement: str
+    range: str
 
 
 @dataclass
 class State:
-    """What a journal says is done: points by subject and launch, sizes found, failures."""
+    """What a journal says is done: points by subject and launch, sizes found, failures.
 
+    `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
+    (subject, ranks, placement) that this machine cannot give.
+    """
+
+    placement: str = CORES
     done: set[tuple[str, int, Point]] = field(default_factory=set)
-    sizes: dict[tuple[str, str, int], list[int]] = field(default_factory=dict)
+    sizes: dict[Curve, list[int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
+    refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
         """Take in one event of the journal.
@@ -31,14 +48,22 @@ class State:
                 f"the journal holds an event of another form: {error!r}", "measure again"
             ) from error
 
+    def sizes_of(self, curve: Curve) -> list[int] | None:
+        """The sizes that were chosen for a curve, None where none were."""
+        return self.sizes.get(curve) or self.sizes.get(curve._replace(range=""))
+
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
+        if kind not in ("sizes", "point", "failed"):
+            return
+        subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]
+        placement = event.get("placement", self.placement)
         if kind == "sizes":
-            key = (event["subject"], event["pattern"], event["ranks"])
-            self.sizes[key] = event["sizes"]
-        elif kind in ("point", "failed"):
-            point = Point(event["pattern"], event["ranks"], event["bytes"])
-            if kind == "point":
-                self.done.add((event["subject"], event["launch"], point))
-            else:
-                self.impossible.add((event["subject"], point))
+            curve = Curve(subject, pattern, ranks, placement, event.get("range", ""))
+            self.sizes[curve] = event["sizes"]
+            return
+        point = Point(pattern, ranks, event["bytes"], placement, event.get("axes", ""))
+        if kind == "point":
+            self.done.add((subject, event["launch"], point))
+        else:
+            self.impossible.add((subject, point))

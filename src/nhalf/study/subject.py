@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from nhalf import native_files
-from nhalf.errors import InputError, MissingError, unknown
+from nhalf.errors import MissingError, unknown
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.processes import run
 from nhalf.mpi.start import start
+from nhalf.study.pattern import PatternInfo
+from nhalf.study.placement import CORES
 
 DESCRIBE_TIMEOUT_S = 30.0
 
@@ -46,10 +49,11 @@ class Subject:
         """How people call it."""
         return self.library.title if self.library else self.transport
 
-    @property
-    def patterns(self) -> list[str]:
-        """The patterns that this transport can run."""
-        return [p["name"] for p in self.description["patterns"] if p["present"]]
+    @functools.cached_property
+    def infos(self) -> dict[str, PatternInfo]:
+        """The patterns that this transport knows, by name, whether or not it can run them."""
+        found = msgspec.convert(self.description["patterns"], list[PatternInfo])
+        return {info.name: info for info in found}
 
     def launch(self, ranks: int, placement: str, options: str) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that start the probe with this many ranks."""
@@ -58,7 +62,7 @@ class Subject:
             command += ["--options", options]
         if self.library is None:
             return [*command, "--ranks", str(ranks)], {}
-        prepared = start(self.library, command, ranks, bind=placement == "cores")
+        prepared = start(self.library, command, ranks, bind=placement == CORES)
         return prepared.command, prepared.environment
 
 
@@ -96,24 +100,3 @@ def describe(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
     raise MissingError(
         f"the probe {command[0]} does not describe itself: {outcome.reason}", "run nhalf doctor"
     )
-
-
-def check_patterns(names: list[str], subjects: list[Subject]) -> list[str]:
-    """The patterns asked for, or all of them for 'all'.
-
-    Raises InputError for a name that no subject knows, or that none can run.
-    """
-    known = {p["name"]: p for subject in subjects for p in subject.description["patterns"]}
-    present = sorted({name for subject in subjects for name in subject.patterns})
-    if names == ["all"]:
-        return present
-    for name in names:
-        if name not in known:
-            raise unknown("pattern", name, known)
-        if name not in present:
-            needs = known[name]["needs"]
-            raise InputError(
-                f"pattern {name} is absent: the transport lacks {needs}",
-                "choose another --transport or --pattern",
-            )
-    return list(dict.fromkeys(names))

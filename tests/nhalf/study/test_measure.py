@@ -15,7 +15,7 @@ import pytest
 from nhalf.store.run import Run
 from nhalf.study import process
 from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring
-from nhalf.study.plan import Plan
+from nhalf.study.plan import Block, Plan
 from nhalf.study.progress import Progress
 from nhalf.study.subject import Subject
 
@@ -66,10 +66,10 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
     monkeypatch.setattr(process, "END_TIMEOUT_S", 2.0)
 
     def measure(*subjects: Subject, **choices: Any) -> tuple[dict[str, str], list[dict[str, Any]]]:
+        block = Block(patterns=["pingpong"], ranks=[2], bytes=choices.pop("bytes", "0,8,64"))
         wanted = {
-            "transports": [], "mpi": [], "patterns": ["pingpong"], "ranks": [2],
-            "bytes": "0,8,64", "launches": 2, "budget_s": 0.0, "precision": 0.1,
-            "placement": "cores", "options": "", "seed": 1, "timeout_s": 10.0, **choices,
+            "transports": [], "mpi": [], "blocks": [block], "launches": 2, "budget_s": 0.0,
+            "precision": 0.1, "options": "", "seed": 1, "timeout_s": 10.0, **choices,
         }  # fmt: skip
         folder = tmp_path / "run"
         run = Run.open(folder) if folder.exists() else Run.create(folder, {})

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 
+from nhalf.study.plan import Point
 from nhalf.study.progress import Progress
 
 
@@ -10,8 +11,8 @@ def drive(progress: Progress) -> None:
     with progress:
         progress.say("starting [/b] launch 1")
         progress.total(2)
-        progress.point("Library [x]", "pingpong", 8, 1e-6)
-        progress.point("Library [x]", "pingpong", 8, None)
+        progress.point("Library [x]", Point("pingpong", 2, 8), [1e-6])
+        progress.point("Library [x]", Point("pingpong", 2, 8, axes="pairs=2"), [])
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the options of `nhalf run` to a plan: one block, or the blocks of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from nhalf.errors import InputError, unknown
+from nhalf.units import parse_duration
+
+if TYPE_CHECKING:
+    from nhalf.study.plan import Block, Plan
+
+
+def plan_of(study: str, options: Mapping[str, Any], given: Collection[str]) -> Plan:
+    """The plan of a study, or of the options alone where `study` is ''.
+
+    `given` are the options that the user named: they override what a study says. Raises
+    InputError for what cannot be read.
+    """
+    from nhalf.study import catalogue
+    from nhalf.study.plan import Plan
+
+    budget_s = parse_duration(options["budget"]) if options["budget"] else 0.0
+    if study:
+        chosen = catalogue.study(study, _cores())
+        blocks = _overridden(chosen.blocks, options, given)
+        budget_s = budget_s or chosen.budget_s
+    else:
+        blocks = [_block(options)]
+    plan = Plan(
+        transports=words(options["transport"]),
+        mpi=words(options["mpi"]),
+        blocks=blocks,
+        launches=options["launches"],
+        budget_s=budget_s,
+        precision=_precision(options["precision"]),
+        options=options["model"],
+        seed=options["seed"],
+        timeout_s=parse_duration(options["timeout"]),
+        mpi_prefixes=[str(path.resolve()) for path in options["mpi_prefix"] or []],
+        study=study,
+    )
+    _check_model(plan)
+    return plan
+
+
+def words(text: str) -> list[str]:
+    """The words of a list, each once."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        raise InputError(f"{text!r} names nothing", "give names separated by commas")
+    return list(dict.fromkeys(found))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _block(options: Mapping[str, Any]) -> Block:
+    """The one block of a run without a study."""
+    from nhalf.study.plan import Block
+
+    return Block(
+        patterns=words(options["pattern"]),
+        ranks=_ranks(options["ranks"]),
+        bytes=options["sizes"],
+        axes=_axes(options["axis"]),
+        placements=_placements(options["placement"]),
+    )
+
+
+def _overridden(
+    blocks: list[Block], options: Mapping[str, Any], given: Collection[str]
+) -> list[Block]:
+    """The blocks of a study with what the user wants otherwise."""
+    import msgspec
+
+    changes: dict[str, Any] = {}
+    if "ranks" in given:
+        changes["ranks"] = _ranks(options["ranks"])
+    if "sizes" in given:
+        changes["bytes"] = options["sizes"]
+    if "placement" in given:
+        changes["placements"] = _placements(options["placement"])
+    if "launches" in given:
+        changes["launches"] = options["launches"]
+    if "precision" in given:
+        changes["precision"] = _precision(options["precision"])
+    if "pattern" in given:
+        blocks = _selected(blocks, words(options["pattern"]))
+    axes = _axes(options["axis"])
+    return [
+        msgspec.structs.replace(block, axes={**block.axes, **axes}, **changes) for block in blocks
+    ]
+
+
+def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
+    """The blocks with these patterns only."""
+    import msgspec
+
+    known = {name for block in blocks for name in block.patterns}
+    for name in patterns:
+        if name not in known:
+            raise unknown("pattern of this study", name, known)
+    selected = (
+        msgspec.structs.replace(block, patterns=[p for p in block.patterns if p in patterns])
+        for block in blocks
+    )
+    return [block for block in selected if block.patterns]
+
+
+def _ranks(text: str) -> list[int]:
+    from nhalf.study.axes import parse_ranks
+
+    ranks = parse_ranks(text, _cores())
+    if not ranks:
+        raise InputError(f"{text!r} is no number of ranks here", "write 2 or 2,4,8")
+    return ranks
+
+
+def _axes(texts: list[str] | None) -> dict[str, str]:
+    """Values by axis from 'pairs=1,2,4', as they were written."""
+    axes = {}
+    for text in texts or []:
+        name, equals, values = text.partition("=")
+        if not (name.strip() and equals and values.strip()):
+            raise InputError(f"{text!r} is not written as axis=values", "write --axis pairs=1,2,4")
+        if name.strip() in axes:
+            raise InputError(f"axis {name.strip()} is given twice", "give all its values at once")
+        axes[name.strip()] = values
+    return axes
+
+
+def _placements(text: str) -> list[str]:
+    from nhalf.study.placement import check_placement
+
+    return [check_placement(name) for name in words(text)]
+
+
+def _precision(value: float) -> float:
+    if not 0 < value < 1:
+        raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
+    return value
+
+
+def _check_model(plan: Plan) -> None:
+    """Parameters of the model are checked before anything is written."""
+    if not plan.options:
+        return
+    if plan.transports != ["model"]:
+        raise InputError("--model belongs to the model transport", "add --transport model")
+    from nhalf.study.options import check_options
+    from nhalf.study.subject import plain_subject
+
+    check_options(plan.options, plain_subject("model").description["options"])

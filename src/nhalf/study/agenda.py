@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every point that a plan asks for, by start of processes; thinned where time is short."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from nhalf.study.axes import combinations
+from nhalf.study.budget import LAUNCHES_MIN, Budget, Group
+from nhalf.study.pattern import PatternInfo
+from nhalf.study.plan import Plan, Point, Start
+from nhalf.study.sizes import sizes_of
+from nhalf.study.state import Curve, State
+from nhalf.study.subject import Subject
+
+SIZES_LEAST = 3
+"""Sizes are thinned down to so many: both ends and one between."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Family:
+    """One pattern of a block on one start: its points are all sizes with all values of axes."""
+
+    block: int
+    curve: Curve
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    adaptive: bool
+    """Whether further sizes may be put in between."""
+
+
+@dataclass
+class Thinning:
+    """How a block is thinned: its launches, and every how many of its sizes and axes are left."""
+
+    launches: int
+    sizes: int = 1
+    axes: int = 1
+
+
+@dataclass
+class Agenda:
+    """The points of a plan on its subjects, as far as `state` does not rule them out."""
+
+    plan: Plan
+    subjects: Sequence[Subject]
+    state: State
+    thinned: list[Thinning] = field(init=False)
+    infos: dict[str, PatternInfo] = field(init=False)
+
+    def __post_init__(self) -> None:
+        launches = [self.plan.launches_of(block) for block in self.plan.blocks]
+        self.thinned = [Thinning(number) for number in launches]
+        self.infos = {
+            name: info for subject in self.subjects for name, info in subject.infos.items()
+        }
+        self._families: dict[Start, list[Family]] = {}
+        for subject in self.subjects:
+            for family in self._families_of(subject):
+                start = Start(subject.key, family.curve.ranks, family.curve.placement)
+                self._families.setdefault(start, []).append(family)
+        self._points: dict[Start, dict[Point, int]] = {}
+
+    def starts(self) -> list[Start]:
+        """Every start that is not ruled out, in the order of the plan."""
+        return [
+            start
+            for start in self._families
+            if start.subject not in self.state.failed and start not in self.state.refused
+        ]
+
+    def families(self, start: Start) -> list[Family]:
+        """What is measured on one start."""
+        return self._families[start]
+
+    def points(self, start: Start) -> dict[Point, int]:
+        """Every point of a start, with the number of the block that asks for it first."""
+        if start not in self._points:
+            found: dict[Point, int] = {}
+            for family in self._families[start]:
+                for point in self._points_of(family, self.thinned[family.block]):
+                    found.setdefault(point, family.block)
+            self._points[start] = found
+        return self._points[start]
+
+    def todo(self, start: Start, launch: int) -> list[Point]:
+        """The points of a start that a launch still has to measure."""
+        key, done, impossible = start.subject, self.state.done, self.state.impossible
+        return [
+            point
+            for point, block in self.points(start).items()
+            if launch < self.thinned[block].launches
+            and (key, launch, point) not in done
+            and (key, point) not in impossible
+        ]
+
+    def left(self) -> Counter[tuple[Start, int, int]]:
+        """How many points are still to come, by start, launch and block."""
+        counts: Counter[tuple[Start, int, int]] = Counter()
+        for start in self.starts():
+            blocks = self.points(start)
+            for launch in range(self.launches()):
+                counts.update((start, launch, blocks[point]) for point in self.todo(start, launch))
+        return counts
+
+    def launches(self) -> int:
+        """The launches of the block that has most."""
+        return max((one.launches for one in self.thinned), default=0)
+
+    def changed(self) -> None:
+        """Forget what was worked out: sizes, thinning or what is ruled out are others now."""
+        self._points.clear()
+
+    def left_out(self) -> list[str]:
+        """What was thinned, a line for each block."""
+        lines = []
+        for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
+            launches = self.plan.launches_of(block)
+            said = [
+                f"{thinning.launches} launches instead of {launches}"
+                * (thinning.launches < launches),
+                f"one of {thinning.sizes} sizes" * (thinning.sizes > 1),
+                f"one of {thinning.axes} values of axes" * (thinning.axes > 1),
+            ]
+            if any(said):
+                more = f" and {len(block.patterns) - 3} more" * (len(block.patterns) > 3)
+                lines.append(
+                    f"{', '.join(block.patterns[:3])}{more}: {', '.join(filter(None, said))}"
+                )
+        return lines
+
+    def unmeasured(self) -> dict[str, tuple[int, int]]:
+        """By pattern, how many of how many points were asked for and have no launch at all."""
+        asked: dict[str, set[tuple[str, Point]]] = {}
+        for start, families in self._families.items():
+            for family in families:
+                whole = self._points_of(family, Thinning(1))
+                asked.setdefault(family.curve.pattern, set()).update(
+                    (start.subject, point) for point in whole
+                )
+        measured = {(key, point) for key, _, point in self.state.done}
+        return {pattern: (len(points - measured), len(points)) for pattern, points in asked.items()}
+
+    def thin(self, budget: Budget) -> None:
+        """Leave points out until the first two launches fit into the time that is left.
+
+        First launches beyond two go, then sizes, then values of axes, each time from the block
+        that takes most for its weight. A whole block keeps its points.
+        """
+        budget.count(self.left())
+        while budget.short_s() > 0 and self._thin_once(budget):
+            self.changed()
+            budget.count(self.left(), anew=True)
+
+    def _thin_once(self, budget: Budget) -> bool:
+        """Take the next thing away; whether there was any."""
+        many = [one for one in self.thinned if one.launches > LAUNCHES_MIN]
+        if many:
+            for one in many:
+                one.launches = LAUNCHES_MIN
+            return True
+        needs = self._needs_s(budget)
+        for can_be_thinned, name in ((self._more_sizes, "sizes"), (self._more_axes, "axes")):
+            blocks = [block for block in needs if can_be_thinned(block)]
+            if blocks:
+                one = self.thinned[max(blocks, key=lambda block: needs[block])]
+                setattr(one, name, getattr(one, name) * 2)
+                return True
+        return False
+
+    def _needs_s(self, budget: Budget) -> dict[int, float]:
+        """The least time of each block that may be thinned, relative to its weight."""
+        needs: dict[int, float] = {}
+        for (start, launch, number), points in self.left().items():
+            block = self.plan.blocks[number]
+            if launch < LAUNCHES_MIN and not block.whole:
+                need_s = points * budget.least_s(Group(number, start.ranks)) / block.weight
+                needs[number] = needs.get(number, 0.0) + need_s
+        return needs
+
+    def _more_sizes(self, block: int) -> bool:
+        stride = self.thinned[block].sizes
+        return any(len(every(f.sizes, stride)) > SIZES_LEAST for f in self._of_block(block))
+
+    def _more_axes(self, block: int) -> bool:
+        stride = self.thinned[block].axes
+        return any(len(every(f.axes, stride)) > 2 for f in self._of_block(block))
+
+    def _of_block(self, block: int) -> Iterator[Family]:
+        return (f for found in self._families.values() for f in found if f.block == block)
+
+    def _families_of(self, subject: Subject) -> Iterator[Family]:
+        """What the plan asks of one subject and it can do."""
+        for number, block in enumerate(self.plan.blocks):
+            for name in block.patterns:
+                info = subject.infos.get(name)
+                if info is None or not info.present:
+                    continue
+                for ranks in block.ranks:
+                    if ranks < info.ranks_min:
+                        continue
+                    sizes = sizes_of(block.bytes, ranks)
+                    axes = tuple(combinations(info.axes, block.axes, ranks))
+                    plain = info.sized and axes == ("",) and info.timing == "first-rank"
+                    for placement in block.placements:
+                        yield Family(
+                            number,
+                            Curve(subject.key, name, ranks, placement, block.bytes),
+                            axes,
+                            info.sizes(sizes.size_bytes),
+                            sizes.adaptive and plain,
+                        )
+
+    def _points_of(self, family: Family, thinning: Thinning) -> Iterator[Point]:
+        """The points of a family; sizes that were put in between go first when it is thinned."""
+        curve = family.curve
+        sizes: Sequence[int] = every(family.sizes, thinning.sizes)
+        if thinning.sizes == 1:
+            sizes = self.state.sizes_of(curve) or sizes
+        for axes in every(family.axes, thinning.axes):
+            for size in sizes:
+                yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
+
+
+def every(values: Sequence[Value], stride: int) -> list[Value]:
+    """Every so many of some values; both ends are kept."""
+    kept = list(values[::stride])
+    if values and (len(values) - 1) % stride:
+        kept.append(values[-1])
+    return kept
