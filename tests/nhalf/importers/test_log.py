@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nhalf.errors import InputError, MissingError
 from nhalf.importers._log import Log, decode, known, read_file, read_text
+from nhalf.plugins import load
+from nhalf.statistics.summary import summarise
+from nhalf.styles import Style, with_repetitions
 
 Read = Callable[..., Log]
 OSU = """# OSU MPI Bandwidth Test v7.5
@@ -119,3 +123,27 @@ def test_zeros_of_a_crash_do_not_hide_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(OSU.encode() + bytes(4096))
     assert len(read_file(path)[0].points) == 2
+
+
+PATTERNS = ("pingpong", "pingping", "exchange", "stream", "allreduce", "reduce-scatter", "bcast")
+
+
+@pytest.mark.parametrize(
+    ("style", "patterns"),
+    [("imb", PATTERNS), ("osu", [p for p in PATTERNS if p not in ("pingping", "exchange")])],
+)
+def test_what_nhalf_prints_in_their_style_is_read_back(
+    style: str, patterns: list[str], make_measurements: Callable[..., Any]
+) -> None:
+    measured = make_measurements(
+        patterns=patterns, sizes=(4, 5000), launches=2, noise=0.0, launch_noise=0.0
+    )
+    points = with_repetitions(summarise(measured), measured)
+    log = read_text(load("nhalf.styles", Style)[style]().text(points, {}), ranks=2)
+    assert log.passed_over == []
+    assert {p.pattern for p in log.points} == set(patterns)
+    for point in log.points:
+        assert point.ranks == 2
+        time_s = 1e-6 + point.size_bytes / 5e9
+        # Two decimals of a microsecond, or of megabytes per second.
+        assert point.samples_s[0] == pytest.approx(time_s, abs=0.006e-6)
