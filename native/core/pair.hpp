@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What patterns between ranks 0 and 1 have in common: two buffers and how they are checked.
+// What patterns between two ranks have in common: two buffers and how they are checked.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,24 @@
 
 namespace nhalf {
 
-/// Ranks 0 and 1 are each other's peer; further ranks take no part.
+/// Two ranks that talk to each other; below 0: nobody.
+struct Partners {
+  int first = 0;
+  int second = 1;
+};
+
+/// Two ranks are each other's peer, 0 and 1 if nothing else is said; further ranks take no part.
 template <Transport T>
 class Pair : public Pattern {
  public:
-  Pair(T& transport, const Case& point)
-      : transport_(transport), out_(checked(point.size_bytes)), in_(point.size_bytes) {
+  Pair(T& transport, const Case& point, Partners partners = {})
+      : transport_(transport),
+        out_(checked(point.size_bytes)),
+        in_(point.size_bytes),
+        leads_(transport.rank() == partners.first),
+        peer_(leads_                                ? partners.second
+              : transport.rank() == partners.second ? partners.first
+                                                    : -1) {
     out_.fill(seed_of(transport.rank()));
   }
 
@@ -26,8 +38,11 @@ class Pair : public Pattern {
 
  protected:
   /// Whether this rank gets messages in this pattern.
-  [[nodiscard]] virtual bool receives() const { return transport_.rank() < 2; }
-  [[nodiscard]] int peer() const { return 1 - transport_.rank(); }
+  [[nodiscard]] virtual bool receives() const { return takes_part(); }
+  [[nodiscard]] bool takes_part() const { return peer_ >= 0; }
+  /// Whether this is the first of the two.
+  [[nodiscard]] bool leads() const { return leads_; }
+  [[nodiscard]] int peer() const { return peer_; }
   static std::uint32_t seed_of(int rank) { return static_cast<std::uint32_t>(rank + 2); }
 
   using Pattern::run;
@@ -40,6 +55,9 @@ class Pair : public Pattern {
     if constexpr (requires { T::check_size(size_bytes); }) T::check_size(size_bytes);
     return size_bytes;
   }
+
+  bool leads_;
+  int peer_;
 };
 
 }  // namespace nhalf

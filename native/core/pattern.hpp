@@ -92,6 +92,13 @@ struct Case {
     if (found == words.end()) throw InputError("axis " + name + " has no value '" + given + "'");
     return static_cast<std::size_t>(found - words.begin());
   }
+
+  /// How many of all ranks run on the host of one of them, itself included.
+  [[nodiscard]] std::size_t ranks_beside(int rank, int ranks) const {
+    if (hosts.empty()) return static_cast<std::size_t>(ranks);
+    return static_cast<std::size_t>(
+        std::ranges::count(hosts, hosts[static_cast<std::size_t>(rank)]));
+  }
 };
 
 /// A named scalar that goes with the samples of a point.

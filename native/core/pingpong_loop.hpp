@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// There and back between ranks 0 and 1, for any way of sending.
+// There and back between two ranks, for any way of sending.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace nhalf {
 
-/// Ranks 0 and 1 send in turn, each with one buffer to send from and one to receive into, as the
-/// OSU and Intel benchmarks do. `send` is the call under test and is compiled into the loop.
+/// Two ranks send in turn, each with one buffer to send from and one to receive into, as the OSU
+/// and Intel benchmarks do. `send` is the call under test and is compiled into the loop.
 template <Transport T>
 class PingPongLoop : public Pair<T> {
  public:
@@ -21,19 +21,25 @@ class PingPongLoop : public Pair<T> {
   template <class Send>
   void loop(std::uint64_t rounds, Send send) {
     T& transport = this->transport_;
+    const int peer = this->peer();
     const ConstBytes out = this->out_.bytes();
     const Bytes in = this->in_.bytes();
-    if (transport.rank() == 0) {
+    if (this->leads()) {
       for (auto i = rounds; i > 0; --i) {
-        send(transport, 1, out);
-        transport.recv(1, in);
+        send(transport, peer, out);
+        transport.recv(peer, in);
       }
-    } else if (transport.rank() == 1) {
+    } else if (this->takes_part()) {
       for (auto i = rounds; i > 0; --i) {
-        transport.recv(0, in);
-        send(transport, 0, out);
+        transport.recv(peer, in);
+        send(transport, peer, out);
       }
     }
+  }
+
+  /// The same with the standard send.
+  void loop(std::uint64_t rounds) {
+    loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.send(peer, data); });
   }
 };
 

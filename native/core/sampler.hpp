@@ -89,6 +89,13 @@ class Sampler {
     return transport_.now_s() - began_s;
   }
 
+  /// At rank 0 the longest time of all ranks, where every rank has one: rank 0 may be idle.
+  double longest_s(const PatternInfo& info, double own_s) {
+    if (info.timing != Timing::slowest_rank) return own_s;
+    const auto everyone_s = collect(transport_, std::span(&own_s, 1));
+    return everyone_s.empty() ? own_s : *std::ranges::max_element(everyone_s);
+  }
+
   /// Rounds per batch, so that a batch exceeds the clock's floor and `samples_max` batches fill the
   /// slice. Growing warms up caches, pages and connections.
   std::uint64_t grow(Pattern& pattern, const PatternInfo& info) {
@@ -97,7 +104,7 @@ class Sampler {
         clock_.floor_s() > 0 ? effort_.slice_s / static_cast<double>(effort_.samples_max) : 0);
     std::uint64_t rounds = info.rounds_min;
     for (bool growing = true; growing;) {
-      const double spent_s = batch_s(pattern, rounds);
+      const double spent_s = longest_s(info, batch_s(pattern, rounds));
       std::uint64_t wanted = rounds;
       if (spent_s < target_s) {
         const double estimate =
@@ -125,7 +132,7 @@ class Sampler {
       const double sample_s =
           everyone ? ranks.add(collect(transport_, std::span(&own_s, 1))) : own_s;
       result.samples_s.push_back(sample_s);
-      spent_s += time_s;
+      spent_s += std::max(time_s, everyone ? sample_s * operations : 0);
       if (transport_.rank() == 0) result.stop = criterion_.decide(result.samples_s, spent_s);
       share(transport_, result.stop);
     }

@@ -14,9 +14,7 @@ template <Transport T>
 class PingPong : public PingPongLoop<T> {
  public:
   PingPong(T& transport, const Case& point) : PingPongLoop<T>(transport, point) {}
-  void run(std::uint64_t rounds) override {
-    this->loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.send(peer, data); });
-  }
+  void run(std::uint64_t rounds) override { this->loop(rounds); }
 };
 
 NHALF_PATTERN(pingpong, PingPong);

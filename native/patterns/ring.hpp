@@ -55,7 +55,8 @@ class Ring : public Pattern {
       count(out_counts_, to_[i]) = static_cast<int>(size_bytes_);
       count(in_counts_, from_[i]) = static_cast<int>(size_bytes_);
     }
-    const auto memory_bytes = arena_bytes(size_bytes_, ranks_beside(point.hosts));
+    const auto memory_bytes =
+        arena_bytes(size_bytes_, point.ranks_beside(transport.rank(), transport.size()));
     out_.use(memory_bytes);
     in_.use(memory_bytes);
   }
@@ -121,12 +122,6 @@ class Ring : public Pattern {
     std::byte mark{};
   };
 
-  /// Ranks on this rank's host, itself included.
-  [[nodiscard]] std::size_t ranks_beside(std::span<const int> hosts) const {
-    if (hosts.empty()) return static_cast<std::size_t>(transport_.size());
-    const int own = hosts[static_cast<std::size_t>(transport_.rank())];
-    return static_cast<std::size_t>(std::ranges::count(hosts, own));
-  }
   static std::uint32_t seed_of(int rank, std::size_t call) {
     return static_cast<std::uint32_t>(2 * (rank + 2)) + static_cast<std::uint32_t>(call);
   }

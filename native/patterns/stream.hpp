@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pair.hpp"
+#include "core/stream_loop.hpp"
 
 namespace nhalf {
 
@@ -11,23 +11,9 @@ inline constexpr PatternInfo stream{
     .rounds_min = 16};
 
 template <Transport T>
-class Stream : public Pair<T> {
+class Stream : public StreamLoop<T> {
  public:
-  Stream(T& transport, const Case& point) : Pair<T>(transport, point) {}
-
-  void run(std::uint64_t rounds) override {
-    T& transport = this->transport_;
-    if (transport.rank() == 0) {
-      for (auto i = rounds; i > 0; --i) transport.send(1, this->out_.bytes());
-      transport.recv(1, Bytes{});
-    } else if (transport.rank() == 1) {
-      for (auto i = rounds; i > 0; --i) transport.recv(0, this->in_.bytes());
-      transport.send(0, ConstBytes{});
-    }
-  }
-
- protected:
-  [[nodiscard]] bool receives() const override { return this->transport_.rank() == 1; }
+  Stream(T& transport, const Case& point) : StreamLoop<T>(transport, point) {}
 };
 
 NHALF_PATTERN(stream, Stream);

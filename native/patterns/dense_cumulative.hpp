@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/phase_loop.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo dense_cumulative_axes[] = {
+    {"phase", "1:ranks/2", "", "pairs that take part"}};
+
+inline constexpr PatternInfo dense_cumulative{.name = "dense-cumulative",
+                                              .what =
+                                                  "the first `phase` of the pairs (i, i + ranks/2) "
+                                                  "send to each other at once: one pair in the "
+                                                  "first phase, all in the last",
+                                              .needs = "duplex",
+                                              .timing = Timing::slowest_rank,
+                                              .axes = dense_cumulative_axes};
+
+template <Duplex T>
+class DenseCumulative : public PhaseLoop<T> {
+ public:
+  DenseCumulative(T& transport, const Case& point)
+      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
+
+ private:
+  static Phase phase(int rank, int ranks, const Case& point) {
+    const int half = ranks / 2;
+    const int pairs = point.axis("phase", 1, half);
+    const bool takes_part = rank % half < pairs && rank < 2 * half;
+    return Phase::with(takes_part ? (rank + half) % (2 * half) : -1, pairs);
+  }
+};
+
+NHALF_PATTERN(dense_cumulative, DenseCumulative);
+
+}  // namespace nhalf

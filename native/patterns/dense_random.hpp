@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "core/permutation.hpp"
+#include "core/phase_loop.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo dense_random_axes[] = {
+    {"phase", "1:ranks-1", "",
+     "number of the random order; its first two ranks are a pair, and so on"},
+    {"seed", "1", "1", "of the random orders"}};
+
+inline constexpr PatternInfo dense_random{
+    .name = "dense-random",
+    .what = "ranks in pairs that are drawn anew for each phase send to each other at once",
+    .needs = "duplex",
+    .timing = Timing::slowest_rank,
+    .axes = dense_random_axes};
+
+template <Duplex T>
+class DenseRandom : public PhaseLoop<T> {
+ public:
+  DenseRandom(T& transport, const Case& point)
+      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
+
+ private:
+  static Phase phase(int rank, int ranks, const Case& point) {
+    const int number = point.axis("phase", 1, ranks - 1);
+    const auto order = permutation(ranks, point.axes.number("seed", std::uint64_t{1}), number);
+    const auto place = std::ranges::find(order, rank) - order.begin();
+    const auto partner = static_cast<std::size_t>(place % 2 == 0 ? place + 1 : place - 1);
+    return Phase::with(partner < order.size() ? order[partner] : -1, ranks / 2);
+  }
+};
+
+NHALF_PATTERN(dense_random, DenseRandom);
+
+}  // namespace nhalf
