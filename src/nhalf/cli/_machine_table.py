@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.statistics.axes import parse_axes
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
+    from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
 
 
 def model_json(model: FittedModel) -> dict[str, Any]:
@@ -48,8 +49,54 @@ def _segment_json(segment: Segment) -> dict[str, Any]:
 
 
 def as_tables(machine: Machine) -> list[Table]:
-    """One table for each model: a row is a segment, a line between says what changes."""
-    return [_table(model) for model in machine.models]
+    """One table for each model: a row is a segment, a line between says what changes.
+
+    The parameters of the LogP family, where there are any, are a last one.
+    """
+    tables = [_table(model) for model in machine.models]
+    return [*tables, _loggp_table(machine.loggp)] if machine.loggp else tables
+
+
+PARAMETERS = {
+    "half_round_trip": "RTT/2",
+    "latency": "L",
+    "send_overhead": "o_s",
+    "recv_overhead": "o_r",
+    "gap": "g",
+    "gap_per_byte": "1/G",
+}
+
+
+def _loggp_table(libraries: Sequence[LogGP]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text("LogGP", style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("library")
+    for title in PARAMETERS.values():
+        table.add_column(title, justify="right")
+    for library in libraries:
+        values = {name: getattr(library, f"{name}_s") for name in PARAMETERS}
+        if library.identifiable is False:
+            values["latency"] = None
+        cells = [_parameter(name, value) for name, value in values.items()]
+        parts = [library.mpi or library.transport, library.placement, f"{library.ranks} ranks"]
+        table.add_row(", ".join(part for part in parts if part), *cells)
+    return table
+
+
+def _parameter(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    if name == "gap_per_byte":
+        return format_rate(1 / value) if value > 0 else "–"
+    return format_time(value)
 
 
 def _table(model: FittedModel) -> Table:

@@ -31,7 +31,7 @@ def command(
     write(machine, path)
     if as_json:
         models = [model_json(model) for model in machine.models]
-        emit_json({"machine": str(path), "models": models})
+        emit_json({"machine": str(path), "models": models, "loggp": machine.loggp})
         return
     screen = stdout_console()
     for table in as_tables(machine):
@@ -44,16 +44,17 @@ def _machine_of(path: Path) -> tuple[Machine, Path]:
 
     Raises InputError where there is nothing to fit.
     """
-    from nhalf.decide.fit import SIZES_MIN, fit_summary, machine_of
+    from nhalf.decide.fit import SIZES_MIN, fit_loggp, fit_summary, machine_of
     from nhalf.statistics.summary import summarise
     from nhalf.store.run import Run
 
     run = Run.open(path)
     measurements = run.measurements()
     models = fit_summary(measurements, summarise(measurements))
-    if not models:
+    loggp = fit_loggp(measurements)
+    if not models and not loggp:
         raise InputError(
             f"{path} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
             "measure more sizes, for instance --bytes 0:4M",
         )
-    return machine_of(run.path, run.environment, models), run.path
+    return machine_of(run.path, run.environment, models, loggp), run.path

@@ -72,6 +72,7 @@ def show(
                 "source": machine.source,
                 "environment": machine.environment,
                 "models": [model_json(model) for model in machine.models],
+                "loggp": machine.loggp,
             }
         )
         return

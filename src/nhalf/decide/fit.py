@@ -3,19 +3,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment, Steps
+from nhalf.decide.logp import LogP, each_logp
+from nhalf.machines.machine import (
+    Breakpoint,
+    FittedModel,
+    LogGP,
+    Machine,
+    Overheads,
+    Segment,
+    Steps,
+)
 from nhalf.models import Curve
 from nhalf.models._heldout import heldout_errors
 from nhalf.models._line import Piece, piece_intervals
 from nhalf.models.packet_steps import PacketSteps
 from nhalf.models.segmented import Segmented
-from nhalf.statistics.intervals import launch_intervals
+from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.schema import POINT_COLUMNS
@@ -36,7 +46,46 @@ def fit_summary(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Fitte
     return [_fitted(key, curve) for key, curve in curves(measurements, summary)]
 
 
-def machine_of(path: Path, environment: dict[str, Any], models: list[FittedModel]) -> Machine:
+def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
+    """The parameters of the LogP family of every library for which they were measured."""
+    return [_loggp(subject, found) for subject, found in each_logp(measurements)]
+
+
+def _loggp(subject: dict[str, Any], found: LogP) -> LogGP:
+    members: dict[str, Any] = {}
+    for name in (name for name in LogGP.__struct_fields__ if name.endswith("_s")):
+        value: Interval | None = getattr(found, name)
+        if value is not None:
+            members[name] = value.median
+        if value is not None and found.launches > 1:
+            members[f"{name.removesuffix('_s')}_ci"] = (value.low, value.high)
+    return LogGP(
+        **subject,
+        **members,
+        launches=found.launches,
+        identifiable=found.identifiable,
+        sizes=tuple(
+            Overheads(
+                size_bytes=size.size_bytes,
+                send_overhead_s=_median_s(size.send_overhead_s),
+                recv_overhead_s=_median_s(size.recv_overhead_s),
+                gap_s=_median_s(size.gap_s),
+            )
+            for size in found.sizes
+        ),
+    )
+
+
+def _median_s(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.median
+
+
+def machine_of(
+    path: Path,
+    environment: dict[str, Any],
+    models: Sequence[FittedModel],
+    loggp: Sequence[LogGP] = (),
+) -> Machine:
     """The machine that a run directory describes, with the plain facts of its environment."""
     facts = {
         str(key): str(value)
@@ -49,6 +98,7 @@ def machine_of(path: Path, environment: dict[str, Any], models: list[FittedModel
         source=f"measured by nhalf, run {path.absolute().name}",
         environment=facts,
         models=tuple(models),
+        loggp=tuple(loggp),
     )
 
 

@@ -25,10 +25,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from nhalf.results import SUBJECT
 from nhalf.statistics.intervals import (
     Floats,
     Interval,
@@ -36,6 +38,7 @@ from nhalf.statistics.intervals import (
     ratio_interval,
     signed_interval,
 )
+from nhalf.statistics.summary import launch_medians
 from nhalf.units import format_size, format_time
 
 SEND, RECEIVE, GAP, ROUND_TRIP = "overhead-send", "overhead-recv", "gap", "roundtrip"
@@ -97,6 +100,16 @@ class LogP:
     sizes: tuple[Size, ...] = ()
     missing: str = ""
     doubts: tuple[str, ...] = ()
+
+
+def each_logp(measurements: pl.LazyFrame) -> list[tuple[dict[str, Any], LogP]]:
+    """The parameters of every subject (SUBJECT) for which one of the patterns was measured."""
+    sound = pl.col("pattern").is_in(list(PATTERNS)) & pl.col("verified")
+    launches = launch_medians(measurements.filter(sound))
+    return [
+        (dict(zip(SUBJECT, subject, strict=True)), logp(rows))
+        for subject, rows in launches.group_by(SUBJECT, maintain_order=True)
+    ]
 
 
 def logp(launches: pl.DataFrame) -> LogP:

@@ -80,6 +80,50 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     packet_steps: Steps | None = None
 
 
+class Overheads(msgspec.Struct, frozen=True, kw_only=True):
+    """What messages of one size cost: o_s(m), o_r(m), g(m); None where not known."""
+
+    size_bytes: int
+    send_overhead_s: float | None = None
+    recv_overhead_s: float | None = None
+    gap_s: float | None = None
+
+
+class LogGP(msgspec.Struct, frozen=True, kw_only=True):
+    """Parameters of the LogP family for one library; None where not known.
+
+    Seconds, `gap_per_byte_s` seconds per byte; `_ci` are 95 % intervals (low, high), None without
+    any (one launch, a publication). Where `identifiable` is false, the interval of L reaches 0, and
+    only `half_round_trip_s` = L + o_s + o_r should be used. L is that of LogP, without overheads;
+    `parameterised_latency_s` is that of the parameterised model.
+    """
+
+    run: str = ""
+    transport: str
+    mpi: str = ""
+    ranks: int = 2
+    placement: str = ""
+    launches: int = 0
+    latency_s: float | None = None
+    latency_ci: Range | None = None
+    send_overhead_s: float | None = None
+    send_overhead_ci: Range | None = None
+    recv_overhead_s: float | None = None
+    recv_overhead_ci: Range | None = None
+    gap_s: float | None = None
+    gap_ci: Range | None = None
+    gap_per_byte_s: float | None = None
+    gap_per_byte_ci: Range | None = None
+    half_round_trip_s: float | None = None
+    half_round_trip_ci: Range | None = None
+    saturation_gap_s: float | None = None
+    saturation_gap_ci: Range | None = None
+    parameterised_latency_s: float | None = None
+    parameterised_latency_ci: Range | None = None
+    identifiable: bool | None = None
+    sizes: tuple[Overheads, ...] = ()
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine: its models and where they come from.
 
@@ -92,6 +136,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
+    loggp: tuple[LogGP, ...] = ()
 
 
 def encode(machine: Machine) -> bytes:

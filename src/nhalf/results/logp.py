@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from nhalf.decide.logp import PATTERNS, LogP, Size, logp
-from nhalf.results import SUBJECT, Column, Result, Row
+from nhalf.decide.logp import PATTERNS, LogP, Size, each_logp
+from nhalf.results import Column, Result, Row
 from nhalf.statistics.intervals import Interval
-from nhalf.statistics.summary import launch_medians
 from nhalf.units import format_rate, format_time
 
 
@@ -37,12 +36,7 @@ class LogPResult(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per subject: parameters in seconds, `sizes`, `identifiable`, `doubts`."""
-        sound = pl.col("pattern").is_in(list(PATTERNS)) & pl.col("verified")
-        launches = launch_medians(measurements.filter(sound))
-        return [
-            {**dict(zip(SUBJECT, subject, strict=True)), **as_row(logp(rows))}
-            for subject, rows in launches.group_by(SUBJECT, maintain_order=True)
-        ]
+        return [{**subject, **as_row(found)} for subject, found in each_logp(measurements)]
 
     def line(self, row: Row) -> str:
         """What is known, and whether L is."""

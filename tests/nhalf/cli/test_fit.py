@@ -141,3 +141,27 @@ def test_bad_input_is_one_line(run, nhalf, tmp_path):
         assert err.startswith("nhalf: error: ")
         assert err.count("\n") == 1
     assert not (few.path / "machine.toml").exists()
+
+
+def test_parameters_of_logp_stand_in_json_file_and_table(tmp_path, nhalf):
+    formulas = {"overhead-send": 1e-6, "overhead-recv": 2e-6, "gap": 4e-6, "roundtrip": 16e-6}
+    rows = [
+        point(size, launch, time_s + (size * 1e-9 if pattern in ("gap", "roundtrip") else 0),
+              pattern=pattern)
+        for pattern, time_s in formulas.items()
+        for launch in range(2)
+        for size in (0, 1, 4096, 65536)
+    ]  # fmt: skip
+    run = make_run(tmp_path / "run", rows)
+    code, out, err = nhalf("fit", run.path, "--json")
+    assert (code, err) == (0, "")
+    (found,) = json.loads(out)["loggp"]
+    assert found["latency_s"] == pytest.approx(5.001e-6)
+    (written,) = read(run.path / "machine.toml").loggp
+    assert written.latency_s == found["latency_s"]
+    code, out, err = nhalf("machines", "show", run.path / "machine.toml", "--json")
+    assert json.loads(out)["loggp"] == [found]
+    code, out, err = nhalf("machines", "show", run.path / "machine.toml")
+    assert "LogGP" in out
+    assert "5 µs" in out
+    assert "1 GB/s" in out

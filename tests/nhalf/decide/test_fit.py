@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.decide.fit import curves, fit_summary, machine_of
+from nhalf.decide.fit import curves, fit_loggp, fit_summary, machine_of
 from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
@@ -105,6 +105,47 @@ def test_steps_on_a_fine_grid_are_part_of_the_model():
     assert (model.packet_steps.offset_bytes, model.packet_steps.period_bytes) == (217, 232)
     (plain,) = fitted(rows_of("a", range(500), lambda n: 4e-5 + n * 1e-9))
     assert plain.packet_steps is None
+
+
+def logp_rows(mpi, launches, **further):
+    """o_s 1 us, o_r 2 us, L 5 us, gap 4 us, 1 ns per byte."""
+    formulas = {
+        "overhead-send": lambda n: 1e-6,
+        "overhead-recv": lambda n: 2e-6,
+        "gap": lambda n: 4e-6 + n * 1e-9,
+        "roundtrip": lambda n: 16e-6 + n * 1e-9,
+    }
+    return [
+        row
+        for pattern, formula in formulas.items()
+        for row in rows_of(mpi, [0, 1, 4096, 65536], formula, launches, pattern=pattern, **further)
+    ]
+
+
+def test_parameters_of_logp_of_every_library_with_intervals():
+    rows = logp_rows("a", 3) + logp_rows("b", 1) + logp_rows("c", 3, verified=False)
+    several, single = fit_loggp(frame_of(rows).lazy())
+    for found in (several, single):
+        assert found.half_round_trip_s == pytest.approx(8e-6)
+        assert found.latency_s == pytest.approx(5e-6 + 1e-9)
+        assert found.send_overhead_s == pytest.approx(1e-6)
+        assert found.recv_overhead_s == pytest.approx(2e-6)
+        assert found.gap_s == pytest.approx(4e-6 + 1e-9)
+        assert found.gap_per_byte_s == pytest.approx(1e-9)
+        assert [size.size_bytes for size in found.sizes] == [0, 1, 4096, 65536]
+        assert found.sizes[2].gap_s == pytest.approx(4e-6 + 4096e-9)
+    assert (several.mpi, several.ranks, several.placement) == ("a", 2, "cores")
+    assert several.latency_ci == pytest.approx((5e-6 + 1e-9,) * 2)
+    assert several.identifiable is True
+    assert (single.mpi, single.launches, single.latency_ci) == ("b", 1, None)
+    assert single.identifiable is None
+
+
+def test_without_the_patterns_there_are_no_parameters():
+    assert fit_loggp(frame_of(rows_of("a", SIZES, lambda n: 1e-6)).lazy()) == []
+    (found,) = fit_loggp(frame_of(rows_of("a", [8], lambda n: 1e-6, pattern="gap")).lazy())
+    assert found.latency_s is None
+    assert found.sizes[0].size_bytes == 8
 
 
 def test_a_machine_is_named_after_its_host():

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from nhalf.errors import InputError, MissingError
 from nhalf.machines import machine as machine_file
-from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment, Steps
+from nhalf.machines.machine import (
+    Breakpoint,
+    FittedModel,
+    LogGP,
+    Machine,
+    Overheads,
+    Segment,
+    Steps,
+)
 
 amounts = st.floats(0, 1e18, allow_subnormal=False)
 rates = st.one_of(st.floats(1e-3, 1e15), st.just(math.inf))
@@ -56,6 +64,19 @@ models = st.builds(
     heldout_sizes=st.integers(0, 1000),
     packet_steps=st.none() | steps,
 )
+times = st.none() | amounts
+overheads = st.builds(
+    Overheads, size_bytes=sizes, send_overhead_s=times, recv_overhead_s=times, gap_s=times
+)
+loggps = st.builds(
+    LogGP,
+    transport=words,
+    latency_s=times,
+    latency_ci=st.none() | pairs,
+    gap_per_byte_s=times,
+    identifiable=st.none() | st.booleans(),
+    sizes=st.lists(overheads, max_size=3).map(tuple),
+)
 machines = st.builds(
     Machine,
     name=words,
@@ -63,6 +84,7 @@ machines = st.builds(
     source=words,
     environment=st.dictionaries(words, words, max_size=3),
     models=st.lists(models, max_size=3).map(tuple),
+    loggp=st.lists(loggps, max_size=2).map(tuple),
 )
 
 
@@ -79,6 +101,14 @@ def example():
     segment = Segment(from_bytes=0, to_bytes=8, t0_s=1e-6, t0_ci=(9e-7, 1.1e-6))
     model = FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=(segment,))
     return Machine(name="here", models=(model,))
+
+
+def test_a_file_without_loggp_is_read(tmp_path):
+    path = tmp_path / "m.toml"
+    text = machine_file.encode(example()).decode()
+    assert "loggp = []\n" in text
+    path.write_text(text.replace("loggp = []\n", ""))
+    assert machine_file.read(path) == example()
 
 
 def test_an_infinite_rate_is_absent_in_the_file():
