@@ -25,6 +25,7 @@ from nhalf.models._heldout import heldout_errors
 from nhalf.models._line import Piece, piece_intervals
 from nhalf.models.packet_steps import PacketSteps
 from nhalf.models.segmented import Segmented
+from nhalf.results import parts
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
 from nhalf.statistics.summary import launch_medians
@@ -105,7 +106,8 @@ def machine_of(
 def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
     """Every curve of a run that can be fitted, with the columns that identify it."""
     sound = summary.filter(
-        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0)
+        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
+        ~pl.col("pattern").is_in(list(parts())),
     )
     if sound.is_empty():
         return []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import altair as alt
 import polars as pl
 
-from nhalf.results import Row, results
+from nhalf.results import Row, parts, results
 from nhalf.statistics.summary import launch_medians
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ class ReportData:
         Raw samples are reduced here, once for all panels: a report never embeds them.
         """
         return launch_medians(self.measurements)
+
+    @cached_property
+    def whole(self) -> pl.DataFrame:
+        """The rows of `summary` that mean something alone: no parts of derived results."""
+        return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
 
     @cached_property
     def results(self) -> dict[str, list[Row]]:

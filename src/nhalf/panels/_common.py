@@ -52,7 +52,7 @@ def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
     varying = [
         name
         for name in ("transport", "algorithm", "ranks", "placement", "axes", "run")
-        if _tells_apart(data.summary, name)
+        if _tells_apart(data, name)
     ]
 
     def label(row: Row) -> str:
@@ -64,10 +64,11 @@ def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
     return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
 
 
-def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
+def _tells_apart(data: ReportData, name: str) -> bool:
     if name == "transport":
-        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
-    return summary[name].n_unique() > 1
+        return data.summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
+    points = data.whole if name == "axes" else data.summary
+    return points[name].n_unique() > 1
 
 
 def _extra(name: str, value: object) -> str:

@@ -18,6 +18,7 @@ method itself, where it is longer than a screen, lives in decide/NAME.py and kno
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class Result(ABC):
     title: ClassVar[str]
     patterns: ClassVar[frozenset[str]]
     """It is asked only where one of these patterns was measured."""
+    parts: ClassVar[frozenset[str]] = frozenset()
+    """Patterns whose points mean little alone: curves and models leave them out."""
     columns: ClassVar[Sequence[Column]]
     """What tables and lines show; rows may hold more."""
 
@@ -88,6 +91,12 @@ def kinds() -> dict[str, Result]:
     """Every result there is, by the name that JSON uses."""
     found = load("nhalf.results", Result)
     return {name.replace("-", "_"): kind() for name, kind in found.items()}
+
+
+@functools.cache
+def parts() -> frozenset[str]:
+    """The patterns that are parts of some result and nothing alone."""
+    return frozenset().union(*(kind.parts for kind in kinds().values()))
 
 
 def results(measurements: pl.LazyFrame, summary: pl.DataFrame) -> dict[str, list[Row]]:

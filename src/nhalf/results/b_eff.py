@@ -18,6 +18,7 @@ class EffectiveBandwidth(Result):
 
     title: ClassVar[str] = "b_eff"
     patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
+    parts: ClassVar[frozenset[str]] = patterns
     columns: ClassVar[Sequence[Column]] = (
         Column("b_eff_Bps", "b_eff", format_rate),
         Column("b_eff_per_process_Bps", "per process", format_rate),
