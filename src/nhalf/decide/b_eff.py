@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from nhalf.statistics.axes import axis
-from nhalf.statistics.intervals import launch_interval
+from nhalf.statistics.intervals import launch_interval, launch_intervals
 from nhalf.study.sizes import b_eff_lengths
 
 PATTERN = "ring"
@@ -69,20 +70,33 @@ def rates(measurements: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def best(rows: pl.DataFrame) -> pl.DataFrame:
-    """The maximum over launches and methods: one row per subject, `ring` and `bytes`."""
-    return rows.group_by(*SUBJECT, "ring", "bytes").agg(pl.col("rate_Bps").max())
+def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """The maximum over methods, and over launches unless `by` names them.
+
+    One row per subject, `ring`, `bytes` and what `by` names.
+    """
+    return rows.group_by(*SUBJECT, "ring", "bytes", *by).agg(pl.col("rate_Bps").max())
 
 
 def curves(rows: pl.DataFrame) -> pl.DataFrame:
-    """One row per subject and length, sorted: `rings_Bps` and `random_Bps`, each the geometric
-    mean over its patterns of the best method and launch; null where there is none.
+    """One row per subject, length and kind of pattern, sorted; `kind` is 'rings' or 'random'.
+
+    `rate_Bps` is the geometric mean over the patterns of a kind of what the best method and launch
+    reach, `low_Bps` and `high_Bps` its interval over launches, stretched to it.
     """
-    return (
-        best(rows)
-        .group_by(*SUBJECT, "bytes")
-        .agg(rings_Bps=_geometric(IS_RING), random_Bps=_geometric(~IS_RING))
-        .sort(*SUBJECT, "bytes")
+    keys = [*SUBJECT, "bytes", "kind"]
+    kind = pl.when(IS_RING).then(pl.lit("rings")).otherwise(pl.lit("random")).alias("kind")
+    mean = pl.col("rate_Bps").log().mean().exp()
+    whole = best(rows).with_columns(kind).group_by(keys).agg(mean).sort(keys)
+    launches = best(rows, "launch").with_columns(kind).group_by(*keys, "launch").agg(mean)
+    wide = whole.select(keys).join(
+        launches.pivot("launch", index=keys, values="rate_Bps"), on=keys, maintain_order="left"
+    )
+    _, low, high = launch_intervals(wide.drop(keys).to_numpy())
+    return whole.with_columns(
+        low_Bps=pl.min_horizontal("rate_Bps", pl.Series(low).fill_nan(None)),
+        high_Bps=pl.max_horizontal("rate_Bps", pl.Series(high).fill_nan(None)),
+        launches=pl.Series((~np.isnan(wide.drop(keys).to_numpy())).sum(axis=1)),
     )
 
 
@@ -133,6 +147,7 @@ def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
         "b_eff_Bps": (of_all["rings"] * of_all["random"]) ** 0.5,
         "rings_Bps": of_all["rings"],
         "random_Bps": of_all["random"],
+        "random_ratio": of_all["random"] / of_all["rings"],
         "at_longest_Bps": (of_longest["rings"] * of_longest["random"]) ** 0.5,
         "rings_at_longest_Bps": of_longest["rings"],
     }

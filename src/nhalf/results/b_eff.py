@@ -39,7 +39,7 @@ class EffectiveBandwidth(Result):
         if row["missing"]:
             return f"no {self.title}: {row['missing']}"
         whole, part = (column.cell(row) for column in self.columns[:2])
-        share = row["random_Bps"] / row["rings_Bps"] * 100
+        share = row["random_ratio"] * 100
         return (
             f"{self.title} {whole}, {part} per process; random orders reach {share:.0f} % of rings"
         )

@@ -419,12 +419,28 @@ def test_ranks_libraries_and_seeds_are_apart() -> None:
 
 def test_curves_hold_the_best_method_of_each_length() -> None:
     def rate(ring: int, method: str, size: int, launch: int) -> float:
-        return (2.0 if ring <= 6 else 1.0) * (METHODS.index(method) + 1)
+        level = (2.0 if ring <= 6 else 1.0) * (METHODS.index(method) + 1)
+        return level * (1 + 0.01 * launch)
 
-    shown = curves(rates(frame(made_up(rate, launches=2))))
-    assert shown["bytes"].to_list() == LENGTHS
-    assert shown["rings_Bps"].to_list() == pytest.approx([6.0] * 21, rel=1e-12)
-    assert shown["random_Bps"].to_list() == pytest.approx([3.0] * 21, rel=1e-12)
+    shown = curves(rates(frame(made_up(rate, launches=3))))
+    for kind, level in (("rings", 6.0), ("random", 3.0)):
+        found = shown.filter(kind=kind)
+        wanted = launch_interval([level, 1.01 * level, 1.02 * level])
+        assert found["bytes"].to_list() == LENGTHS
+        assert found["rate_Bps"].to_list() == pytest.approx([1.02 * level] * 21, rel=1e-12)
+        assert found["low_Bps"].to_list() == pytest.approx([wanted.low] * 21, rel=1e-9)
+        assert found["high_Bps"].to_list() == pytest.approx([wanted.high] * 21, rel=1e-9)
+        assert set(found["launches"]) == {3}
+
+
+def test_curves_of_parts_are_drawn_as_far_as_they_go() -> None:
+    rows = made_up(lambda *_: 1.0)[:1] + made_up(lambda *_: 1.0, launches=2)[-1:]
+    shown = curves(rates(frame(rows)))
+    assert shown.select("kind", "bytes", "low_Bps", "rate_Bps", "high_Bps", "launches").rows() == [
+        ("rings", 1, 1.0, 1.0, 1.0, 1),
+        ("random", LONGEST, 1.0, 1.0, 1.0, 1),
+    ]
+    assert curves(rates(frame([]))).is_empty()
 
 
 def test_pingpong_of_the_same_run_stands_beside() -> None:
