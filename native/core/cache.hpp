@@ -44,6 +44,8 @@ class CacheFiller {
       : scratch_(std::min(2 * last_level_cache_bytes(),
                           Buffer::largest_bytes() / static_cast<std::size_t>(ranks))) {}
 
+  [[nodiscard]] std::size_t size_bytes() { return scratch_.bytes().size(); }
+
   void fill() {
     constexpr std::size_t line_bytes = 64;
     const auto bytes = scratch_.bytes();

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated machine that is not what it seems: for tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/transport.hpp"
+#include "transports/model.hpp"
+
+namespace nhalf {
+
+/// The model machine, whose ranks all claim one clock, and whose last rank hears of announcements
+/// later than the others.
+class Claiming {
+ public:
+  static constexpr const TransportInfo& info = ModelTransport::info;
+  static constexpr std::string_view clock_name = "claimed";
+
+  explicit Claiming(ModelTransport& model) : model_(model) {}
+
+  int rank() const { return model_.rank(); }
+  int size() const { return model_.size(); }
+  double now_s() const { return model_.now_s(); }
+  double clock_resolution_s() const { return model_.clock_resolution_s(); }
+  std::string clock_source() const { return "the one and only"; }
+  void idle_until(double clock_s) { model_.idle_until(clock_s); }
+  void send(int peer, ConstBytes data) { model_.send(peer, data); }
+  void recv(int peer, Bytes data) { model_.recv(peer, data); }
+  void barrier() { model_.barrier(); }
+  void broadcast(Bytes data) {
+    model_.broadcast(data);
+    if (rank() == size() - 1 && rank() > 0) idle_until(now_s() + delay_s);
+  }
+  bool all(bool mine) { return model_.all(mine); }
+  std::vector<std::string> gather(const std::string& text) { return model_.gather(text); }
+  std::string library() const { return model_.library(); }
+
+  double delay_s = 0;
+
+ private:
+  ModelTransport& model_;
+};
+
+static_assert(Idling<Claiming>);
+
+}  // namespace nhalf
