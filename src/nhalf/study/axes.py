@@ -3,7 +3,7 @@
 
 A text is items separated by commas; an item is a word, an integer, `A:B` (every integer from A to
 B) or `A:B:xK` (A, A·K, A·K², … up to B). A and B are integers, or a name with or without `-K`,
-`+K` or `/K`; names are `ranks` and the axes before this one.
+`+K`, `/K` or `*K`; names are `ranks` and the axes before this one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nhalf.study.pattern import AxisInfo
 
 VALUES_MAX = 100_000
 RANKS_MAX = 1 << 20
-_END = re.compile(r"(-?\d+)|([A-Za-z]\w*)(?:([-+/])(\d+))?")
+_END = re.compile(r"(-?\d+)|([A-Za-z]\w*)(?:([-+/*])(\d+))?")
 _FACTOR = re.compile(r"x(\d+)")
 _REMEDY = "write 1,2,4 or 1:8 or 1:ranks:x2"
 
@@ -140,5 +140,5 @@ def _number(end: str, known: Known) -> int:
         raise InputError(f"axis {name} is {known[name]!r} here, which is no number") from None
     if sign == "/" and operand == 0:
         raise InputError(f"{end!r} divides by 0", _REMEDY)
-    changed = {"+": number + operand, "-": number - operand}
+    changed = {"+": number + operand, "-": number - operand, "*": number * operand}
     return number // operand if sign == "/" else changed.get(sign, number)

@@ -208,8 +208,7 @@ class Measuring:
         """Put the launch into the journal; the doubts about where its ranks are."""
         placement = probe.launch.get("placement", [])
         simulated = probe.launch.get("clock", {}).get("name") == "virtual"
-        wanted = start.placement != FREE and not simulated
-        advice = placement_advice(placement) if wanted else []
+        advice = [] if simulated else placement_advice(placement, start.placement)
         self.journal.append(
             {
                 "event": "launch",

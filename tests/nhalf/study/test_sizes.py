@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nhalf.errors import InputError
-from nhalf.study.sizes import SIZES_MAX, parse_sizes
+from nhalf.study.sizes import (
+    SIZES_MAX,
+    b_eff_lengths,
+    b_eff_longest,
+    parse_sizes,
+    sizes_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -95,3 +101,33 @@ def test_no_text_is_anything_but_sizes_or_an_input_error(text: str) -> None:
     except InputError:
         return
     assert parsed.size_bytes
+
+
+def test_b_eff_has_its_21_lengths() -> None:
+    """1, 2, 4 to 4096, then eight equal factors up to the longest."""
+    lengths = sizes_of("b_eff:1M", ranks=2).size_bytes
+    assert lengths[:13] == tuple(2**k for k in range(13))
+    assert lengths[13:] == (8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576)
+    assert not sizes_of("b_eff", ranks=2).adaptive
+    assert len(sizes_of("b_eff", ranks=2).size_bytes) == 21
+
+
+@pytest.mark.parametrize(
+    ("host_bytes", "ranks", "longest_bytes"),
+    [(2**30, 2, 2**22), (2**36, 4, 2**27), (2**50, 1, 2**27), (2**34, 3, 2**34 // 3 // 128)],
+)
+def test_the_longest_is_a_128th_of_the_memory_of_a_process(
+    host_bytes: int, ranks: int, longest_bytes: int
+) -> None:
+    assert b_eff_longest(host_bytes, ranks) == longest_bytes
+    assert b_eff_lengths(longest_bytes)[-1] == longest_bytes
+
+
+@pytest.mark.parametrize("text", ["b_eff:4K", "b_eff:x", "b_eff,8"])
+def test_other_b_eff_is_one_clear_line(text: str) -> None:
+    with pytest.raises(InputError):
+        sizes_of(text, ranks=2)
+
+
+def test_other_texts_are_read_as_ever() -> None:
+    assert sizes_of("0:64", ranks=2) == parse_sizes("0:64")
