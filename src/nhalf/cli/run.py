@@ -59,7 +59,7 @@ def command(
     placement: Annotated[
         str,
         typer.Option(
-            help="cores: every rank on a core of its own; free: as it comes; or several of them."
+            help="cores, free, same-cache, same-node, other-node; or several of them."
         ),
     ] = "cores",
     model: Annotated[

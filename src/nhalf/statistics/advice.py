@@ -65,6 +65,12 @@ ADVICES = (
         "cores",
     ),
     Advice(
+        "misplaced",
+        "ranks were not on the cores that the placement asked for",
+        "let nhalf place them: start it without a binding of your own",
+        "the allowed cores of each rank, read from inside the rank, are not those asked for",
+    ),
+    Advice(
         "timer-coarse",
         "a sample is short compared with what the clock can resolve",
         "use a longer time per sample",

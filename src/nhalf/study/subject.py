@@ -17,7 +17,7 @@ from nhalf.mpi.probe import probe_command
 from nhalf.mpi.processes import run
 from nhalf.mpi.start import start
 from nhalf.study.pattern import PatternInfo
-from nhalf.study.placement import CORES
+from nhalf.study.placement import CORES, asked_cores
 
 DESCRIBE_TIMEOUT_S = 30.0
 
@@ -56,8 +56,14 @@ class Subject:
         return {info.name: info for info in found}
 
     def launch(self, ranks: int, placement: str, options: str) -> tuple[list[str], dict[str, str]]:
-        """Tokens and variables that start the probe with this many ranks."""
+        """Tokens and variables that start the probe with this many ranks.
+
+        Raises MissingError where this machine cannot give such a placement.
+        """
         command = list(self.command)
+        cpus = asked_cores(placement, ranks)
+        if cpus:
+            command += ["--cpus", ",".join(map(str, cpus))]
         if options:
             command += ["--options", options]
         if self.library is None:

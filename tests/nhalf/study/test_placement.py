@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from nhalf.study.placement import placement_advice
+import pytest
+
+from nhalf.errors import InputError, MissingError
+from nhalf.study import placement
+from nhalf.study.placement import cores_for, placement_advice
 
 
 class TestPlacementAdvice:
@@ -34,3 +38,34 @@ class TestPlacementAdvice:
     def test_more_ranks_than_cores(self) -> None:
         both = [self.rank("a", 0, 1)] * 3
         assert placement_advice(both) == ["unpinned", "oversubscribed"]
+
+    def test_ranks_that_may_move_as_was_asked_for(self) -> None:
+        assert placement_advice([self.rank("a", 0, 1), self.rank("a", 0, 1)], "free") == []
+
+    @pytest.mark.parametrize(("core", "advice"), [(5, []), (6, ["misplaced"])])
+    def test_ranks_elsewhere_than_asked_for(
+        self, core: int, advice: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(placement, "last_level_caches", lambda _: [[4, 5], [6, 7]])
+        found = [self.rank("a", 4), self.rank("a", core)]
+        assert placement_advice(found, "same-cache") == advice
+
+
+def test_cores_of_each_placement() -> None:
+    caches = [[0, 1], [2, 3, 4]]
+    assert cores_for("cores", 2, caches) == []
+    assert cores_for("same-cache", 3, caches) == [2, 3, 4]
+    assert cores_for("same-node", 2, caches) == [0, 2]
+
+
+def test_what_the_machine_cannot_give() -> None:
+    with pytest.raises(MissingError, match="no 3 cores share"):
+        cores_for("same-cache", 3, [[0, 1]])
+    with pytest.raises(MissingError, match="there is one cache"):
+        cores_for("same-node", 2, [[0, 1]])
+    with pytest.raises(MissingError, match="no 2 cores share"):
+        cores_for("same-cache", 2, [])
+    with pytest.raises(MissingError, match="one host"):
+        cores_for("other-node", 2, [[0, 1]])
+    with pytest.raises(InputError, match="same-cache"):
+        cores_for("same-cash", 2, [[0, 1]])

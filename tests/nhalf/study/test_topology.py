@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import InputError, MissingError
-from nhalf.study.topology import cores_for, last_level_caches, parse_cpu_list
+from nhalf.study.topology import last_level_caches, parse_cpu_list
 
 
 @pytest.fixture
@@ -43,23 +42,3 @@ def test_groups_by_last_level_cache_without_second_threads(sysfs: Path) -> None:
 
 def test_an_unknown_machine_has_cores_without_caches(tmp_path: Path) -> None:
     assert last_level_caches([0, 1], tmp_path) == [[0], [1]]
-
-
-def test_cores_of_each_placement() -> None:
-    caches = [[0, 1], [2, 3, 4]]
-    assert cores_for("cores", 2, caches) == []
-    assert cores_for("same-cache", 3, caches) == [2, 3, 4]
-    assert cores_for("same-node", 2, caches) == [0, 2]
-
-
-def test_what_the_machine_cannot_give() -> None:
-    with pytest.raises(MissingError, match="no 3 cores share"):
-        cores_for("same-cache", 3, [[0, 1]])
-    with pytest.raises(MissingError, match="there is one cache"):
-        cores_for("same-node", 2, [[0, 1]])
-    with pytest.raises(MissingError, match="no 2 cores share"):
-        cores_for("same-cache", 2, [])
-    with pytest.raises(MissingError, match="one host"):
-        cores_for("other-node", 2, [[0, 1]])
-    with pytest.raises(InputError, match="same-cache"):
-        cores_for("same-cash", 2, [[0, 1]])
