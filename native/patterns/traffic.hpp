@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/buffer.hpp"
+#include "core/destinations.hpp"
+#include "core/pattern.hpp"
+#include "core/statistics.hpp"
+#include "core/traffic_schedule.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo traffic_axes[] = {
+    {"to", "uniform,complement,neighbour", "",
+     "uniform: any other rank; else the rank that a permutation gives: bit-reversal, butterfly, "
+     "complement, transpose, shuffle, neighbour, cube, baseline"},
+    {"distance", "2", "2", "butterfly, cube, baseline: stage i by the value of its bit, 2^i"},
+    {"load", "10,25,50,75,100,150", "",
+     "percent of what goes through without pauses; 0: no pauses"},
+    {"size_law", "exponential", "exponential", "of sizes around their mean; uniform, fixed"},
+    {"gap_law", "exponential", "exponential", "of times between arrivals; uniform, fixed"},
+    {"seed", "1", "1", "of the random schedules"},
+    {"scope", "all", "all", "on-node, off-node: only to ranks of the same host, of other hosts"}};
+
+inline constexpr PatternInfo traffic{
+    .name = "traffic",
+    .what = "all ranks send by a random schedule: how much of an offered load is accepted",
+    .needs = "non-blocking",
+    .timing = Timing::slowest_rank,
+    .axes = traffic_axes};
+
+/// One round is the whole schedule of every rank. A message is sent when it arrives, or as soon as
+/// the rank comes to it: the load does not wait for the machine. A rank that is done before the
+/// schedule's time is over waits for its end, so that no more is accepted than was offered.
+template <NonBlocking T>
+class ScheduledTraffic : public Pattern {
+ public:
+  /// Less than what any transport holds between two ranks.
+  static constexpr std::size_t window = 4;
+  static constexpr std::size_t messages_most = 256;
+  static constexpr std::size_t messages_least = 16;
+  /// A rank's schedule is about so many bytes, where that is not too few messages.
+  static constexpr std::size_t schedule_bytes = 4 << 20;
+
+  ScheduledTraffic(T& transport, const Case& point)
+      : transport_(transport), load_percent_(load_of(point)) {
+    const Destinations destinations(transport.size(), point);
+    const auto laws = laws_of(point);
+    taking_part_ = destinations.taking_part();
+    std::vector<std::vector<ScheduledMessage>> schedules;
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      schedules.push_back(schedule(laws, rank, destinations.of(rank)));
+      senders_ += schedules.back().empty() ? 0 : 1;
+      messages_ += schedules.back().size();
+      for (const auto& message : schedules.back()) total_bytes_ += message.size_bytes;
+    }
+    if (senders_ == 0) throw InputError("with so few ranks nobody has anybody to send to");
+    steps_ = steps_of(transport.rank(), schedules, window);
+    make_buffers();
+  }
+
+  void run(std::uint64_t rounds) override {
+    constexpr auto nothing = [](const ScheduledStep&, Bytes) {};
+    for (auto i = rounds; i > 0; --i) round(nothing, nothing);
+  }
+
+  bool verify() override {
+    bool right = true;
+    round([](const ScheduledStep& step, Bytes data) { fill(data, step.seed); },
+          [&](const ScheduledStep& step, Bytes data) { right = right && holds(data, step.seed); });
+    saturated_s_ = without_pauses_s();
+    round_s_ = load_percent_ > 0 ? saturated_s_ * 100 / load_percent_ : 0;
+    return right;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return total_bytes_; }
+
+  std::vector<Value> values() override {
+    const std::array mine{delays_s_, last_delays_s_, static_cast<double>(paced_),
+                          static_cast<double>(paced_lasts_)};
+    const auto everyone = collect(transport_, std::span<const double>(mine));
+    std::array<double, 4> sum{};
+    for (std::size_t i = 0; i < everyone.size(); ++i) sum[i % sum.size()] += everyone[i];
+    const auto bytes = static_cast<double>(total_bytes_);
+    std::vector<Value> found{{"messages", static_cast<double>(messages_)},
+                             {"senders", static_cast<double>(senders_)},
+                             {"ranks_taking_part", static_cast<double>(taking_part_)}};
+    if (saturated_s_ > 0) found.push_back({"saturated_Bps", bytes / saturated_s_});
+    if (round_s_ > 0) found.push_back({"offered_Bps", bytes / round_s_});
+    if (sum[2] > 0) found.push_back({"delay_s", sum[0] / sum[2]});
+    if (sum[3] > 0) found.push_back({"last_delay_s", sum[1] / sum[3]});
+    return found;
+  }
+
+ private:
+  static double load_of(const Case& point) {
+    const double load = point.axes.number("load", 0.0);
+    if (load != 0 && (load < 1 || load > 1000))
+      throw InputError("axis load is a percentage from 1 to 1000; 0: without pauses");
+    return load;
+  }
+
+  static TrafficLaws laws_of(const Case& point) {
+    const auto fitting = schedule_bytes / std::max<std::size_t>(point.size_bytes, 1);
+    return {.messages = std::clamp(fitting, messages_least, messages_most),
+            .size_bytes = point.size_bytes,
+            .size = static_cast<Law>(point.choice("size_law", law_names)),
+            .gap = static_cast<Law>(point.choice("gap_law", law_names)),
+            .seed = point.axes.number("seed", std::uint64_t{1})};
+  }
+
+  /// One buffer for what comes in, and a window of them for what is on its way out.
+  void make_buffers() {
+    std::size_t in_bytes = 0;
+    std::size_t out_bytes = 0;
+    for (const auto& step : steps_) {
+      auto& largest = step.sends ? out_bytes : in_bytes;
+      largest = std::max(largest, step.size_bytes);
+    }
+    if constexpr (requires { T::check_size(in_bytes); }) {
+      T::check_size(in_bytes);
+      T::check_size(out_bytes);
+    }
+    in_ = std::make_unique<Buffer>(in_bytes);
+    for (auto& out : out_) out = std::make_unique<Buffer>(out_bytes);
+  }
+
+  /// The whole schedule once; `prepare` sees each message before it leaves, `check` when it is
+  /// here.
+  template <class Prepare, class Check>
+  void round(Prepare prepare, Check check) {
+    const double began_s = round_s_ > 0 ? transport_.now_s() : 0;
+    std::size_t sent = 0;
+    double delay_s = 0;
+    for (const auto& step : steps_) {
+      if (!step.sends) {
+        const auto data = in_->bytes().first(step.size_bytes);
+        transport_.recv(step.peer, data);
+        check(step, data);
+        continue;
+      }
+      const auto slot = sent++ % window;
+      if (sent > window) transport_.wait(on_the_way_[slot]);
+      const auto data = out_[slot]->bytes().first(step.size_bytes);
+      prepare(step, data);
+      if (round_s_ > 0) delay_s = delay(began_s + step.time_share * round_s_);
+      on_the_way_[slot] = transport_.isend(step.peer, data);
+    }
+    for (std::size_t i = 0; i < std::min(sent, window); ++i) transport_.wait(on_the_way_[i]);
+    if (round_s_ <= 0) return;
+    idle_until(transport_, began_s + round_s_);
+    last_delays_s_ += delay_s;
+    paced_lasts_ += sent > 0 ? 1 : 0;
+  }
+
+  /// Waits for an arrival; by how much it is late.
+  double delay(double arrival_s) {
+    const double delay_s = idle_until(transport_, arrival_s) - arrival_s;
+    delays_s_ += delay_s;
+    ++paced_;
+    return delay_s;
+  }
+
+  /// Time of one round at the slowest rank where nobody waits for arrivals, the same at every rank.
+  double without_pauses_s() {
+    constexpr std::size_t trials = 5;
+    std::array<double, trials> times_s{};
+    for (auto& time_s : times_s) {
+      transport_.barrier();
+      run(1);
+      const double began_s = transport_.now_s();
+      run(1);
+      const double mine_s = transport_.now_s() - began_s;
+      const auto everyone_s = collect(transport_, std::span(&mine_s, 1));
+      time_s = everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+    }
+    double middle_s = median(times_s);
+    share(transport_, middle_s);
+    return middle_s;
+  }
+
+  T& transport_;
+  double load_percent_;
+  int taking_part_ = 0;
+  int senders_ = 0;
+  std::uint64_t messages_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  std::vector<ScheduledStep> steps_;
+  std::unique_ptr<Buffer> in_;
+  std::array<std::unique_ptr<Buffer>, window> out_;
+  std::array<typename T::Request, window> on_the_way_{};
+  double saturated_s_ = 0;
+  /// Time in which all messages of a round arrive; 0: without pauses.
+  double round_s_ = 0;
+  double delays_s_ = 0;
+  double last_delays_s_ = 0;
+  std::uint64_t paced_ = 0;
+  std::uint64_t paced_lasts_ = 0;
+};
+
+NHALF_PATTERN(traffic, ScheduledTraffic);
+
+}  // namespace nhalf
