@@ -36,7 +36,10 @@ class Family:
 
 @dataclass
 class Thinning:
-    """How a block is thinned: its launches, and every how many of its sizes and axes are left."""
+    """How a block is thinned: its launches, and every how many of its sizes and axes are left.
+
+    With no launch at all the block is left out.
+    """
 
     launches: int
     sizes: int = 1
@@ -121,9 +124,10 @@ class Agenda:
         lines = []
         for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
             launches = self.plan.launches_of(block)
+            fewer = f"{thinning.launches} launches instead of {launches}"
+            none = "left out, because all of its points do not fit into the time"
             said = [
-                f"{thinning.launches} launches instead of {launches}"
-                * (thinning.launches < launches),
+                (fewer if thinning.launches else none) * (thinning.launches < launches),
                 f"one of {thinning.sizes} sizes" * (thinning.sizes > 1),
                 f"one of {thinning.axes} values of axes" * (thinning.axes > 1),
             ]
@@ -150,7 +154,8 @@ class Agenda:
         """Leave points out until the first two launches fit into the time that is left.
 
         First launches beyond two go, then sizes, then values of axes, each time from the block
-        that takes most for its weight. A whole block keeps its points.
+        that takes most for its weight. Where that is a whole block it keeps its points, but only
+        one launch, and goes altogether the next time.
         """
         budget.count(self.left())
         while budget.short_s() > 0 and self._thin_once(budget):
@@ -165,22 +170,29 @@ class Agenda:
                 one.launches = LAUNCHES_MIN
             return True
         needs = self._needs_s(budget)
-        for can_be_thinned, name in ((self._more_sizes, "sizes"), (self._more_axes, "axes")):
-            blocks = [block for block in needs if can_be_thinned(block)]
-            if blocks:
-                one = self.thinned[max(blocks, key=lambda block: needs[block])]
-                setattr(one, name, getattr(one, name) * 2)
-                return True
-        return False
+        whole = {block for block in needs if self.plan.blocks[block].whole}
+        sizes = {block for block in needs if block not in whole and self._more_sizes(block)}
+        axes = {block for block in needs if block not in whole and self._more_axes(block)}
+        candidates = whole | (sizes or axes)
+        if not candidates:
+            return False
+        largest = max(candidates, key=lambda block: needs[block])
+        one = self.thinned[largest]
+        if largest in whole:
+            one.launches = 1 if one.launches > 1 else 0
+        elif largest in sizes:
+            one.sizes *= 2
+        else:
+            one.axes *= 2
+        return True
 
     def _needs_s(self, budget: Budget) -> dict[int, float]:
-        """The least time of each block that may be thinned, relative to its weight."""
+        """The least time of each block in the first two launches, relative to its weight."""
         needs: dict[int, float] = {}
         for (start, launch, number), points in self.left().items():
-            block = self.plan.blocks[number]
-            if launch < LAUNCHES_MIN and not block.whole:
-                need_s = points * budget.least_s(Group(number, start.ranks)) / block.weight
-                needs[number] = needs.get(number, 0.0) + need_s
+            if launch < LAUNCHES_MIN:
+                need_s = points * budget.least_s(Group(number, start.ranks))
+                needs[number] = needs.get(number, 0.0) + need_s / self.plan.blocks[number].weight
         return needs
 
     def _more_sizes(self, block: int) -> bool:

@@ -21,8 +21,8 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `bytes` is the text that study/sizes.py reads, `axes` texts by name that study/axes.py reads;
     an axis that is not named takes what its pattern declares. `launches` and `precision` 0 are the
-    plan's. `weight` is the block's part of the time, relative to the others. A `whole` block is
-    not thinned where time is short: what is derived from it needs all of its points.
+    plan's. `weight` is the block's part of the time, relative to the others. A `whole` block keeps
+    all of its points where time is short, or goes altogether: what is derived from it needs all.
     """
 
     patterns: list[str]

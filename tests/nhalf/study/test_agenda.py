@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from nhalf.study import budget as budget_module
 from nhalf.study.agenda import Agenda, every
 from nhalf.study.budget import LAUNCHES_MIN, SLICE_MIN_S, Budget
 from nhalf.study.plan import Block, Plan, Point, Start
@@ -125,7 +127,11 @@ def test_both_ends_are_kept(values: list[int], stride: int, kept: list[int]) -> 
 
 
 class TestThinning:
-    """A point of least slice takes 4 ms at first, a launch 1 s."""
+    """A point of least slice takes 4 ms at first, a launch 1 s; the clock stands still."""
+
+    @pytest.fixture(autouse=True)
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(budget_module, "time", SimpleNamespace(monotonic=lambda: 1000.0))
 
     LARGE = Block(["pingpong"], [2], "0:4M")
     WIDE = Block(["pairs"], [64], "8", axes={"pairs": "1:32"})
@@ -180,12 +186,26 @@ class TestThinning:
         assert (self.points_of(agenda, 0), agenda.thinned[0].sizes) == (24, 1)
         assert agenda.thinned[1].sizes > 1
 
-    def test_a_whole_block_keeps_its_points(self, make: Make) -> None:
-        whole = Block(["pairs"], [64], "8", axes={"pairs": "1:32"}, launches=2, whole=True)
-        agenda = make(whole, self.LARGE)
-        agenda.thin(Budget(0.1, [1, 1]))
+    @pytest.mark.parametrize(
+        ("points", "launches", "others"),
+        [(2 * (32 + 24), 2, 24), (32 + 2 * 24, 1, 24), (32 + 2 * 24 - 1, 0, 24), (20, 0, 7)],
+    )
+    def test_a_whole_block_is_measured_whole_or_not_at_all(
+        self, make: Make, points: int, launches: int, others: int
+    ) -> None:
+        """There is time for so many points of 4 ms and the starts that are needed anyway."""
+        axes = {"pairs": "1:32"}
+        whole = Block(["pairs"], [64], "8", axes=axes, launches=2, weight=0.5, whole=True)
+        agenda = make(whole, self.LARGE, launches=2)
+        starts = 4 if launches == 2 else 2 + launches
+        agenda.thin(Budget(starts + points * 0.0040001, [1, 1]))
+        assert agenda.thinned[0].launches == launches
         assert self.points_of(agenda, 0) == 32
-        assert self.points_of(agenda, 1) == 3
+        assert self.points_of(agenda, 1) == others
+        if launches == 0:
+            assert agenda.left_out()[0] == (
+                "pairs: left out, because all of its points do not fit into the time"
+            )
 
     def test_what_is_left_out_counts_as_unmeasured(self, make: Make) -> None:
         agenda = make(self.WIDE)

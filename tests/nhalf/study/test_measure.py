@@ -14,14 +14,15 @@ import pytest
 
 from nhalf.store.run import Run
 from nhalf.study import process
-from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring
-from nhalf.study.plan import Block, Plan
+from nhalf.study.measure import FAILURES_IN_A_ROW_MAX, Measuring, line
+from nhalf.study.plan import Block, Plan, Point
 from nhalf.study.progress import Progress
 from nhalf.study.subject import Subject
 
 FAKE = """
 import json, os, re, sys, time
 log = open({log!r}, "a", buffering=1)
+lines = open({log!r} + ".lines", "a", buffering=1)
 print("start", file=log)
 def say(**record):
     print(json.dumps(record), flush=True)
@@ -33,15 +34,20 @@ for line in sys.stdin:
     asked = dict(part.split("=") for part in line.split())
     n = int(asked["bytes"])
     print(asked["id"], n, file=log)
+    print(line, end="", file=lines)
     {each}
     time_s = 1e-6 + n * 1e-9
     say(nhalf="point", id=asked["id"], elapsed_s=0.001, batch=1, messages_per_round=2,
         bytes_per_time=n, stop="precision", verified=True, advice=[], samples_s=[time_s] * 5)
 """
+WORK = {"name": "work", "values": "0,1", "fallback": "0", "what": ""}
 DESCRIPTION = {
     "what": "fake",
     "options": [],
-    "patterns": [{"name": "pingpong", "present": True, "ranks_min": 2}],
+    "patterns": [
+        {"name": "pingpong", "present": True, "ranks_min": 2},
+        {"name": "ibcast", "present": True, "timing": "operation", "axes": [WORK]},
+    ],
 }
 Fake = Callable[..., Subject]
 Go = Callable[..., tuple[dict[str, str], list[dict[str, Any]]]]
@@ -68,7 +74,8 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
     def measure(*subjects: Subject, **choices: Any) -> tuple[dict[str, str], list[dict[str, Any]]]:
         block = Block(patterns=["pingpong"], ranks=[2], bytes=choices.pop("bytes", "0,8,64"))
         wanted = {
-            "transports": [], "mpi": [], "blocks": [block], "launches": 2, "budget_s": 0.0,
+            "transports": [], "mpi": [], "blocks": choices.pop("blocks", [block]),
+            "launches": 2, "budget_s": 0.0,
             "precision": 0.1, "options": "", "seed": 1, "timeout_s": 10.0, **choices,
         }  # fmt: skip
         folder = tmp_path / "run"
@@ -220,3 +227,94 @@ def test_refined_sizes_are_kept_for_resuming(fake: Fake, go: Go, tmp_path: Path)
     before = starts(tmp_path)
     go(jumping, bytes="0:1K", launches=1)
     assert starts(tmp_path) == before
+
+
+FURTHER = Block(["ibcast", "pingpong"], [2], "8,64", launches=1)
+
+
+def test_axes_go_to_the_probe_and_into_the_journal(fake: Fake, go: Go, tmp_path: Path) -> None:
+    _, events = go(fake(), blocks=[FURTHER])
+    points = [e for e in events if e["event"] == "point"]
+    assert sorted((e["pattern"], e["axes"], e["bytes"], e["placement"]) for e in points) == [
+        ("ibcast", "", 8, "cores"), ("ibcast", "", 64, "cores"),
+        ("ibcast", "work=1", 8, "cores"), ("ibcast", "work=1", 64, "cores"),
+        ("pingpong", "", 8, "cores"), ("pingpong", "", 64, "cores"),
+    ]  # fmt: skip
+    lines = (tmp_path / "fake.log.lines").read_text().splitlines()
+    assert sum(line.endswith(" axis.work=1") for line in lines) == 2
+    assert sum("axis" in line for line in lines) == 2
+    assert go(fake(), blocks=[FURTHER])[1] == events, "a finished run starts nothing"
+    assert starts(tmp_path) == 1
+
+
+def test_an_axis_that_makes_a_point_impossible_leaves_the_others(fake: Fake, go: Go) -> None:
+    each = """if asked.get("axis.work") == "1":
+        say(nhalf="error", id=asked["id"], message="no work here")
+        continue"""
+    _, events = go(fake(each=each), blocks=[FURTHER])
+    assert {(e["axes"], e["bytes"]) for e in events if e["event"] == "failed"} == {
+        ("work=1", 8),
+        ("work=1", 64),
+    }
+    assert sum(e["event"] == "point" for e in events) == 4
+
+
+def test_each_placement_and_number_of_ranks_is_started_by_itself(fake: Fake, go: Go) -> None:
+    block = Block(["pingpong"], [2], "8", placements=["cores", "free"])
+    _, events = go(fake(), blocks=[block])
+    found = Counter((e["placement"], e["launch"]) for e in events if e["event"] == "point")
+    assert found == Counter({(p, k): 1 for p in ("cores", "free") for k in (0, 1)})
+    asked = [e["asked_placement"] for e in events if e["event"] == "launch"]
+    assert sorted(asked) == ["cores", "cores", "free", "free"]
+
+
+def test_ranks_that_cannot_be_started_do_not_take_the_others_along(fake: Fake, go: Go) -> None:
+    """The fake starts two ranks, whatever it is asked for."""
+    failed, events = go(fake(), blocks=[Block(["pingpong"], [2, 8], "8")])
+    assert failed == {"fake with 8 ranks, placement cores": "2 ranks started together instead of 8"}
+    assert sum(measured(events).values()) == 2
+
+
+def test_a_block_has_its_own_launches(fake: Fake, go: Go) -> None:
+    more = Block(["pingpong"], [2], "0", launches=3)
+    _, events = go(fake(), blocks=[FURTHER, more])
+    found = Counter((e["bytes"], e["pattern"]) for e in events if e["event"] == "point")
+    assert found[0, "pingpong"] == 3
+    assert found[8, "pingpong"] == 1
+    assert found[8, "ibcast"] == 2, "with work and without, in one launch"
+
+
+def test_named_values_and_times_of_ranks_are_kept(fake: Fake, go: Go, tmp_path: Path) -> None:
+    each = """say(nhalf="point", id=asked["id"], elapsed_s=0.001, batch=1, messages_per_round=2,
+        bytes_per_time=n, stop="precision", verified=True, advice=[], samples_s=[1e-6],
+        rank_s=[1e-6, 2e-6], values={"skew_s": 3.0, "overlap": 0.5, "nothing": None})
+    continue"""
+    go(fake(each=each), bytes="8", launches=1)
+    (row,) = Run.open(tmp_path / "run").measurements().collect().to_dicts()
+    assert row["rank_s"] == [1e-6, 2e-6]
+    assert row["values"] == [
+        {"name": "nothing", "value": None},
+        {"name": "overlap", "value": 0.5},
+        {"name": "skew_s", "value": 3.0},
+    ]
+
+
+def test_short_slices_have_few_operations() -> None:
+    point = Point("bcast", 2, 8, axes="start=barrier,work=1")
+    text = line("7", point, 0.002, 0.01, "operation")
+    assert text == (
+        "id=7 pattern=bcast bytes=8 slice_s=0.002000 precision=0.010000 samples_min=3 "
+        "axis.start=barrier axis.work=1"
+    )
+    assert "samples_min" not in line("7", point, 0.02, 0.01, "operation")
+    assert "samples_min" not in line("7", point, 0.002, 0.01, "first-rank")
+
+
+def test_a_budget_that_does_not_do_leaves_sizes_out(fake: Fake, go: Go) -> None:
+    """Every point takes 50 ms: two launches of 101 sizes are 10 s and more."""
+    _, events = go(fake(each="time.sleep(0.05)"), bytes="0:100:1", launches=2, budget_s=3.0)
+    found = measured(events)
+    sizes = {n for _, _, n in found}
+    assert {0, 100} <= sizes
+    assert len(sizes) < 101
+    assert sum(found.values()) * 0.05 < 5.0
