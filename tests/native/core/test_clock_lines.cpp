@@ -132,7 +132,7 @@ TEST_CASE("over seconds the drift becomes known, and stays known") {
   const Truth truth{0.25, 8e-5};
   ClockLines lines;
   double now_s = 0;
-  for (int i = 0; i < 100; ++i, now_s += 0.5) {
+  for (int i = 0; i < 1000; ++i, now_s += 0.5) {
     lines.add(truth.gate(now_s, 1e-6, random));
     CHECK(lines.gates() <= ClockLines::gates_max);
     if (now_s < 5) continue;
