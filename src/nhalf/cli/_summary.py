@@ -17,7 +17,7 @@ from nhalf.units import format_rate, format_size, format_time
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from nhalf.report.overview import Overview
+    from nhalf.report.overview import Overview, PatternOverview
     from nhalf.store.run import Run
     from nhalf.study.session import Outcome
 
@@ -48,13 +48,15 @@ def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -
     from nhalf.cli._unresolved import as_line, unresolved
     from nhalf.findings import findings
     from nhalf.report.assemble import assemble
-    from nhalf.report.overview import overview
+    from nhalf.report.overview import overview, patterns_overview
 
     console = stdout_console()
     data = assemble([outcome.run])
     libraries = overview(data)
     if libraries:
         console.print(overview_table(libraries))
+    else:
+        console.print(patterns_table(patterns_overview(data)))
     for line in result_lines(data.results, data.titles):
         console.print(f"• {line}", markup=False)
     for finding in findings(data)[:8]:
@@ -84,6 +86,25 @@ def overview_table(lines: Sequence[Overview]) -> Table:
             "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
             format_rate(line.peak_Bps),
             _switches(line.switches),
+        )
+    return table
+
+
+def patterns_table(lines: Sequence[PatternOverview]) -> Table:
+    """One row per library and pattern: points, time of the smallest message, peak rate."""
+    from rich.markup import escape
+
+    table = _table("library", "pattern", "points", "smallest", "its time", "peak rate")
+    for line in lines:
+        one = line.quickest_s == line.slowest_s
+        time = "" if one else f" to {format_time(line.slowest_s)}"
+        table.add_row(
+            escape(line.series),
+            escape(line.pattern),
+            str(line.points),
+            format_size(line.smallest_bytes),
+            format_time(line.quickest_s) + time,
+            format_rate(line.peak_Bps) if line.peak_Bps else "–",
         )
     return table
 

@@ -88,7 +88,7 @@ def _where(data: ReportData, setting: dict[str, Any]) -> str:
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
         for name in ("ranks", "placement", "axes", "run")
-        if data.summary[name].n_unique() > 1
+        if setting[name] != "" and data.summary[name].n_unique() > 1
     ]
     return f" [{', '.join(parts)}]" if parts else ""
 

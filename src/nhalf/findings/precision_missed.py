@@ -23,7 +23,7 @@ class PrecisionMissed(Finder):
         yield Finding(
             f"{points.height} of {count(data.summary.height, 'point')} did not reach the "
             f"precision of ±{max(targets) * 100:.3g} %; the widest is {worst['series']}, "
-            f"{worst['pattern']} of {format_size(worst['bytes'])}: "
+            f"{common.full_name(worst)} of {format_size(worst['bytes'])}: "
             f"{format_time(worst['median_s'])} {common.half_width_text(worst['half_width'])}.",
             importance=10 + 29 * points.height / data.summary.height,
             kind="precision-missed",

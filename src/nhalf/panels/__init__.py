@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +17,7 @@ from nhalf.statistics.summary import launch_medians
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import FittedModel
+    from nhalf.store.places import Place, Start
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class ReportData:
     models: list[FittedModel] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
 
     @cached_property
     def launches(self) -> pl.DataFrame:
@@ -39,6 +42,14 @@ class ReportData:
         Raw samples are reduced here, once for all panels: a report never embeds them.
         """
         return launch_medians(self.measurements)
+
+    @cached_property
+    def places(self) -> dict[str, dict[Start, list[Place]]]:
+        """By run and way to start, rank by rank where the ranks were, as far as it was recorded.
+
+        Looked up when it is first asked for, since a journal may be long.
+        """
+        return self.find_places()
 
     @cached_property
     def whole(self) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 
 from nhalf.decide.fit import CURVE_COLUMNS
 from nhalf.machines.machine import FittedModel
+from nhalf.operations import NON_BLOCKING, OPERATIONS
 from nhalf.panels import ReportData
 from nhalf.units import format_rate, format_size, format_time
 
@@ -48,11 +49,14 @@ def library_label(data: ReportData, transport: str, mpi: str) -> str:
 
 
 def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
-    """Adds `series`: the library's title and whatever else tells the curves of this data apart."""
+    """Adds `series`: the library's title and whatever else tells the curves of this data apart.
+
+    Not the further axes of a pattern: where they vary, its panel shows them in its own way.
+    """
     varying = [
         name
-        for name in ("transport", "algorithm", "ranks", "placement", "axes", "run")
-        if _tells_apart(data, name)
+        for name in ("transport", "algorithm", "ranks", "placement", "run")
+        if _tells_apart(data.summary, name)
     ]
 
     def label(row: Row) -> str:
@@ -64,11 +68,10 @@ def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
     return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
 
 
-def _tells_apart(data: ReportData, name: str) -> bool:
+def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
     if name == "transport":
-        return data.summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
-    points = data.whole if name == "axes" else data.summary
-    return points[name].n_unique() > 1
+        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
+    return summary[name].n_unique() > 1
 
 
 def _extra(name: str, value: object) -> str:
@@ -78,6 +81,11 @@ def _extra(name: str, value: object) -> str:
 def series_names(data: ReportData) -> list[str]:
     """Every series of the data, sorted: the one order that fixes each library's colour."""
     return sorted(with_series(data.summary, data)["series"].unique().to_list())
+
+
+def full_name(row: Row) -> str:
+    """A point's pattern with its further axes: 'distance, first=0, second=3'."""
+    return ", ".join([row["pattern"], *filter(None, row["axes"].split(","))])
 
 
 def sound(summary: pl.DataFrame) -> pl.DataFrame:
@@ -90,6 +98,21 @@ def sound(summary: pl.DataFrame) -> pl.DataFrame:
         high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
         .then("ci_high_s")
         .otherwise(median),
+    )
+
+
+def plain(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """The rows that make curves over the size: messages between two ranks, on no further axis.
+
+    Not those of many ranks at once, of collective operations, or of parts of derived results:
+    these have panels of their own. What more than one rank has times of is not between two ranks,
+    as rank 0 alone can tell those.
+    """
+    points = data.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
+    timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
+    known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
+    return frame.filter(
+        pl.col("pattern").is_in(known["pattern"].to_list()) & (pl.col("axes") == "")
     )
 
 
@@ -179,13 +202,21 @@ def log_ticks(values: Iterable[float | None]) -> list[float]:
     return [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
 
 
-def color(names: Sequence[str], title: str | None = None) -> alt.Color:
-    """Colour by series in the fixed order; the theme gives the palette."""
+def color(
+    names: Sequence[str], title: str | None = None, shown: Sequence[str] | None = None
+) -> alt.Color:
+    """Colour by series in the fixed order; the theme gives the palette.
+
+    The legend has those of `names` that are shown, or all.
+    """
+    entries = list(names if shown is None else shown)
     return alt.Color(
         "series:N",
         title=title,
         scale=alt.Scale(domain=list(names)),
-        legend=alt.Legend(title=title, labelLimit=320, symbolSize=110, symbolOpacity=1),
+        legend=alt.Legend(
+            title=title, labelLimit=320, symbolSize=110, symbolOpacity=1, values=entries
+        ),
     )
 
 
@@ -207,13 +238,15 @@ def faded(picked: alt.Parameter, opacity: float) -> Any:
 def pattern_choice(patterns: Sequence[str]) -> alt.Parameter:
     """A parameter that picks the pattern shown, with an input where there is a choice."""
     first = MAIN_PATTERN if MAIN_PATTERN in patterns else patterns[0]
-    if len(patterns) == 1:
-        return alt.param(name="shown", value=first)
-    return alt.param(
-        name="shown",
-        value=first,
-        bind=alt.binding_select(options=list(patterns), name="Pattern "),
-    )
+    return choice("shown", patterns, first, "Pattern")
+
+
+def choice(name: str, options: Sequence[str], first: str, title: str) -> alt.Parameter:
+    """A parameter with an input that picks one of several options, where there are several."""
+    if len(options) == 1:
+        return alt.param(name=name, value=first)
+    bind = alt.binding_select(options=list(options), name=f"{title} ")
+    return alt.param(name=name, value=first, bind=bind)
 
 
 def only_shown() -> str:

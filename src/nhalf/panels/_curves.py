@@ -20,13 +20,18 @@ def curves(
 ) -> alt.TopLevelMixin:
     """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
     names = common.series_names(data)
+    here = {row["series"] for row in rows}
+    shown = [name for name in names if name in here]
     patterns = sorted({row["pattern"] for row in rows})
     picked = common.highlight()
     low, high = ends
     base = (
         alt.Chart()
         .transform_filter(common.only_shown())
-        .encode(x=common.size_axis(), color=common.color(names))
+        .encode(
+            x=common.size_axis(),
+            color=common.color(names, shown=shown),
+        )
     )
     band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
     bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))

@@ -20,7 +20,7 @@ class Bandwidth(Panel):
     order = 20
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.with_series(common.sound(data.whole), data).filter(
+        points = common.with_series(common.sound(common.plain(data.summary, data)), data).filter(
             (pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0)
         )
         if points.is_empty():

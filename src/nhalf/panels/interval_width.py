@@ -30,7 +30,7 @@ class IntervalWidth(Panel):
         rows = [
             [
                 row["series"],
-                row["pattern"],
+                common.full_name(row),
                 format_size(row["bytes"]),
                 format_time(row["median_s"]),
                 common.half_width_text(row["half_width"]),

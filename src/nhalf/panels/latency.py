@@ -19,7 +19,7 @@ class Latency(Panel):
     order = 10
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.with_series(common.sound(data.whole), data)
+        points = common.with_series(common.sound(common.plain(data.summary, data)), data)
         if points.is_empty():
             return None
         rows = common.time_rows(common.thin(points, ["series", "pattern"]))

@@ -24,10 +24,10 @@ class LaunchSpread(Panel):
         "of all starts at that size: tight columns around 0 % mean that you may trust one run, "
         "and dots at an edge lie further out."
     )
-    order = 50
+    order = 42
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = _main_pattern(common.with_series(data.launches, data))
+        points = _main_pattern(common.with_series(common.plain(data.launches, data), data))
         points = _deviations(common.thin(points, ["series"]))
         if points.is_empty():
             return None

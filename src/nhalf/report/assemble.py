@@ -11,6 +11,7 @@ from nhalf.decide.fit import fit_summary
 from nhalf.errors import InputError
 from nhalf.panels import ReportData
 from nhalf.statistics.summary import summarise
+from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def assemble(runs: list[Run]) -> ReportData:
             name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
             for name, run in named.items()
         },
+        find_places=lambda: {name: places(run) for name, run in named.items()},
     )
 
 

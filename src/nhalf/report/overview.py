@@ -39,6 +39,37 @@ class Overview:
     launches: int
 
 
+@dataclass(frozen=True)
+class PatternOverview:
+    """One line where the main pattern was not measured: one library and one other pattern.
+
+    The times are those of the smallest size, from the quickest to the slowest of its further axes
+    (phases, pairs of ranks ...); `peak_Bps` is the highest rate of all, 0 where nothing moves.
+    """
+
+    series: str
+    pattern: str
+    points: int
+    smallest_bytes: int
+    quickest_s: float
+    slowest_s: float
+    peak_Bps: float
+
+
+def patterns_overview(data: ReportData) -> list[PatternOverview]:
+    """One entry per curve and pattern, of whatever was measured."""
+    points = common.with_series(common.sound(data.summary), data)
+    smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
+    found = points.group_by("series", "pattern").agg(
+        points=pl.len(),
+        smallest_bytes=pl.col("bytes").min(),
+        quickest_s=smallest.min(),
+        slowest_s=smallest.max(),
+        peak_Bps=(pl.col("bytes_per_time") / pl.col("median_s")).max(),
+    )
+    return [PatternOverview(**row) for row in found.sort("series", "pattern").to_dicts()]
+
+
 def overview(data: ReportData) -> list[Overview]:
     """One entry per curve of the main pattern, in the report's order of series."""
     points = common.with_series(common.sound(data.summary), data)

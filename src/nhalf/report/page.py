@@ -75,7 +75,7 @@ def page(data: ReportData) -> str:
     return environment.get_template("page.html.j2").render(
         version=__version__,
         title=_title(data),
-        subtitle=_subtitle(data, names),
+        subtitle=_subtitle(data),
         sureness=_sureness(data),
         lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
         others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
@@ -122,14 +122,17 @@ def _title(data: ReportData) -> str:
     return "Message performance" + (f" of {', '.join(sorted(hosts))}" if hosts else "")
 
 
-def _subtitle(data: ReportData, names: list[str]) -> str:
+def _subtitle(data: ReportData) -> str:
     started = data.measurements.select(pl.col("started_s").min()).collect().item()
     day = ""
     if started is not None and math.isfinite(started):
         day = f"measured {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
     patterns = data.summary["pattern"].n_unique()
+    libraries = {
+        mpi or transport for mpi, transport in data.summary.select("mpi", "transport").iter_rows()
+    }
     parts = [
-        _plural(len(names), "library", "libraries"),
+        _plural(len(libraries), "library", "libraries"),
         _plural(patterns, "traffic pattern"),
         _plural(data.summary.height, "point"),
         day,
