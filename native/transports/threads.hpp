@@ -24,11 +24,15 @@
 
 namespace nhalf {
 
-/// Spins while there is hope, then lets others run: ranks may outnumber cores.
+/// How often a waiting thread looks before it lets others run. Where ranks outnumber cores, the one
+/// that is waited for may need this very core.
+inline int spins_before_yield = 4000;
+
+/// Spins while there is hope, then lets others run.
 template <class Ready>
 void spin_until(Ready ready) {
   for (int spins = 0; !ready(); ++spins) {
-    if (spins < 4000) {
+    if (spins < spins_before_yield) {
       __builtin_ia32_pause();
     } else {
       std::this_thread::yield();
@@ -140,6 +144,7 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     const auto cpus = allowed_cpus();
     const bool bind =
         options.number("bind", 1) != 0 && cpus.size() >= static_cast<std::size_t>(ranks);
+    spins_before_yield = cpus.size() >= static_cast<std::size_t>(ranks) ? 4000 : 10;
     const SteadyClock clock;
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -13,6 +13,7 @@
 #include "core/options.hpp"
 #include "core/sampler.hpp"
 #include "patterns/all_patterns.hpp"
+#include "variations.hpp"
 
 using namespace nhalf;
 
@@ -29,7 +30,7 @@ int agreeing(int ranks, const std::function<bool(ProbeTransport&)>& body) {
 }
 
 /// A ring: everybody sends to the next rank and checks what came from the one before.
-bool ring(ProbeTransport& transport, std::size_t size_bytes) {
+bool passes_ring(ProbeTransport& transport, std::size_t size_bytes) {
   const int ranks = transport.size();
   const int next = (transport.rank() + 1) % ranks;
   const int before = (transport.rank() + ranks - 1) % ranks;
@@ -64,7 +65,7 @@ TEST_CASE("data arrives as it was sent, around a ring") {
     for (const std::size_t size : {0UL, 1UL, 1024UL, 1025UL, 70000UL}) {
       CAPTURE(ranks);
       CAPTURE(size);
-      CHECK(agreeing(ranks, [&](ProbeTransport& t) { return ring(t, size); }) == ranks);
+      CHECK(agreeing(ranks, [&](ProbeTransport& t) { return passes_ring(t, size); }) == ranks);
     }
 }
 
@@ -103,32 +104,76 @@ TEST_CASE("control: broadcast, verdict and gathering") {
 TEST_CASE("the clock does not go back over messages and barriers") {
   CHECK(agreeing(3, [](ProbeTransport& t) {
           const double before_s = t.now_s();
-          ring(t, 100);
+          passes_ring(t, 100);
           t.barrier();
           return t.now_s() >= before_s;
         }) == 3);
 }
 
-TEST_CASE("every pattern that is present verifies and gives samples, for every number of ranks") {
-  for (const auto& entry : patterns<ProbeTransport>()) {
-    if (entry.make == nullptr) continue;
-    for (const int ranks : rank_counts) {
-      if (ranks < entry.info.ranks_min) continue;
-      for (const std::size_t size : {0UL, 1UL, 1000UL, 5000UL}) {
-        CAPTURE(entry.info.name);
-        CAPTURE(ranks);
-        CAPTURE(size);
-        const int good = agreeing(ranks, [&](ProbeTransport& t) {
-          const auto pattern = entry.make(t, Case{size});
-          const Effort effort{.slice_s = 1e-4, .samples_min = 2, .samples_max = 5};
-          Sampler sampler(t, calibrate(t), effort);
-          const auto measured = sampler.measure(*pattern, entry.info);
-          return measured.verified && measured.stop != Stop::none && !measured.samples_s.empty();
-        });
-        CHECK(good == ranks);
-      }
+namespace {
+
+/// Whether a pattern verifies and, where it is `sampled`, gives samples; at every rank.
+bool works(ProbeTransport& t, const PatternEntry<ProbeTransport>& entry, const Case& point,
+           bool sampled) {
+  const auto pattern = entry.make(t, point);
+  if (!sampled) return t.all(pattern->verify());
+  const Effort effort{.slice_s = 1e-4, .samples_min = 2, .samples_max = 5};
+  const auto measured = Sampler(t, calibrate(t), effort).measure(*pattern, entry.info);
+  const bool good = measured.verified && measured.stop != Stop::none && !measured.samples_s.empty();
+  return t.all(good);
+}
+
+/// The sizes from `wanted` that a pattern can have.
+std::vector<std::size_t> sizes_of(const PatternInfo& info, std::vector<std::size_t> wanted) {
+  if (!info.sized) return {0};
+  const auto multiple = static_cast<std::size_t>(info.size_multiple);
+  for (auto& size : wanted) size = (size + multiple - 1) / multiple * multiple;
+  return wanted;
+}
+
+/// Every pattern that is present, at each of these sizes and axes, on one team of ranks; names of
+/// those that did not work.
+std::string failures(int ranks, const std::vector<std::size_t>& sizes, bool every_axis,
+                     bool sampled) {
+  std::string failed;
+  agreeing(ranks, [&](ProbeTransport& t) {
+    for (const auto& entry : patterns<ProbeTransport>()) {
+      if (entry.make == nullptr || ranks < entry.info.ranks_min) continue;
+      if (sampled && entry.info.timing == Timing::operation) continue;
+      for (const auto& axes : every_axis
+                                  ? variation::variations(entry.info.axes, ranks)
+                                  : std::vector{variation::first_values(entry.info.axes, ranks)})
+        for (const auto size : sizes_of(entry.info, sizes)) {
+          const bool good = works(t, entry, {size, Options::parse(axes, ','), {}}, sampled);
+          if (!good && t.rank() == 0)
+            failed +=
+                std::string(entry.info.name) + " " + std::to_string(size) + " B " + axes + "; ";
+        }
     }
+    return true;
+  });
+  return failed;
+}
+
+}  // namespace
+
+TEST_CASE("every pattern that is present verifies, for every number of ranks from 2 to 17") {
+  for (int ranks = 2; ranks <= 17; ++ranks) {
+    CAPTURE(ranks);
+    CHECK(failures(ranks, {1, 5000}, false, false) == "");
   }
+}
+
+TEST_CASE("every pattern that is present verifies at every value of its axes, and without data") {
+  for (const int ranks : {2, 5}) {
+    CAPTURE(ranks);
+    CHECK(failures(ranks, {0, 4100}, true, false) == "");
+  }
+}
+
+TEST_CASE("every pattern that is timed in batches gives samples") {
+  CHECK(failures(2, {0, 1000}, true, true) == "");
+  CHECK(failures(5, {1000}, false, true) == "");
 }
 
 namespace {
