@@ -61,6 +61,7 @@ class Budget:
 
     def __init__(self, budget_s: float, weights: Sequence[float] = (1.0,), cores: int = 0) -> None:
         """`weights` by block; with more ranks than `cores` (0: unknown) points cost more."""
+        self._budget_s = budget_s
         self._ends_s = time.monotonic() + budget_s
         self._weights = list(weights)
         self._cores = cores
@@ -116,6 +117,10 @@ class Budget:
     def least_s(self, group: Group) -> float:
         """Seconds that a point of a group takes with the shortest slice."""
         return max(_POINT_LEAST_S, SLICE_MIN_S + self.cost_s(group))
+
+    def share_spent(self) -> float:
+        """Which part of the time is over."""
+        return 1 - (self._ends_s - time.monotonic()) / self._budget_s
 
     def left_s(self) -> float:
         """Seconds left for points."""

@@ -29,6 +29,8 @@ FAILURES_MAX = 2
 FAILURES_IN_A_ROW_MAX = 6
 """Launches that may fail in a row, without any answer, of a start that did answer before."""
 SCOUT_SLICE_S = 0.004
+SCOUT_SHARE = 0.2
+"""Looking for protocol changes takes this share of a given budget at most."""
 SHORT_SLICE_S = 0.005
 """In less, operations that are timed one by one are sampled three times only."""
 POINTS_BETWEEN_LOOKS = 32
@@ -270,16 +272,22 @@ class Measuring:
                 and self.agenda.thinned[family.block].sizes == 1
                 and self.state.sizes_of(family.curve) is None
             ]
-            if not families or start not in self.agenda.starts():
+            if not families or start not in self.agenda.starts() or self._scouted_enough():
                 return
             try:
                 with self._start(start, "looking for protocol changes", 0) as probe:
                     for family in families:
+                        if self._scouted_enough():
+                            break
                         curve = family.curve
                         sizes = self.state.sizes[curve] = self._sizes(probe, start, family)
                         self.journal.append({"event": "sizes", **curve._asdict(), "sizes": sizes})
             except LaunchError as error:
                 self._failed(start, str(error))
+
+    def _scouted_enough(self) -> bool:
+        """Whether looking for sizes has taken its share of a given budget."""
+        return self.budget.share_spent() > SCOUT_SHARE and bool(self.plan.budget_s)
 
     def _sizes(self, probe: Probe, start: Start, family: Family) -> list[int]:
         """The coarse sizes and those that bracket the changes between them."""
