@@ -76,17 +76,17 @@ def test_repeated_tables_are_launches(call: Call, tmp_path: Path) -> None:
     first, second, cut = (tmp_path / f"{name}.txt" for name in ("first", "second", "cut"))
     first.write_text(TWO)
     second.write_text(TWO.replace("1.00", "3.00") + TWO.replace("1.00", "9.00"))
-    # The small size is missing here: the large one is still of the fourth launch.
-    cut.write_text(TWO.replace("1       ", "#"))
-    small, large = points(call, first, second, cut, "--out", "run")
+    # The small size is missing here, and the large one is there twice.
+    cut.write_text(TWO.replace("1       ", "#") + "1024  2.00\n")
+    small, large = points(call, first, cut, second, "--out", "run")
     assert (small["launches"], small["median_s"]) == (3, pytest.approx(3e-6))
-    assert (large["launches"], large["median_s"]) == (4, pytest.approx(2e-6))
+    assert (large["launches"], large["median_s"]) == (5, pytest.approx(2e-6))
     rows = json.loads(
         call(
             "sql", "SELECT bytes, launch FROM launches ORDER BY bytes, launch", "run", "--json"
         ).out
     )["rows"]
-    assert rows == [[1, 0], [1, 1], [1, 2], [1024, 0], [1024, 1], [1024, 2], [1024, 3]]
+    assert rows == [[1, 0], [1, 2], [1, 3], *([1024, launch] for launch in range(5))]
 
 
 def test_a_mean_says_that_it_is_one_and_samples_do_not(call: Call) -> None:

@@ -38,8 +38,10 @@ def test_several_suites_in_one_file(read: Read) -> None:
         (6, "16      [n1:12346] interleaved   3.50"),
         (14, "16         10"),
     ]
-    # A table of another suite is another launch of the same point.
-    assert log.points[0].table != log.points[2].table
+    again = read_text(OSU + "START mpiGraph v1\n" + OSU)
+    first, _, second, _ = again.points
+    assert (first.pattern, first.size_bytes) == (second.pattern, second.size_bytes)
+    assert first.table != second.table
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
@@ -70,6 +72,21 @@ def test_big_endian_utf_16() -> None:
 def test_locales(small: str, large: str) -> None:
     log = read_text(OSU.replace("12500.00", large).replace("2.00", small, 1))
     assert [p.samples_s[0] for p in log.points] == pytest.approx([0.5e-6, 80e-6])
+
+
+def test_a_log_that_lost_its_ranks_takes_those_of_the_user(read: Read, logs: Path) -> None:
+    text = (logs / "nccl_all_gather.txt").read_text("utf-8").replace("#  Rank", "#  Rang")
+    assert {p.ranks for p in read_text(text, 4).points} == {4}
+    assert {p.ranks for p in read_text(text).points} == {0}
+
+
+def test_points_that_group_digits_where_commas_are_decimal() -> None:
+    text = OSU.replace("1000000 ", "1.000.000 ").replace("12500.00", "12.500,00")
+    log = read_text(text.replace("2.00", "2,00"))
+    assert [(p.size_bytes, p.samples_s[0]) for p in log.points] == [
+        (1, pytest.approx(0.5e-6)),
+        (1000000, pytest.approx(80e-6)),
+    ]
 
 
 def test_padding_with_unbreakable_spaces_is_padding() -> None:
@@ -121,7 +138,7 @@ def test_no_file_a_folder_and_a_file_that_is_not_for_us(tmp_path: Path) -> None:
 
 def test_zeros_of_a_crash_do_not_hide_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    path.write_bytes(OSU.encode() + bytes(4096))
+    path.write_bytes(OSU.rstrip().encode() + bytes(4096))
     assert len(read_file(path)[0].points) == 2
 
 

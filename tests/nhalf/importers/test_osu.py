@@ -156,3 +156,13 @@ def test_rows_that_are_not_whole_are_told(row: str) -> None:
     log = read_text(text)
     assert [p.size_bytes for p in log.points] == [16]
     assert [(p.line, p.text) for p in log.passed_over] == [(3, row)]
+
+
+def test_one_number_that_is_none_makes_the_row_none() -> None:
+    text = (
+        "# OSU MPI Bcast Latency Test v7.5\n"
+        "# Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)\n8 inf 1.00 2.00\n16 1.5 1 2\n"
+    )
+    log = read_text(text, 4)
+    assert [p.size_bytes for p in log.points] == [16]
+    assert [p.line for p in log.passed_over] == [3]
