@@ -83,6 +83,42 @@ def build_measurements(
 
 
 @pytest.fixture
+def make_logp() -> Callable[..., pl.LazyFrame]:
+    """A builder of what the patterns of LogP measure on a machine with given parameters."""
+    return build_logp
+
+
+def build_logp(
+    *,
+    mpi: str = "mpich",
+    o_s: float = 1e-6,
+    o_r: float = 2e-6,
+    g: float = 4e-6,
+    L: float = 5e-6,
+    G: float = 1e-9,
+    launches: int = 3,
+    sizes: Sequence[int] = (0, 1, 4096, 65536),
+    **columns: Any,
+) -> pl.LazyFrame:
+    """Measurements without noise: seconds and, for G, seconds per byte."""
+    formulas: dict[str, Callable[[int], float]] = {
+        "overhead-send": lambda size: o_s,
+        "overhead-recv": lambda size: o_r,
+        "gap": lambda size: g + size * G,
+        "roundtrip": lambda size: 2 * (o_s + L + o_r) + size * G,
+    }
+    frames = [
+        build_measurements(
+            libraries=(mpi,), patterns=(pattern,), sizes=(size,), launches=launches, noise=0.0,
+            launch_noise=0.0, samples_s=[formula(size)] * 3, **columns,
+        )
+        for pattern, formula in formulas.items()
+        for size in sizes
+    ]  # fmt: skip
+    return pl.concat(frames)
+
+
+@pytest.fixture
 def point_event() -> Callable[..., dict[str, Any]]:
     """A point's event; columns may be given other values."""
 

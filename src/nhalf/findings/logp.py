@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nhalf.findings import Finder, Finding
-from nhalf.findings._words import percent, sentence
+from nhalf.findings._words import percent
 from nhalf.panels import ReportData
 from nhalf.panels.logp import with_series
 from nhalf.units import format_time
@@ -51,7 +51,7 @@ def _busy(row: dict[str, Any]) -> Finding:
 
 def _unknown(row: dict[str, Any]) -> Finding:
     return Finding(
-        f"{row['series']}: {sentence(row['doubts'][0])}.",
+        f"{row['series']}: {row['doubts'][0]}.",
         importance=32,
         kind="latency-unknown",
         label="LogP",

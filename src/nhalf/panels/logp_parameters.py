@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the LogP family in a table, with what cannot be told."""
+"""The parameters of the LogP family in a table: a row is a parameter, a column a library."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels.logp import with_series
 from nhalf.results.logp import LogPResult
 
+MEANINGS = {
+    "half_round_trip_s": "the way of a small message, half of its round trip",
+    "latency_s": "of it under way, while both processors are free",
+    "send_overhead_s": "of it in the sender's processor",
+    "recv_overhead_s": "of it in the receiver's processor",
+    "gap_s": "from one small message to the next",
+    "gap_per_byte_s": "rate of large messages",
+}
 UNKNOWN = "not above 0"
 
 
 class LogPParameters(Panel):
     title = "Parameters of LogP"
     how_to_read = (
-        "A small message takes half of the round trip RTT: o_s in the sender's processor, L on its "
-        "way, o_r in the receiver's processor; a program can compute during L, and "
-        "messages follow each other every g, large ones at the rate 1/G."
+        "Every message costs its sender o_s and its receiver o_r of computing time and is L on its "
+        "way, during which a program can compute; each has its 95 % interval over launches."
     )
     order = 45
 
@@ -25,14 +32,16 @@ class LogPParameters(Panel):
         found = with_series(data)
         if not found:
             return None
-        columns = ["library", *(column.title for column in LogPResult.columns), "what to know"]
-        return Table(columns, [_cells(row) for row in found])
+        rows = [
+            [column.title, MEANINGS[column.name], *(_cell(row, place) for row in found)]
+            for place, column in enumerate(LogPResult.columns)
+        ]
+        return Table(["", "what it is", *(row["series"] for row in found)], rows)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    cells = [column.cell(row) for column in LogPResult.columns]
-    if row["identifiable"] is False:
-        place = [column.name for column in LogPResult.columns].index("latency_s")
-        cells[place] = UNKNOWN
-    said = [text for text in [row["missing"], *row["doubts"]] if text]
-    return [row["series"], *cells, ". ".join(said) or "–"]
+def _cell(row: dict[str, Any], place: int) -> str:
+    """A value with its interval; a latency that cannot be told from 0 is not shown as one."""
+    column = LogPResult.columns[place]
+    if column.name == "latency_s" and row["identifiable"] is False:
+        return UNKNOWN
+    return column.cell(row)

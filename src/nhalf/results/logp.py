@@ -45,6 +45,8 @@ class LogPResult(Result):
             for column in self.columns
             if row[column.name] is not None
         )
+        if not known:
+            return super().line(row)
         unsure = "L cannot be told from 0" if row["identifiable"] is False else ""
         return "; ".join(filter(None, [f"{self.title} {known}", unsure, row["missing"]]))
 
