@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -212,7 +213,17 @@ BAD = [
     (["--timeout", "0s"], 2, "not a duration"),
     (["--seed", "-1"], 2, "--seed"),
     (["--what"], 2, "--what"),
-    (["further"], 2, "further"),
+    (["further"], 2, "unknown study 'further'"),
+    (["none.toml"], 2, "none.toml cannot be read"),
+    (["qick"], 2, "did you mean quick"),
+    (["quick", "--pattern", "pingpong,scan"], 2, "unknown pattern of this study 'scan'"),
+    (["--axis", "pairs"], 2, "not written as axis=values"),
+    (["--axis", "=1"], 2, "not written as axis=values"),
+    (["--axis", "pairs=1"], 2, "unknown axis 'pairs'"),
+    (["--axis", "pairs=1", "--axis", "pairs=2"], 2, "axis pairs is given twice"),
+    (["--ranks", "2:kores"], 2, "did you mean cores"),
+    (["--ranks", "5:4"], 2, "no number of ranks here"),
+    (["--placement", "cores,fre"], 2, "did you mean free"),
 ]
 
 
@@ -246,6 +257,94 @@ class TestBadInput:
         ended.is_error(2, "unknown transport 'model'")
         call(*model("r"), NHALF_NATIVE_DIR=f"{empty}/none").is_error(3, "make setup")
         assert not (tmp_path / "r").exists()
+
+
+STUDY = """
+title = "Two blocks"
+budget = "20s"
+[[block]]
+patterns = ["pingpong", "stream", "to-come"]
+bytes = "0,8"
+launches = 3
+[[block]]
+patterns = ["exchange"]
+bytes = "64"
+placements = ["cores", "free"]
+"""
+
+
+class TestStudies:
+    @pytest.fixture
+    def study(self, tmp_path: Path) -> Path:
+        (tmp_path / "mine.toml").write_text(STUDY)
+        return tmp_path / "mine.toml"
+
+    @staticmethod
+    def points(answer: dict[str, Any]) -> dict[tuple[Any, ...], int]:
+        return {(p["pattern"], p["bytes"], p["placement"]): p["launches"] for p in answer["points"]}
+
+    def test_blocks_are_measured_and_what_is_absent_is_told(self, call: Call, study: Path) -> None:
+        ended = call("run", "mine.toml", "--transport", "model", "--out", "r", "--json")
+        assert ended.code == 0, ended.err
+        answer = json.loads(ended.out)
+        assert self.points(answer) == {
+            ("pingpong", 0, "cores"): 3, ("pingpong", 8, "cores"): 3,
+            ("stream", 0, "cores"): 3, ("stream", 8, "cores"): 3,
+            ("exchange", 64, "cores"): 5, ("exchange", 64, "free"): 5,
+        }  # fmt: skip
+        assert {str(p["axes"]) for p in answer["points"]} == {"{}"}
+        assert answer["notes"] == ["to-come is absent: these probes do not know it"]
+        assert answer["unresolved"] == []
+        plan = json.loads((study.parent / "r/run.json").read_text())["plan"]
+        assert (plan["budget_s"], plan["study"]) == (20.0, "mine.toml")
+        again = json.loads(call("run", "--resume", "r", "--json").out)
+        assert self.points(again) == self.points(answer)
+        assert again["notes"] == answer["notes"]
+
+    def test_options_choose_and_override(self, call: Call, study: Path) -> None:
+        words = ["--bytes", "16", "--launches", "1", "--placement", "free"]
+        chosen = ["--pattern", "exchange,pingpong", *words]
+        ended = call("run", "mine.toml", "--transport", "model", "--out", "r", *chosen, "--json")
+        assert self.points(json.loads(ended.out)) == {
+            ("pingpong", 16, "free"): 1,
+            ("exchange", 16, "free"): 1,
+        }
+
+    def test_people_see_what_was_left_out(self, call: Call, study: Path) -> None:
+        ended = call("run", "mine.toml", "--transport", "model", "--out", "r")
+        assert "to-come is absent: these probes do not know it" in ended.out
+
+    def test_a_wrong_file_leaves_nothing(self, call: Call, study: Path) -> None:
+        study.write_text(STUDY.replace("launches", "lanches"))
+        ended = call("run", "mine.toml", "--transport", "model", "--out", "r")
+        ended.is_error(2, "mine.toml: block[0].lanches: unknown key", "known are patterns")
+        assert not (study.parent / "r").exists()
+
+    def test_they_are_listed(self, call: Call) -> None:
+        found = json.loads(call("run", "--list", "--json").out)["studies"]
+        names = [one["name"] for one in found]
+        assert {"quick", "full", "beff"} <= set(names)
+        assert all(set(one) == {"name", "title", "what"} for one in found)
+        listed = call("run", "--list").out
+        assert all(one["name"] in listed and one["title"] in listed for one in found)
+
+
+def test_a_run_of_version_1_goes_on(call: Call, tmp_path: Path) -> None:
+    """Its plan is one block, and its points have no further axes."""
+    old = Path(__file__).parents[1] / "store" / "version-1"
+    shutil.copytree(old, tmp_path / "r")
+    whole = json.loads(call("show", "r", "--json").out)["points"]
+    (tmp_path / "r/measurements.parquet").unlink()
+    lines = (tmp_path / "r/journal.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "r/journal.jsonl").write_text("".join(lines[:-3]))
+    ended = call("run", "--resume", "r", "--json")
+    assert ended.code == 0, ended.err
+    points = json.loads(ended.out)["points"]
+    assert [(p["pattern"], p["bytes"], p["launches"], p["axes"]) for p in points] == [
+        (p["pattern"], p["bytes"], 2, {}) for p in whole
+    ]
+    for before, after in zip(whole, points, strict=True):
+        assert after["median_s"] == pytest.approx(before["median_s"], rel=EXACT)
 
 
 class TestDisks:
