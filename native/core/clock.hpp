@@ -48,16 +48,16 @@ class ClockError {
                            static_cast<std::uint64_t>(rank));
     std::uniform_real_distribution<double> share(-1, 1);
     offset_s_ = share(random) * options.number("clock_offset_s", 0.0);
-    scale_ = 1 + share(random) * options.number("clock_drift_ppm", 0.0) * 1e-6;
+    drift_ = share(random) * options.number("clock_drift_ppm", 0.0) * 1e-6;
   }
 
-  [[nodiscard]] double shown_s(double true_s) const { return offset_s_ + scale_ * true_s; }
-  [[nodiscard]] double true_s(double shown_s) const { return (shown_s - offset_s_) / scale_; }
-  [[nodiscard]] bool any() const { return offset_s_ != 0 || scale_ != 1; }
+  [[nodiscard]] double shown_s(double true_s) const { return offset_s_ + (1 + drift_) * true_s; }
+  [[nodiscard]] double true_s(double shown_s) const { return (shown_s - offset_s_) / (1 + drift_); }
+  [[nodiscard]] bool any() const { return offset_s_ != 0 || drift_ != 0; }
 
  private:
   double offset_s_ = 0;
-  double scale_ = 1;
+  double drift_ = 0;
 };
 
 /// What was measured about a clock: its smallest step and the time that one reading takes.

@@ -23,6 +23,10 @@ def plan_of(study: str, options: Mapping[str, Any], given: Collection[str]) -> P
     from nhalf.study import catalogue
     from nhalf.study.plan import Plan
 
+    if options["style"]:
+        from nhalf.cli._style import patterns_of
+
+        options = {**options, "pattern": patterns_of(options["style"], options["pattern"])}
     budget_s = parse_duration(options["budget"]) if options["budget"] else 0.0
     if study:
         chosen = catalogue.study(study, _cores())

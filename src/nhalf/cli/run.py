@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nhalf.study.session import Outcome
 
 LAUNCHES = 5
+STYLE = typer.Option(help="Print tables as imb or osu do; --pattern may name their tests.")
 
 
 def command(
@@ -57,10 +58,7 @@ def command(
         float, typer.Option(help="Relative half-width of the interval that is good enough.")
     ] = 0.01,
     placement: Annotated[
-        str,
-        typer.Option(
-            help="cores, free, same-cache, same-node, other-node; or several of them."
-        ),
+        str, typer.Option(help="cores, free, same-cache, same-node, other-node; or several.")
     ] = "cores",
     model: Annotated[
         str, typer.Option(help="Parameters of the model transport: o_s=1e-6,L=5e-6,...")
@@ -76,6 +74,7 @@ def command(
     report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    style: Annotated[str, STYLE] = "",
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
     from nhalf.cli._plan import plan_of
@@ -91,7 +90,7 @@ def command(
     else:
         prepared = session.begin(plan_of(study, context.params, _given(context)), out)
     outcome = _measure(prepared, Progress(quiet or json))
-    _finish(outcome, json=json, quiet=quiet, report=report)
+    _finish(outcome, json=json, quiet=quiet, report=report, style=style)
 
 
 def _given(context: typer.Context) -> set[str]:
@@ -122,7 +121,7 @@ def _check_only_resume(context: typer.Context) -> None:
     given = [
         parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.opts[0].upper()
         for parameter in context.command.params
-        if parameter.name in _given(context) - {"resume", "report", "quiet", "json"}
+        if parameter.name in _given(context) - {"resume", "report", "quiet", "json", "style"}
     ]
     if given:
         raise InputError(
@@ -145,7 +144,7 @@ def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> 
         ) from None
 
 
-def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
+def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: str) -> None:
     """Tell what came out, write the report where wanted; a failed verification is an error."""
     from nhalf.cli._output import emit_json
     from nhalf.cli._unresolved import unresolved
@@ -157,12 +156,16 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool) -> None:
         from nhalf.report import write_report
 
         written = write_report([outcome.run], outcome.run.path / "report.html")
-    if json or quiet:
+    if json or quiet or style:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if json:
         rows = unresolved(outcome.unmeasured, summary)
         emit_json({**run_json(outcome.run, summary), "unresolved": rows, "notes": outcome.notes})
+    elif style:
+        from nhalf.cli._style import show_style
+
+        show_style(style, outcome.run, summary)
     elif not quiet:
         from nhalf.cli._summary import show_outcome
 

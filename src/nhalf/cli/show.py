@@ -18,6 +18,7 @@ def command(
     run: Annotated[Path, typer.Argument(help="Run directory, finished or not.")],
     pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",
     mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
+    style: Annotated[str, typer.Option(help="Print tables as imb or osu do.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show every point of a run: median, interval, rate, launches, doubts."""
@@ -36,6 +37,10 @@ def command(
     summary = summarise(measurements)
     if json:
         emit_json(run_json(opened, summary, measurements))
+    elif style:
+        from nhalf.cli._style import show_style
+
+        show_style(style, opened, summary)
     else:
         show_points(opened, summary)
         show_results(results(measurements, summary), opened.titles)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from nhalf.findings import Finder, Finding
 from nhalf.findings._contest import CLASSES, beyond, contests
 from nhalf.findings._words import FASTER, between, times, weight
+from nhalf.operations import OPERATIONS
 from nhalf.panels import ReportData
-from nhalf.panels._collectives import OPERATIONS
 from nhalf.statistics.intervals import Interval
 
 

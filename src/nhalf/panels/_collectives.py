@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.operations import OPERATIONS
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
 from nhalf.store.schema import POINT_COLUMNS
@@ -12,20 +13,6 @@ from nhalf.store.schema import POINT_COLUMNS
 SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
 """What points of one operation under different conditions have in common."""
 
-OPERATIONS = (
-    "bcast",
-    "scatter",
-    "gather",
-    "allgather",
-    "alltoall",
-    "alltoallv",
-    "reduce",
-    "allreduce",
-    "reduce-scatter",
-    "scan",
-    "barrier",
-)
-NON_BLOCKING = tuple(f"i{name}" for name in OPERATIONS)
 VARIANTS = {
     "start=barrier": "started after a barrier",
     "start=rotating": "chained by rotating roots",

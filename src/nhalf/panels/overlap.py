@@ -6,9 +6,9 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.operations import NON_BLOCKING
 from nhalf.panels import Panel, ReportData
 from nhalf.panels import _common as common
-from nhalf.panels._collectives import NON_BLOCKING
 from nhalf.statistics.values import value
 from nhalf.units import format_size, format_time
 

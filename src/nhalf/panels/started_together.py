@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.operations import OPERATIONS
 from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels import _common as common
-from nhalf.panels._collectives import OPERATIONS, SAME_POINT
+from nhalf.panels._collectives import SAME_POINT
 from nhalf.statistics.values import value
 from nhalf.units import format_size, format_time
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from nhalf.errors import unknown
+from nhalf.operations import NON_BLOCKING
 from nhalf.store.schema import POINT_COLUMNS
 
 Row = dict[str, Any]
@@ -74,7 +75,9 @@ class Style(ABC):
 
 def _is_covered(row: Row) -> bool:
     """Other suites know plain points, all pairs at once, and overlap with computing."""
-    return row["axes"] in ("", "work=1", f"pairs={row['ranks'] // 2}")
+    if row["pattern"] in NON_BLOCKING:
+        return bool(row["axes"] == "work=1")
+    return row["axes"] in ("", f"pairs={row['ranks'] // 2}")
 
 
 def with_repetitions(summary: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:

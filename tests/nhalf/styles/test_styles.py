@@ -118,3 +118,10 @@ def test_names_of_benchmarks() -> None:
     assert styles["osu"]().pattern("osu_ireduce_scatter") == "ireduce-scatter"
     with pytest.raises(InputError, match="osu_latency"):
         styles["osu"]().pattern("osu_latencies")
+
+
+def test_a_non_blocking_operation_alone_has_no_overlap_to_show(
+    make_measurements: Measurements,
+) -> None:
+    frame = exact(make_measurements, patterns=("ibcast",))
+    assert not any("Ibcast" in line for line in lines("imb", frame))
