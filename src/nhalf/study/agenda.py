@@ -102,6 +102,11 @@ class Agenda:
             and (key, point) not in impossible
         ]
 
+    def wanted(self, start: Start, launch: int, point: Point) -> int | None:
+        """The block that still asks for a point in a launch; None where it was left out."""
+        block = self.points(start).get(point)
+        return block if block is not None and launch < self.thinned[block].launches else None
+
     def left(self) -> Counter[tuple[Start, int, int]]:
         """How many points are still to come, by start, launch and block."""
         counts: Counter[tuple[Start, int, int]] = Counter()

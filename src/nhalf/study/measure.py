@@ -175,7 +175,7 @@ class Measuring:
                 break
             if launch < LAUNCHES_MIN and position % POINTS_BETWEEN_LOOKS == 0:
                 self._look_at_time()
-            block = self.agenda.points(start).get(point)
+            block = self.agenda.wanted(start, launch, point)
             if block is None:
                 continue
             group = Group(block, start.ranks)
