@@ -46,17 +46,10 @@ class Operation : public Pattern {
   /// Room for what any rank may have to give and to get, as root or not.
   Operation(T& transport, const Case& point, std::size_t in_bytes, std::size_t out_bytes)
       : transport_(transport),
-        size_bytes_(point.size_bytes),
+        size_bytes_(checked(point.size_bytes)),
         in_place_(wants_in_place(point)),
         in_buffer_(in_bytes),
-        out_buffer_(out_bytes) {
-    check_size(size_bytes_);
-  }
-
-  /// Checks that one call can name so many bytes, where the transport has a limit.
-  static void check_size(std::size_t size_bytes) {
-    if constexpr (requires { T::check_size(size_bytes); }) T::check_size(size_bytes);
-  }
+        out_buffer_(out_bytes) {}
 
   /// Points `in_` and `out_` at what this rank gives and gets.
   virtual void aim() {}
@@ -76,6 +69,13 @@ class Operation : public Pattern {
   Buffer out_buffer_;
   Bytes in_;
   Bytes out_;
+
+ private:
+  /// A size that one call can name, where the transport has a limit.
+  static std::size_t checked(std::size_t size_bytes) {
+    if constexpr (requires { T::check_size(size_bytes); }) T::check_size(size_bytes);
+    return size_bytes;
+  }
 };
 
 }  // namespace nhalf

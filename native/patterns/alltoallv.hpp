@@ -19,10 +19,7 @@ template <Collectives T>
 class Alltoallv : public BlockOperation<T> {
  public:
   Alltoallv(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, this->per_rank(transport, point),
-                          this->per_rank(transport, point)) {
-    if (this->per_rank(transport, point) > INT_MAX)
-      throw InputError("offsets above 2147483647 bytes do not fit alltoallv");
+      : BlockOperation<T>(transport, point, room(transport, point), room(transport, point)) {
     for (int rank = 0; rank < transport.size(); ++rank) {
       counts_.push_back(static_cast<int>(point.size_bytes));
       offsets_.push_back(rank * counts_.back());
@@ -49,6 +46,14 @@ class Alltoallv : public BlockOperation<T> {
 
   std::vector<int> counts_;
   std::vector<int> offsets_;
+
+ private:
+  static std::size_t room(const T& transport, const Case& point) {
+    const auto room_bytes = BlockOperation<T>::per_rank(transport, point);
+    if (room_bytes > INT_MAX)
+      throw InputError("offsets above 2147483647 bytes do not fit alltoallv");
+    return room_bytes;
+  }
 };
 
 NHALF_PATTERN(alltoallv_info, Alltoallv);

@@ -27,7 +27,7 @@ Blocks(Span, Size, Offset) -> Blocks<Span, Size, Offset>;
 /// requests need no memory of their own. `out` and `in` do not overlap.
 ///
 /// p (p - 1) messages where no block is empty. For p <= window + 1 and blocks of n bytes
-/// o_s + nG + L + (p - 2) max(o_s, g + nG) + o_r, where o_r <= max(o_s, g + nG) <= L + nG + o_s.
+/// (p - 2) max(o_s, g + nG) + o_s + max(nG + L + o_r, (p - 1) o_r) where o_r <= max(o_s, g + nG).
 template <NonBlocking T, class In, class Out>
 void windowed(T& transport, const In& in, const Out& out) {
   constexpr int window = 64;
