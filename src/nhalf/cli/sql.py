@@ -12,13 +12,13 @@ from nhalf.errors import InputError
 
 
 def command(
-    query: Annotated[str, typer.Argument(help="A SELECT on points, launches or samples.")],
+    query: Annotated[str, typer.Argument(help="A SELECT on one of the tables.")],
     runs: Annotated[
         list[Path] | None, typer.Argument(help="Run directories; all in ./runs when none is given.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Ask runs with SQL: tables points (summary), launches (medians), samples (raw)."""
+    """Ask runs with SQL: tables points (summary), launches, samples (raw), ranks, extras."""
     from nhalf.cli._output import emit_json
     from nhalf.cli._summary import show_frame
     from nhalf.statistics.query import query as ask

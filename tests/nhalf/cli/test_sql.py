@@ -66,7 +66,7 @@ def test_values_without_a_number_are_null(call: Call, runs: list[Path]) -> None:
     [
         ("selec 1", "cannot be answered"),
         ("select nope from points", "nope"),
-        ("select * from nope", "tables are points, launches and samples"),
+        ("select * from nope", "tables are points, launches, samples, ranks and extras"),
         ("", "cannot be answered"),
     ],
 )

@@ -58,6 +58,17 @@ def test_samples_are_raw_with_their_columns(runs: list[Run]) -> None:
     )
 
 
+def test_ranks_and_named_values_have_a_row_each(runs: list[Run], point_event: Event) -> None:
+    values = [{"name": "overlap", "value": 0.5}, {"name": "skew_s", "value": 2.0}]
+    with runs[1].journal() as journal:
+        journal.append(point_event(axes="work=1", rank_s=[1.0, 3.0], values=values))
+    answer = query("select axes, launch, rank, rank_s from ranks order by rank", runs)
+    assert answer.rows() == [("work=1", 0, 0, 1.0), ("work=1", 0, 1, 3.0)]
+    answer = query("select bytes, name, value from extras where name = 'overlap'", runs)
+    assert answer.rows() == [(8, "overlap", 0.5)]
+    assert query("select * from ranks", runs[:1]).is_empty()
+
+
 def test_tables_can_be_joined(runs: list[Run]) -> None:
     text = """select p.run, p.bytes, max(l.median_s / p.median_s) as ratio
         from points p join launches l on p.bytes = l.bytes and p.run = l.run
@@ -85,7 +96,7 @@ def test_anything_else_is_one_clear_line(runs: list[Run], text: str, word: str) 
     with pytest.raises(InputError) as caught:
         query(text, runs)
     assert word in str(caught.value)
-    assert "tables are points, launches and samples" in str(caught.value)
+    assert "tables are points, launches, samples, ranks and extras" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
