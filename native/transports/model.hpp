@@ -297,7 +297,9 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     machine_.gathered.resize(machine_.ranks.size());
     machine_.gathered[static_cast<std::size_t>(rank_)] = text;
     meet([] {});
-    return rank_ == 0 ? machine_.gathered : std::vector<std::string>{};
+    auto texts = rank_ == 0 ? machine_.gathered : std::vector<std::string>{};
+    meet([] {});
+    return texts;
   }
   [[nodiscard]] std::string library() const { return "simulated LogGP machine"; }
 

@@ -157,3 +157,17 @@ TEST_CASE("a coarse clock makes long batches") {
   const auto result = measured("pingpong", 0, "clock_resolution_s=1e-6");
   CHECK(static_cast<double>(result.batch_rounds) * 2 * (o_s + L + o_r) >= 1000 * 1e-6 * 0.8);
 }
+
+TEST_CASE("what is gathered next does not reach what was gathered before") {
+  for (const int ranks : {2, 3, 5})
+    ModelTransport::launch(0, nullptr, ranks, Options{}, [&](ModelTransport& t) {
+      const double rank = t.rank();
+      const auto first = collect(t, std::span(&rank, 1));
+      const double later = 100 + rank;
+      const auto second = collect(t, std::span(&later, 1));
+      for (std::size_t from = 0; from < first.size(); ++from) {
+        CHECK(first[from] == static_cast<double>(from));
+        CHECK(second[from] == 100 + static_cast<double>(from));
+      }
+    });
+}
