@@ -46,6 +46,7 @@ class ScheduledTraffic : public Pattern {
   static constexpr std::size_t messages_least = 16;
   /// A rank's schedule is about so many bytes, where that is not too few messages.
   static constexpr std::size_t schedule_bytes = 4 << 20;
+  static constexpr std::size_t rounds_kept = 1024;
 
   ScheduledTraffic(T& transport, const Case& point)
       : transport_(transport), load_percent_(load_of(point)) {
@@ -81,19 +82,16 @@ class ScheduledTraffic : public Pattern {
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return total_bytes_; }
 
   std::vector<Value> values() override {
-    const std::array mine{delays_s_, last_delays_s_, static_cast<double>(paced_),
-                          static_cast<double>(paced_lasts_)};
-    const auto everyone = collect(transport_, std::span<const double>(mine));
-    std::array<double, 4> sum{};
-    for (std::size_t i = 0; i < everyone.size(); ++i) sum[i % sum.size()] += everyone[i];
     const auto bytes = static_cast<double>(total_bytes_);
     std::vector<Value> found{{"messages", static_cast<double>(messages_)},
                              {"senders", static_cast<double>(senders_)},
                              {"ranks_taking_part", static_cast<double>(taking_part_)}};
     if (saturated_s_ > 0) found.push_back({"saturated_Bps", bytes / saturated_s_});
-    if (round_s_ > 0) found.push_back({"offered_Bps", bytes / round_s_});
-    if (sum[2] > 0) found.push_back({"delay_s", sum[0] / sum[2]});
-    if (sum[3] > 0) found.push_back({"last_delay_s", sum[1] / sum[3]});
+    if (round_s_ > 0) {
+      found.push_back({"offered_Bps", bytes / round_s_});
+      found.push_back({"delay_s", over_senders(delays_s_)});
+      found.push_back({"last_delay_s", over_senders(last_delays_s_)});
+    }
     return found;
   }
 
@@ -136,7 +134,8 @@ class ScheduledTraffic : public Pattern {
   void round(Prepare prepare, Check check) {
     const double began_s = round_s_ > 0 ? transport_.now_s() : 0;
     std::size_t sent = 0;
-    double delay_s = 0;
+    double delays_s = 0;
+    double last_delay_s = 0;
     for (const auto& step : steps_) {
       if (!step.sends) {
         const auto data = in_->bytes().first(step.size_bytes);
@@ -148,22 +147,28 @@ class ScheduledTraffic : public Pattern {
       if (sent > window) transport_.wait(on_the_way_[slot]);
       const auto data = out_[slot]->bytes().first(step.size_bytes);
       prepare(step, data);
-      if (round_s_ > 0) delay_s = delay(began_s + step.time_share * round_s_);
+      if (round_s_ > 0) {
+        const double arrival_s = began_s + step.time_share * round_s_;
+        last_delay_s = idle_until(transport_, arrival_s) - arrival_s;
+        delays_s += last_delay_s;
+      }
       on_the_way_[slot] = transport_.isend(step.peer, data);
     }
     for (std::size_t i = 0; i < std::min(sent, window); ++i) transport_.wait(on_the_way_[i]);
     if (round_s_ <= 0) return;
     idle_until(transport_, began_s + round_s_);
-    last_delays_s_ += delay_s;
-    paced_lasts_ += sent > 0 ? 1 : 0;
+    const auto place = paced_rounds_++ % rounds_kept;
+    delays_s_[place] = sent > 0 ? delays_s / static_cast<double>(sent) : 0;
+    last_delays_s_[place] = last_delay_s;
   }
 
-  /// Waits for an arrival; by how much it is late.
-  double delay(double arrival_s) {
-    const double delay_s = idle_until(transport_, arrival_s) - arrival_s;
-    delays_s_ += delay_s;
-    ++paced_;
-    return delay_s;
+  /// The mean over all ranks that send of each one's median over rounds; known at rank 0.
+  double over_senders(std::span<double> rounds_s) {
+    const auto count = std::min(paced_rounds_, rounds_kept);
+    const double mine_s = count > 0 ? median(rounds_s.first(count)) : 0;
+    double sum_s = 0;
+    for (const double one_s : collect(transport_, std::span(&mine_s, 1))) sum_s += one_s;
+    return sum_s / senders_;
   }
 
   /// Time of one round at the slowest rank where nobody waits for arrivals, the same at every rank.
@@ -197,10 +202,10 @@ class ScheduledTraffic : public Pattern {
   double saturated_s_ = 0;
   /// Time in which all messages of a round arrive; 0: without pauses.
   double round_s_ = 0;
-  double delays_s_ = 0;
-  double last_delays_s_ = 0;
-  std::uint64_t paced_ = 0;
-  std::uint64_t paced_lasts_ = 0;
+  /// Of the latest rounds: how late messages went out, on average, and how late the last one.
+  std::vector<double> delays_s_ = std::vector<double>(rounds_kept);
+  std::vector<double> last_delays_s_ = std::vector<double>(rounds_kept);
+  std::size_t paced_rounds_ = 0;
 };
 
 NHALF_PATTERN(traffic, ScheduledTraffic);
