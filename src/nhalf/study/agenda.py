@@ -45,6 +45,17 @@ class Thinning:
     sizes: int = 1
     axes: int = 1
 
+    def in_words(self, launches: int) -> str:
+        """What is left out of a block with so many launches, '' where nothing is."""
+        if self.launches == 0:
+            return "left out, because all of its points do not fit into the time"
+        said = {
+            f"{self.launches} launches instead of {launches}": self.launches < launches,
+            f"one of {self.sizes} sizes": self.sizes > 1,
+            f"one of {self.axes} values of axes": self.axes > 1,
+        }
+        return ", ".join(text for text, is_so in said.items() if is_so)
+
 
 @dataclass
 class Agenda:
@@ -125,22 +136,17 @@ class Agenda:
         self._points.clear()
 
     def left_out(self) -> list[str]:
-        """What was thinned, a line for each block."""
-        lines = []
+        """What was thinned, a line for the blocks with the same lot, and what is still to come."""
+        said: dict[str, dict[str, None]] = {}
         for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
-            launches = self.plan.launches_of(block)
-            fewer = f"{thinning.launches} launches instead of {launches}"
-            none = "left out, because all of its points do not fit into the time"
-            said = [
-                (fewer if thinning.launches else none) * (thinning.launches < launches),
-                f"one of {thinning.sizes} sizes" * (thinning.sizes > 1),
-                f"one of {thinning.axes} values of axes" * (thinning.axes > 1),
-            ]
-            if any(said):
-                more = f" and {len(block.patterns) - 3} more" * (len(block.patterns) > 3)
-                lines.append(
-                    f"{', '.join(block.patterns[:3])}{more}: {', '.join(filter(None, said))}"
-                )
+            what = thinning.in_words(self.plan.launches_of(block))
+            if what:
+                said.setdefault(what, {}).update(dict.fromkeys(block.patterns))
+        lines = [f"{_few(list(patterns))}: {what}" for what, patterns in said.items()]
+        left = self.left()
+        if left:
+            first = min(launch for _, launch, _ in left)
+            lines.append(f"the time was up in launch {first + 1} of {self.launches()}")
         return lines
 
     def unmeasured(self) -> dict[str, tuple[int, int]]:
@@ -242,6 +248,12 @@ class Agenda:
         for axes in every(family.axes, thinning.axes):
             for size in sizes:
                 yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
+
+
+def _few(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def every(values: Sequence[Value], stride: int) -> list[Value]:
