@@ -57,7 +57,8 @@ EXCESS = 1.02
 STREAM = 1.25
 """A stream counts as different from what round trips say beyond this factor."""
 NEARLY = 0.8
-"""From this share of half a round trip on, what the processors do is nearly all of it."""
+"""Above this share of half a round trip, what the processors do is nearly all of it."""
+NOISY = "its launches differ too much: measure more of them, or on an idle machine"
 ROUNDING = 1e-9
 """On a machine without noise, less than this share of a round trip is 0."""
 
@@ -246,7 +247,7 @@ def _missing(times: _Times, slopes: Floats) -> str:
     if not together.any():
         return "no launch measured all that the parameters need"
     if not np.isfinite(slopes).any():
-        return "G needs two large sizes, whose messages take longer than an empty one"
+        return "G needs two large sizes, whose messages clearly take longer than an empty one"
     return ""
 
 
@@ -277,10 +278,10 @@ def _about_latency(found: LogP) -> Iterable[str]:
         return
     own = found.busy_share is not None and found.busy_share.median > NEARLY
     why = "the processors' own work, o_s + o_r, is nearly the whole way of a message here"
-    noisy = "its launches differ too much: measure more of them, or on an idle machine"
     yield (
-        f"L cannot be told from 0 ({_with_ends(latency)}), because {why if own else noisy}; what "
-        f"can be used is half a round trip, the sum L + o_s + o_r: {_with_ends(half)}"
+        f"L cannot be told from 0 ({_with_ends(latency)}), because "
+        f"{why if own and _sure(latency, half) else NOISY}; what can be used is half a round trip, "
+        f"the sum L + o_s + o_r: {_with_ends(half)}"
     )
 
 
@@ -297,11 +298,15 @@ def _about_parameterised(found: LogP) -> Iterable[str]:
         return
     own = gap.median > NEARLY * half.median
     why = "messages follow each other hardly faster than one of them arrives"
-    noisy = "its launches differ too much"
     yield (
         "L of the parameterised model, RTT(0)/2 - g(0), cannot be told from 0 "
-        f"({_with_ends(latency)}), because {why if own else noisy}"
+        f"({_with_ends(latency)}), because {why if own and _sure(latency, half) else NOISY}"
     )
+
+
+def _sure(latency: Interval, half: Interval) -> bool:
+    """Whether the interval of L is narrow against what L is a part of."""
+    return latency.high - latency.low < half.median
 
 
 def _about_overheads(times: _Times) -> Iterable[str]:

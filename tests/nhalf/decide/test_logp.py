@@ -346,3 +346,14 @@ def test_every_interval_holds_its_value() -> None:
     for item in (found, *found.sizes):
         for interval in intervals_of(item):
             assert interval.low <= interval.median <= interval.high
+
+
+def test_an_interval_wider_than_the_way_is_no_proof_of_busy_processors() -> None:
+    def slow_send(pattern: str, size: int, time_s: float) -> float:
+        return 8e-6 if pattern == SEND else time_s
+
+    found = logp(ideal(factors=(1.0, 1.0, 9.0), change=slow_send))
+    assert found.busy_share is not None
+    assert found.busy_share.median > 0.8
+    assert found.identifiable is False
+    assert "launches differ too much" in found.doubts[0]
