@@ -65,7 +65,7 @@ def lines(
             legend=alt.Legend(title=None, symbolOpacity=1),
         ),
     )
-    marks = base.mark_point(filled=True, size=34).encode(
+    marks = base.mark_point(filled=True, size=42, opacity=1).encode(
         shape=alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale),
         tooltip=list(tooltip),
     )

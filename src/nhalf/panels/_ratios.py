@@ -47,14 +47,14 @@ def ratio_chart(
         scale=alt.Scale(domain=kinds),
         legend=alt.Legend(title=None, symbolOpacity=1),
     )
-    domain = _domain([row["ratio"] for row in rows])
+    domain = ratio_domain([row["ratio"] for row in rows])
     scale = alt.Scale(type="log", nice=False, domain=domain, clamp=True)
     ratio = alt.Y(
         "ratio:Q",
         title=f"times {standard}",
         scale=scale,
         axis=alt.Axis(
-            values=_ticks(*domain),
+            values=ratio_ticks(*domain),
             labelExpr="format(datum.value, '~r') + '×'",
             labelOverlap=True,
         ),
@@ -89,14 +89,14 @@ def ratio_chart(
     return chart.add_params(common.pattern_choice(patterns)) if patterns else chart
 
 
-def _domain(ratios: list[float]) -> list[float]:
+def ratio_domain(ratios: list[float]) -> list[float]:
     """What the axis shows: 1 and most ratios; the few beyond lie at its edges."""
     ordered = sorted(ratios)
     low, high = ordered[len(ordered) // 25], ordered[-1 - len(ordered) // 25]
     return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ratio_ticks(low: float, high: float) -> list[float]:
     """Finer than decades: most kinds cost between nothing and a few times.
 
     Only ticks on the axis: a clamped scale would draw the others at its edges.

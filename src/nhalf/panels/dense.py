@@ -13,19 +13,19 @@ from nhalf.statistics.axes import axis
 from nhalf.units import format_rate, format_size
 
 PATTERNS = {
-    "dense-alltoall": "all to all: phase = distance to the receiver",
-    "dense-pairwise": "pairs: phase = distance within a pair",
-    "dense-cumulative": "pairs added one by one: phase = pairs",
-    "dense-random": "random pairs, drawn anew in each phase",
+    "dense-alltoall": "all to all, by distance",
+    "dense-pairwise": "pairs, by distance",
+    "dense-cumulative": "pairs, by their number",
+    "dense-random": "random pairs",
 }
 
 
 class Dense(Panel):
     title = "Dense traffic by phase"
     how_to_read = (
-        "All processes exchange messages at once, and from phase to phase with other partners: the "
-        "bytes that all of them move per second; a phase that falls below the others is one whose "
-        "partners share a narrow path."
+        "All processes exchange messages at once, from phase to phase with other partners (those "
+        "one rank further, one pair more, or drawn by lot): the bytes that all of them move per "
+        "second; a phase that falls below the others is one whose partners share a narrow path."
     )
     order = 65
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -22,6 +23,10 @@ LARGE_BYTES = 2**16
 RANKS_WITH_TEXT = 8
 """So many ranks leave room for a number in each cell."""
 
+RANKS_WITH_PLACES = 32
+"""So many ranks leave room for where they are beside the matrix."""
+
+HOST_LENGTH_MAX = 12
 CELLS_MAX = 12_000
 COLOUR_FACTOR_MIN = 1.25
 """The colours span at least this factor, so that noise does not look like a distance."""
@@ -41,14 +46,14 @@ class Distance(Panel):
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
         points = common.with_series(with_ranks(common.sound(data.summary)), data)
-        if points.is_empty():
+        if points["axes"].n_unique() < 2:
             return None
         sizes = some_sizes(points["bytes"].to_list())
         while len(sizes) > 2 and points.filter(pl.col("bytes").is_in(sizes)).height > CELLS_MAX:
             sizes = some_sizes(sizes, len(sizes) - 1)
         rows = [row for size in sizes for row in _rows(points.filter(bytes=size), data)]
         ranks = int(points.select(pl.max_horizontal("first", "second").max()).item()) + 1
-        chart = _matrix(rows, ranks)
+        chart = _matrix(rows, _names(points, data, ranks))
         here = {row["series"] for row in rows}
         order = [name for name in common.series_names(data) if name in here]
         choices = list(dict.fromkeys(row["choice"] for row in rows))
@@ -60,16 +65,38 @@ class Distance(Panel):
         )
 
 
-def _matrix(rows: list[common.Row], ranks: int) -> list[Any]:
+def _names(points: pl.DataFrame, data: ReportData, ranks: int) -> list[str]:
+    """How each rank is called beside the matrix: with its host or its core, where all agree."""
+    numbers = [str(rank) for rank in range(ranks)]
+    starts = points.unique(["run", "transport", "mpi", "ranks", "placement"]).to_dicts()
+    known = [places_of(data, start) for start in starts]
+    if ranks > RANKS_WITH_PLACES or any(len(places) < ranks for places in known):
+        return numbers
+    where = {tuple(_short(places)[:ranks]) for places in known}
+    if len(where) > 1:
+        return numbers
+    return [f"{number}{text}" for number, text in zip(numbers, where.pop(), strict=True)]
+
+
+def _short(places: list[Place]) -> list[str]:
+    """By rank ' · host' where there are several hosts, else ' · core N' where that is certain."""
+    if len({place.host for place in places}) > 1:
+        return [f" · {place.host.partition('.')[0][:HOST_LENGTH_MAX]}" for place in places]
+    return [f" · core {place.cpu}" if place.pinned else "" for place in places]
+
+
+def _matrix(rows: list[common.Row], names: list[str]) -> list[Any]:
     """Both halves of the matrix, with numbers where there is room."""
-    most = max([COLOUR_FACTOR_MIN, *(row["ratio"] for row in rows)])
+    ranks = len(names)
+    ordered = sorted(row["ratio"] for row in rows)
+    # A few far beyond the others have the last colour, too, or all others would look alike.
+    most = max(COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
     color = alt.Color(
         "ratio:Q",
         title="times the quickest pair",
         scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
         legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180),
     )
-    domain = list(range(ranks))
     layers: list[Any] = []
     # What was measured in one direction only is drawn in both.
     halves = [("first", "second"), ("second", "first")]
@@ -77,7 +104,7 @@ def _matrix(rows: list[common.Row], ranks: int) -> list[Any]:
         base = (
             alt.Chart()
             .transform_filter("datum.choice === chosen")
-            .encode(x=_rank_axis(x, domain), y=_rank_axis(y, domain))
+            .encode(x=_rank_axis(alt.X, x, names), y=_rank_axis(alt.Y, y, names))
         )
         layers.append(base.mark_rect().encode(color=color, tooltip=_tooltip()))
         if ranks <= RANKS_WITH_TEXT:
@@ -91,12 +118,19 @@ def _matrix(rows: list[common.Row], ranks: int) -> list[Any]:
     return layers
 
 
-def _rank_axis(field: str, domain: list[int]) -> Any:
-    channel = alt.X if field == "first" else alt.Y
-    axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False, domain=False, labelFlush=False)
-    return channel(
-        f"{field}:O", title="rank", scale=alt.Scale(domain=domain, padding=0.04), axis=axis
+def _rank_axis(channel: Any, field: str, names: list[str]) -> Any:
+    """One axis of the matrix; there is room for names on the left only."""
+    words = f"{json.dumps(names)}[datum.value]" if channel is alt.Y else "datum.value"
+    axis = alt.Axis(
+        labelAngle=0,
+        labelOverlap=True,
+        labelFlush=False,
+        ticks=False,
+        domain=False,
+        labelExpr=words,
     )
+    scale = alt.Scale(domain=list(range(len(names))), padding=0.04)
+    return channel(f"{field}:O", title="rank", scale=scale, axis=axis)
 
 
 def _tooltip() -> list[alt.Tooltip]:

@@ -10,6 +10,7 @@ from nhalf.panels import Panel, ReportData
 from nhalf.panels import _common as common
 from nhalf.panels._lines import count_axis, lines, some_sizes
 from nhalf.panels._pairs import load_ratios
+from nhalf.panels._ratios import ratio_domain, ratio_ticks
 from nhalf.statistics.intervals import ratio_interval
 from nhalf.units import format_size, format_time
 
@@ -28,12 +29,16 @@ class Load(Panel):
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
         rows = _rows(common.with_series(ratios, data))
-        scale = alt.Scale(type="log", nice=True)
+        domain = ratio_domain([row["ratio"] for row in rows])
         ratio = alt.Y(
             "ratio:Q",
             title="times one pair's latency",
-            scale=scale,
-            axis=alt.Axis(labelExpr="format(datum.value, '~r') + '×'", tickCount=5),
+            scale=alt.Scale(type="log", nice=False, domain=domain, clamp=True),
+            axis=alt.Axis(
+                values=ratio_ticks(*domain),
+                labelExpr="format(datum.value, '~r') + '×'",
+                labelOverlap=True,
+            ),
         )
         return lines(
             rows,

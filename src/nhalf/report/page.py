@@ -151,7 +151,7 @@ def _sureness(data: ReportData) -> list[tuple[str, str]]:
         (launches, words),
         (f"{int(data.summary['samples'].sum()):,}".replace(",", " "), "timed samples kept"),
         (
-            f"±{half * 100:.2g} %" if half is not None else "–",
+            common.half_width_text(half) if half is not None else "–",
             "typical 95 % interval, over launches",
         ),
         (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
