@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nhalf.importers._part import Part, Seconds
 
@@ -16,8 +17,7 @@ UNNAMED = "imported"
 Values = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(msgspec.Struct, frozen=True):
     """One point as a log has it: what is known of it, in nhalf's names and units.
 
     `samples_s` holds the one printed time of a message or an operation, or all samples where the
@@ -32,8 +32,8 @@ class Imported:
     ranks: int
     bytes_per_time: int
     table: int
-    axes: Mapping[str, str] = field(default_factory=dict)
-    values: Values = field(default_factory=dict)
+    axes: Mapping[str, str] = {}
+    values: Values = {}
     rank_s: Seconds = ()
     transport: str = "mpi"
     mpi: str = UNNAMED

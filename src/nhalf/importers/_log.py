@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from nhalf.errors import InputError, MissingError
 from nhalf.importers import PACKAGE, Imported, Importer
@@ -100,7 +104,9 @@ def read_text(text: str, ranks: int = 0) -> Log:
             continue
         # Tables of different parts are different tables.
         log.points.extend(
-            replace(point, table=(number << 20) + point.table, ranks=point.ranks or ranks)
+            msgspec.structs.replace(
+                point, table=(number << 20) + point.table, ranks=point.ranks or ranks
+            )
             for point in found
             if sound(point)
         )
@@ -117,7 +123,10 @@ def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tupl
     itself. A text without any header is tried with the formats that have none.
     """
     begins: list[tuple[str, int]] = []
+    marked = _marked(tuple(mark for kind in importers.values() for mark in kind.marks))
     for place, line in enumerate(lines):
+        if marked.search(line) is None:
+            continue
         for name, importer in importers.items():
             if importer.recognises(line):
                 if not begins or begins[-1][0] != name:
@@ -127,6 +136,12 @@ def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tupl
         return [(name, 0, len(lines)) for name, kind in importers.items() if kind.headless]
     ends = [*(place for _, place in begins[1:]), len(lines)]
     return [(name, place, end) for (name, place), end in zip(begins, ends, strict=True)]
+
+
+@functools.cache
+def _marked(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the words in a line: most lines have none."""
+    return re.compile("|".join(map(re.escape, marks)))
 
 
 def sound(point: Imported) -> bool:

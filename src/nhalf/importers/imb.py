@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
 
 from nhalf.importers import UNNAMED, Imported, Importer
 from nhalf.importers._part import RANKS_MOST, Part, is_row, is_time, ratio, slug
@@ -71,7 +73,7 @@ class Imb(Importer):
                 if points is None:
                     part.pass_over(place)
                 else:
-                    found += [replace(point, mpi=mpi) for point in points]
+                    found += [msgspec.structs.replace(point, mpi=mpi) for point in points]
         return found
 
 

@@ -160,6 +160,7 @@ def _point(
 
 def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
     """The points of every whole record of JSON in the text."""
+    decode = json.JSONDecoder().raw_decode
     table = _Table(number)
     place = 0
     for what, chunk in _chunks(text) if "{" in text else ():
@@ -167,7 +168,7 @@ def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
             table.ranks += 1
         elif what in ("record", "arguments"):
             try:
-                value, _ = json.JSONDecoder().raw_decode(chunk)
+                value, _ = decode(chunk)
             except (ValueError, RecursionError):
                 part.pass_over(min(place, len(part.lines) - 1))
                 value = None

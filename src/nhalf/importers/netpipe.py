@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+
+import msgspec
 
 from nhalf.importers import Imported, Importer
 from nhalf.importers._part import Part, is_row, is_time
@@ -65,7 +66,7 @@ class NetPipe(Importer):
                 verified=verified,
             )
             points[table, size_bytes] = point
-        return [replace(point, transport=transport) for point in points.values()]
+        return [msgspec.structs.replace(point, transport=transport) for point in points.values()]
 
 
 def _transport(line: str) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
 
 from nhalf.importers import Imported, Importer
 from nhalf.importers._part import RANKS_MOST, Part, is_row, is_time, ratio, slug
@@ -163,7 +165,11 @@ def _row(line: str, table: _Table, part: Part) -> list[Imported] | None:
     if any(cells.get(name) == 0 for name in timed):
         return []
     points = [_point(size_bytes, cells, name, table, part) for name in timed]
-    sound = [replace(point, verified=verdict == "pass") for point in points if point is not None]
+    sound = [
+        msgspec.structs.replace(point, verified=verdict == "pass")
+        for point in points
+        if point is not None
+    ]
     return sound if len(sound) == len(points) else None
 
 

