@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nhalf.errors import InputError
+from nhalf.store.places import places
+from nhalf.store.run import JOURNAL, Run
+
+WHERE = [
+    {"rank": 0, "host": "n1", "pid": 7, "cpu": 3, "allowed_cpus": [3], "numa": 1},
+    {"rank": 1, "host": "n1", "pid": 8, "cpu": 0, "allowed_cpus": [0, 1], "numa": 0},
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run.create(tmp_path / "run", {})
+
+
+def test_places_are_those_of_the_first_launch(run: Run) -> None:
+    start = {"event": "launch", "subject": "mpich", "ranks": 2, "asked_placement": "cores"}
+    with run.journal() as journal:
+        journal.append({**start, "placement": WHERE})
+        journal.append({**start, "placement": WHERE[::-1]})
+        journal.append({**start, "asked_placement": "free", "placement": []})
+    found = places(run)
+    assert set(found) == {("mpich", 2, "cores"), ("mpich", 2, "free")}
+    first, second = found["mpich", 2, "cores"]
+    assert (first.host, first.cpu, first.numa, first.pinned) == ("n1", 3, 1, True)
+    assert not second.pinned
+
+
+def test_a_run_without_launches_has_none(run: Run) -> None:
+    assert places(run) == {}
+
+
+def test_places_of_another_form_are_damage(run: Run) -> None:
+    with run.journal() as journal:
+        journal.append({"event": "launch", "subject": "mpich", "placement": 5})
+        journal.append({"event": "end"})
+    with pytest.raises(InputError, match=JOURNAL):
+        places(run)
