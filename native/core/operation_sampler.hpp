@@ -134,6 +134,8 @@ class OperationSampler {
   /// Below this multiple of the clock's floor the clock itself is seen in a time.
   static constexpr double coarse_factor = 10;
   static constexpr double untimed_weight = 0.25;
+  /// Clocks that may be wrong by more than this share of a time are worth an advice.
+  static constexpr double unsure_share = 0.5;
   static constexpr int warm_ups = 2;
   static constexpr std::size_t few = 5;
 
@@ -295,9 +297,16 @@ class OperationSampler {
       result.values.push_back({"late_share", late_count / (good_count + late_count)});
     }
     result.samples_s = std::move(used.samples_s);
+    advise(result, used.uncertainty_s() / operations, good_count == 0);
+  }
+
+  void advise(Measurement& result, double uncertainty_s, bool none_on_time) const {
     auto ordered = result.samples_s;
-    if (median(ordered) < coarse_factor * quality_.floor_s())
-      result.advice.emplace_back("timer-coarse");
+    const double time_s = median(ordered);
+    if (time_s < coarse_factor * quality_.floor_s()) result.advice.emplace_back("timer-coarse");
+    if (none_on_time) result.advice.emplace_back("late-starts");
+    if (conditions_.start != Start::barrier && uncertainty_s > unsure_share * time_s)
+      result.advice.emplace_back("clocks-unsure");
   }
 
   /// The order of roots: each operation of the chain begins where the one before it ended last.

@@ -11,8 +11,8 @@
 
 namespace nhalf {
 
-/// The model machine, whose ranks all claim one clock, and whose last rank hears of announcements
-/// later than the others.
+/// The model machine, where ranks of one host claim one clock; its last rank hears of announcements
+/// later than the others, and may set its clock.
 class Claiming {
  public:
   static constexpr const TransportInfo& info = ModelTransport::info;
@@ -22,10 +22,10 @@ class Claiming {
 
   int rank() const { return model_.rank(); }
   int size() const { return model_.size(); }
-  double now_s() const { return model_.now_s(); }
+  double now_s() const { return model_.now_s() + shift_s; }
   double clock_resolution_s() const { return model_.clock_resolution_s(); }
-  std::string clock_source() const { return "the one and only"; }
-  void idle_until(double clock_s) { model_.idle_until(clock_s); }
+  std::string clock_source() const { return "host " + std::to_string(rank() / ranks_per_host); }
+  void idle_until(double clock_s) { model_.idle_until(clock_s - shift_s); }
   void send(int peer, ConstBytes data) { model_.send(peer, data); }
   void recv(int peer, Bytes data) { model_.recv(peer, data); }
   void barrier() { model_.barrier(); }
@@ -38,6 +38,8 @@ class Claiming {
   std::string library() const { return model_.library(); }
 
   double delay_s = 0;
+  double shift_s = 0;
+  int ranks_per_host = 1000;
 
  private:
   ModelTransport& model_;

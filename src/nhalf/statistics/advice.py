@@ -77,6 +77,18 @@ ADVICES = (
         "a batch that is shorter than the demanded multiple of clock resolution and overhead",
     ),
     Advice(
+        "clocks-unsure",
+        "the ranks' clocks may be wrong by more than half of the time that was measured",
+        "look at start=barrier or start=rotating beside it, and leave the machine to itself",
+        "the uncertainty of the synchronised clocks, which the probe states",
+    ),
+    Advice(
+        "late-starts",
+        "no start was on time at all ranks, so the times hold how far apart they began",
+        "use at most as many ranks as there are cores, and leave the machine to itself",
+        "ranks learned of every common start when its time had passed",
+    ),
+    Advice(
         "bimodal",
         "the times fall into two states, and the value may lie in one of them or between",
         "look for what switches (clock speed, a neighbour, placement): fix the clock speed, "

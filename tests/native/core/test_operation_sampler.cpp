@@ -101,7 +101,8 @@ Measurement measured(const Asked& asked, const PatternInfo& info = operation) {
       GlobalClock<T> clock(t);
       clock.synchronise();
       if constexpr (requires { t.delay_s; }) t.delay_s = asked.delay_s;
-      OperationSampler<T> sampler(t, {.overhead_s = asked.overhead_s}, asked.effort, clock);
+      const ClockQuality quality{t.clock_resolution_s(), asked.overhead_s};
+      OperationSampler<T> sampler(t, quality, asked.effort, clock);
       auto found = sampler.measure(pattern, info, {.axes = Options::parse(asked.axes, ',')});
       if (t.rank() == 0) result = std::move(found);
     };
@@ -142,6 +143,7 @@ TEST_CASE("an operation takes from the first start to the last end, exactly") {
     CHECK(std::abs(value_of(ring, "skew_s")) <= 1e-12);
     CHECK(value_of(ring, "late_share") == 0);
     CHECK(value_of(ring, "own") == 42);
+    CHECK(ring.advice.empty());
     // Rank r has the token after r ways and passes it on.
     REQUIRE(ring.rank_s.size() == static_cast<std::size_t>(ranks));
     CHECK(std::abs(ring.rank_s[0] - ranks * way_s) <= 1e-12);
@@ -217,6 +219,7 @@ TEST_CASE("a start for which a rank was late does not count, but is counted") {
   const auto hopeless = measured<Ring>({.effort = {.slice_s = 10}, .delay_s = 1});
   CHECK(hopeless.stop == Stop::time);
   CHECK(value_of(hopeless, "late_share") == 1);
+  CHECK(hopeless.advice == std::vector<std::string>{"late-starts"});
   CHECK(value_of(hopeless, "skew_s") > 0.5);
   REQUIRE(!hopeless.samples_s.empty());
   CHECK(hopeless.samples_s[0] > 0.5);
@@ -254,6 +257,15 @@ TEST_CASE("the reading of the clock that lies in a time is subtracted once") {
     CHECK(time_of(found) == doctest::Approx(2 * g + way_s - 1e-6 / operations).epsilon(1e-9));
   }
   CHECK(time_of(measured<Ring>({.overhead_s = 1})) == 0);
+}
+
+TEST_CASE("times that clocks or starts leave in doubt carry an advice") {
+  const std::vector<std::string> unsure{"clocks-unsure"};
+  // Two ranks' clocks agree within half of a round trip, which is what the flat broadcast takes.
+  CHECK(measured<Flat>({.ranks = 2, .options = wrong}).advice == unsure);
+  CHECK(measured<Flat>({.ranks = 2, .options = wrong, .axes = "start=barrier"}).advice.empty());
+  CHECK(measured<Ring>({.options = "clock_resolution_s=1e-5"}).advice ==
+        std::vector<std::string>{"timer-coarse", "clocks-unsure"});
 }
 
 TEST_CASE("in long points the clocks are measured again, so that they stay as good as they were") {
