@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The longest time of all, where it is one that people notice: a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.findings import Finder, Finding
+from nhalf.panels import ReportData
+from nhalf.panels import _common as common
+from nhalf.units import format_time
+
+NOTICED_S = 0.1
+
+
+class LongWait(Finder):
+    """One sentence, or none."""
+
+    def find(self, data: ReportData) -> Iterator[Finding]:
+        """The slowest point, where it is slow enough."""
+        for row in common.sound(data.summary).sort("median_s").tail(1).to_dicts():
+            if row["median_s"] > NOTICED_S:
+                yield Finding(
+                    f"{common.full_name(row)} takes {format_time(row['median_s'])}.",
+                    importance=40,
+                    kind="long-wait",
+                    label="Long wait",
+                    figure=format_time(row["median_s"]),
+                )
