@@ -21,6 +21,8 @@ ADDED = {
     "pipes.hpp": "native/transports",
     "constant.py": "src/nhalf/models",
     "effort.py": "src/nhalf/panels",
+    "long_wait.py": "src/nhalf/findings",
+    "slowest_point.py": "src/nhalf/results",
     "aprun.py": "src/nhalf/launchers",
     "two_columns.py": "src/nhalf/importers",
 }
@@ -87,6 +89,8 @@ def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
     [
         ("nhalf.models", "Model", "constant"),
         ("nhalf.panels", "Panel", "effort"),
+        ("nhalf.findings", "Finder", "long-wait"),
+        ("nhalf.results", "Result", "slowest-point"),
         ("nhalf.launchers", "Launcher", "aprun"),
         ("nhalf.importers", "Importer", "two-columns"),
     ],
@@ -135,7 +139,10 @@ def test_they_are_measured_and_reported(
     arguments += ["--out", str(run)]
     if transport == "model":
         arguments += ["--model", "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"]
-    points = json.loads(python(tree, *arguments, native=native))["points"]
+    answer = json.loads(python(tree, *arguments, native=native))
+    points = answer["points"]
+    (slowest,) = answer["results"]["slowest_point"]["rows"]
+    assert slowest["median_s"] == max(point["median_s"] for point in points)
     median_s = {point["bytes"]: point["median_s"] for point in points}
     assert {point["pattern"] for point in points} == {"ask-twice"}
     assert set(median_s) >= {0, 1000}

@@ -119,6 +119,30 @@ def build_logp(
 
 
 @pytest.fixture
+def make_rings() -> Callable[..., pl.LazyFrame]:
+    """Every point of b_eff: random orders take `scattered` times as long; `columns` as above."""
+
+    def make(scattered: float = 1.0, libraries: Sequence[str] = ("mpich",), **columns: Any) -> Any:
+        lengths = [*(2**k for k in range(13)), *(round(4096 * 4 ** (j / 8)) for j in range(1, 9))]
+        given = {"launches": 2, "samples": 2, "noise": 0.0, "launch_noise": 0.001, **columns}
+        return pl.concat(
+            build_measurements(
+                libraries=libraries,
+                patterns=("ring",),
+                sizes=lengths,
+                axes=f"method={method},ring={ring}",
+                slower=dict.fromkeys(libraries, scattered if ring > 6 else 1.0),
+                seed=ring,
+                **given,
+            )
+            for ring in range(1, 37)
+            for method in ("sendrecv", "alltoallv", "nonblocking")
+        )
+
+    return make
+
+
+@pytest.fixture
 def point_event() -> Callable[..., dict[str, Any]]:
     """A point's event; columns may be given other values."""
 
