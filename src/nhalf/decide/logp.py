@@ -276,13 +276,25 @@ def _about_latency(found: LogP) -> Iterable[str]:
     half, latency = found.half_round_trip_s, found.latency_s
     if half is None or latency is None or found.identifiable is not False:
         return
-    own = found.busy_share is not None and found.busy_share.median > NEARLY
-    why = "the processors' own work, o_s + o_r, is nearly the whole way of a message here"
     yield (
-        f"L cannot be told from 0 ({_with_ends(latency)}), because "
-        f"{why if own and _sure(latency, half) else NOISY}; what can be used is half a round trip, "
-        f"the sum L + o_s + o_r: {_with_ends(half)}"
+        f"L cannot be told from 0 ({_with_ends(latency)}), because {_reason(found)}; what can be "
+        f"used is half a round trip, the sum L + o_s + o_r: {_with_ends(half)}"
     )
+
+
+def _reason(found: LogP) -> str:
+    """Why L cannot be told from 0."""
+    half, latency, busy = found.half_round_trip_s, found.latency_s, found.busy_share
+    if half is None or latency is None or busy is None or not _sure(latency, half):
+        return NOISY
+    if busy.median > 1:
+        return (
+            "o_s + o_r, timed apart, is more than the whole way of a message: a receive that has "
+            "to wait does part of its work before the message comes"
+        )
+    if busy.median > NEARLY:
+        return "the processors' own work, o_s + o_r, is nearly the whole way of a message here"
+    return NOISY
 
 
 def _about_parameterised(found: LogP) -> Iterable[str]:

@@ -18,10 +18,13 @@ BUSY = 0.5
 
 class Busy(Finder):
     def find(self, data: ReportData) -> Iterator[Finding]:
-        for row in with_series(data):
-            if row["identifiable"] is False:
-                yield _unknown(row)
-            elif row["busy_share_ci"] is not None and row["busy_share_ci"][0] > BUSY:
+        rows = with_series(data)
+        unknown = [row for row in rows if row["identifiable"] is False]
+        if unknown:
+            yield _unknown(unknown)
+        for row in rows:
+            share = row["busy_share_ci"]
+            if row["identifiable"] and share is not None and share[0] > BUSY:
                 yield _busy(row)
 
 
@@ -49,14 +52,25 @@ def _busy(row: dict[str, Any]) -> Finding:
     )
 
 
-def _unknown(row: dict[str, Any]) -> Finding:
+def _unknown(rows: list[dict[str, Any]]) -> Finding:
+    """Libraries whose latency cannot be told, in one finding; their reasons are in the panel."""
+    sums = ", ".join(
+        f"{row['series']} {format_time(row['half_round_trip_s'])} ({_ends(row)})" for row in rows
+    )
+    first = rows[0]
     return Finding(
-        f"{row['series']}: {row['doubts'][0]}.",
+        "The latency L of LogP, without the work of the processors, cannot be told from 0; what "
+        f"can be used is half a round trip, the sum L + o_s + o_r: {sums}.",
         importance=32,
         kind="latency-unknown",
         label="LogP",
-        figure=format_time(row["half_round_trip_s"]),
-        mpi=row["mpi"],
+        figure=format_time(first["half_round_trip_s"]),
+        mpi=first["mpi"],
         pattern="roundtrip",
         size_bytes=0,
     )
+
+
+def _ends(row: dict[str, Any]) -> str:
+    low_s, high_s = row["half_round_trip_s_ci"]
+    return f"{format_time(low_s)} to {format_time(high_s)}"

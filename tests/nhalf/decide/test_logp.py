@@ -287,14 +287,24 @@ def test_an_overhead_above_the_gap_is_named_and_not_clipped() -> None:
     assert not any(doubt.startswith("o_s exceeds") for doubt in found.doubts)
 
 
-def test_latency_below_0_is_named_and_not_clipped() -> None:
+@pytest.mark.parametrize(
+    ("send_s", "latency_s", "why"),
+    [
+        (6.5e-6, 0.0, "o_s + o_r, is nearly the whole way of a message"),
+        (8e-6, -1.5e-6, "o_s + o_r, timed apart, is more than the whole way"),
+    ],
+)
+def test_latency_of_0_and_below_is_named_and_not_clipped(
+    send_s: float, latency_s: float, why: str
+) -> None:
     def slow_send(pattern: str, size: int, time_s: float) -> float:
-        return 8e-6 if pattern == SEND else time_s
+        byte_s = GIVEN["G"] if (pattern, size) == (ROUND_TRIP, 1) else 0.0
+        return send_s if pattern == SEND else time_s - byte_s
 
     found = logp(ideal(change=slow_send))
-    assert values(found)["latency_s"] == pytest.approx(-1.5e-6 + GIVEN["G"], rel=1e-9)
+    assert values(found)["latency_s"] == pytest.approx(latency_s, abs=1e-17)
     assert found.identifiable is False
-    assert "o_s + o_r, is nearly the whole way" in found.doubts[0]
+    assert why in found.doubts[0]
 
 
 def test_launches_that_differ_are_the_other_reason() -> None:

@@ -47,4 +47,13 @@ def test_a_latency_that_cannot_be_told_is_a_doubt(make_logp: Make) -> None:
     assert finding.kind == "latency-unknown"
     assert finding.importance < 40
     assert finding.figure == "5 µs"
-    assert "mpich: L cannot be told from 0" in finding.text
+    assert "cannot be told from 0" in finding.text
+    assert finding.text.endswith("the sum L + o_s + o_r: mpich 5 µs (5 µs to 5 µs).")
+
+
+def test_libraries_whose_latency_cannot_be_told_share_a_finding(make_logp: Make) -> None:
+    unknown = {"o_s": 4e-6, "o_r": 3e-6, "L": -2e-6}
+    busy = make_logp(mpi="busy", o_s=3e-6, o_r=3e-6, L=2e-6)
+    first, second = found(pl.concat([make_logp(mpi=name, **unknown) for name in "ab"] + [busy]))
+    assert "a 5 µs (5 µs to 5 µs), b 5 µs" in first.text
+    assert (second.kind, second.mpi) == ("processors-busy", "busy")
