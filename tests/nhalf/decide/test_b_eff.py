@@ -10,9 +10,12 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import subprocess
+import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -460,3 +463,25 @@ def test_pingpong_of_the_same_run_stands_beside() -> None:
     assert found["pingpong_bandwidth_Bps"] == pytest.approx(8e8)
     assert found["pingpong_bandwidth_Bps_ci"] == pytest.approx([8e8, 8e8])
     assert pingpong(summarise(measurements), row | {"run": "neither"}) == {}
+
+
+@pytest.mark.skipif(not has_model(), reason="probe-model is not built")
+@pytest.mark.slow
+def test_the_whole_chain_gives_the_value_of_the_script(tmp_path: Path) -> None:
+    options = ",".join(f"{name}={value}" for name, value in GAPS.items())
+    arguments = ["run", "beff", "--transport", "model", "--model", options, "--ranks", "5"]
+    arguments += ["--bytes", "b_eff:16K", "--launches", "1", "--out", str(tmp_path / "r"), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nhalf", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [row] = json.loads(done.stdout)["results"]["b_eff"]["rows"]
+    whole, rings, random = own_b_eff(own_rates(5, GAPS))
+    assert row["missing"] == ""
+    assert (row["ranks"], row["longest_bytes"]) == (5, LONGEST)
+    assert row["b_eff_Bps"] == pytest.approx(whole, rel=1e-9)
+    assert row["rings_Bps"] == pytest.approx(rings, rel=1e-9)
+    assert row["random_Bps"] == pytest.approx(random, rel=1e-9)
