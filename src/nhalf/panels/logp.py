@@ -48,11 +48,16 @@ class LogP(Panel):
         kinds = list(QUANTITIES)
         base = alt.Chart().encode(
             x=common.size_axis(),
-            color=alt.Color("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
+            color=alt.Color(
+                "quantity:N",
+                title=None,
+                scale=alt.Scale(domain=kinds),
+                legend=alt.Legend(title=None, symbolOpacity=1),
+            ),
         )
         band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
         line = base.mark_line(strokeWidth=2).encode(y=time_axis)
-        marks = base.mark_point(filled=True, size=34).encode(
+        marks = base.mark_point(filled=True, size=34, opacity=1).encode(
             y=time_axis,
             shape=alt.Shape("quantity:N", title=None, scale=alt.Scale(domain=kinds)),
             tooltip=[
