@@ -26,6 +26,8 @@ AXES_POINT_BUDGET_S = 0.05
 """What a point of a pattern with further axes may take then: it has many short curves."""
 LAUNCHES_MIN = 2
 """So many launches are made even when the budget is spent: fewer give no interval over launches."""
+OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
+"""Unless they take longer than the budget by so many seconds and by this share of it."""
 _POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
 _COSTS_BELIEVED = 5
@@ -139,8 +141,11 @@ class Budget:
         return min(SLICE_MAX_S, max(SLICE_MIN_S, share_s - self.cost_s(group)))
 
     def spent(self, launch: int) -> bool:
-        """Whether there is no time for launch number `launch`, from 0."""
-        return launch >= LAUNCHES_MIN and time.monotonic() > self._ends_s
+        """Whether there is no time for launch number `launch`, from 0; the first is always made."""
+        over_s = time.monotonic() - self._ends_s
+        if launch < LAUNCHES_MIN:
+            return launch > 0 and over_s > max(OVERTIME_LEAST_S, OVERTIME_SHARE * self._budget_s)
+        return over_s > 0
 
     def _shares_s(self) -> dict[Group, float]:
         """The time of each group: what it needs at least, and its part of the rest."""

@@ -168,6 +168,18 @@ def test_what_is_spent_ends_the_run_but_for_the_first_launches(clock: Clock) -> 
     assert budget.slice_s(GROUP) == SLICE_MIN_S
 
 
+@pytest.mark.parametrize(("budget_s", "overtime_s"), [(10.0, 20.0), (300.0, 30.0)])
+def test_the_second_launch_has_some_overtime(
+    clock: Clock, budget_s: float, overtime_s: float
+) -> None:
+    budget = Budget(budget_s)
+    clock.now_s += budget_s + overtime_s - 0.1
+    assert not budget.spent(1)
+    clock.now_s += 0.2
+    assert budget.spent(1)
+    assert not budget.spent(0)
+
+
 def test_more_launches_than_planned_do_no_harm(clock: Clock) -> None:
     budget = Budget(10.0)
     budget.count(to_come(1, {0: 100}))
