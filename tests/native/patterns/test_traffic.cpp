@@ -83,7 +83,7 @@ TEST_CASE("every rule verifies for 2 to 17 ranks") {
             const bool right = pattern.verify();
             pattern.run(1);
             const auto values = named(pattern.values());
-            good += right && values.at("messages") == 256 * values.at("senders") ? 1 : 0;
+            good += right && values.at("messages") == 128 * values.at("senders") ? 1 : 0;
           } catch (const InputError&) {
             ++refused;
           }
@@ -108,7 +108,7 @@ TEST_CASE("what leaves the ranks is what the schedules say") {
       std::uint64_t messages = 0;
       const Destinations destinations(ranks, where);
       for (int rank = 0; rank < ranks; ++rank)
-        for (const auto& message : schedule({.messages = 256, .size_bytes = 1000, .seed = 9}, rank,
+        for (const auto& message : schedule({.messages = 128, .size_bytes = 1000, .seed = 9}, rank,
                                             destinations.of(rank))) {
           bytes += message.size_bytes;
           ++messages;
@@ -130,7 +130,7 @@ TEST_CASE("what leaves the ranks is what the schedules say") {
 }
 
 TEST_CASE("a wrong byte is found in any message") {
-  for (const std::size_t message : {0UL, 1UL, 100UL, 255UL}) {
+  for (const std::size_t message : {0UL, 1UL, 100UL, 127UL}) {
     std::atomic<int> right{0};
     on_ranks(2, [&](ProbeTransport& t) {
       const auto where = point("size_law=fixed", 1000);
@@ -144,7 +144,7 @@ TEST_CASE("a wrong byte is found in any message") {
 TEST_CASE("long messages are fewer") {
   on_ranks(2, [](ProbeTransport& t) {
     for (const auto& [size, messages] :
-         {std::pair{16384UL, 256.0}, {65536UL, 64.0}, {1UL << 20, 16.0}})
+         {std::pair{32768UL, 128.0}, {65536UL, 64.0}, {1UL << 20, 16.0}})
       CHECK(named(Made(t, point("to=neighbour", size)).values()).at("messages") == 2 * messages);
   });
 }
@@ -208,7 +208,7 @@ Found found(int ranks, const std::string& axes, std::size_t size_bytes) {
 // takes to receive the last window of messages; a gap is longer than both overheads.
 TEST_CASE("simulated: rates, delays and what is accepted, below and above saturation") {
   if (ProbeTransport::info.name != "model") return;
-  constexpr double count = 256;
+  constexpr double count = 128;
   constexpr double size = 1000;
   constexpr double gap_s = g + size * G;
   constexpr double way_s = o_s + size * G + L + o_r;
@@ -267,7 +267,7 @@ TEST_CASE("simulated: random traffic is accepted below saturation, and never mor
       CHECK(offered == doctest::Approx(one.values.at("saturated_Bps") * load / 100).epsilon(1e-9));
       CHECK(one.bytes / one.time_s <= offered * (1 + 1e-9));
       if (load < 100) {
-        // What is late at the end is at most the longest message: some mean sizes of 256.
+        // What is late at the end is at most the longest message: some mean sizes of 128.
         CHECK(one.bytes / one.time_s > 0.95 * offered);
       } else {
         // Without pauses but those before the first messages.
