@@ -9,7 +9,7 @@ inline constexpr AxisInfo distance_axes[] = {
     {"first", "0:ranks-2", "", "the rank that sends first"},
     {"second", "first+1:ranks-1", "", "the rank that answers"}};
 
-inline constexpr PatternInfo distance{
+inline constexpr PatternInfo distance_info{
     .name = "distance",
     .what = "ping-pong between any two ranks while all others wait; half the round trip",
     .messages_per_round = 2,
@@ -30,6 +30,6 @@ class Distance : public PingPongLoop<T> {
   }
 };
 
-NHALF_PATTERN(distance, Distance);
+NHALF_PATTERN(distance_info, Distance);
 
 }  // namespace nhalf
