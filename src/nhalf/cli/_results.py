@@ -16,8 +16,9 @@ def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> N
     for name, rows in found.items():
         kind = known[name]
         stdout_console().print(f"\n{kind.title}", markup=False)
-        cells = [[*_subject(row, titles), *(c.cell(row) for c in kind.columns)] for row in rows]
-        show_table(["library", "ranks", *(column.title for column in kind.columns)], cells)
+        columns = [c for c in kind.columns if any(row.get(c.name) is not None for row in rows)]
+        cells = [[*_subject(row, titles), *(c.cell(row) for c in columns)] for row in rows]
+        show_table(["library", "ranks", *(column.title for column in columns)], cells)
         for row in rows:
             for said in filter(None, [row.get("missing"), *row.get("doubts", [])]):
                 text = f"{', '.join(_subject(row, titles))} ranks: {said}"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from nhalf.panels import Panel, ReportData, Table
@@ -23,7 +25,11 @@ class BEff(Panel):
         found = data.results.get("b_eff", [])
         if not found:
             return None
-        columns = EffectiveBandwidth.columns
+        columns = [
+            replace(column, with_interval=True)
+            for column in EffectiveBandwidth.columns
+            if any(row.get(column.name) is not None for row in found)
+        ]
         names = ["run", "transport", "mpi", "ranks", "placement"]
         subjects = pl.DataFrame([{name: row[name] for name in names} for row in found])
         subjects = subjects.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))

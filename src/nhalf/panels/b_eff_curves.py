@@ -12,6 +12,7 @@ from nhalf.panels import _common as common
 from nhalf.units import format_rate, format_size
 
 KINDS = {"rings": "rings of neighbours", "random": "random orders"}
+LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
 
 
 class BEffCurves(Panel):
@@ -54,12 +55,12 @@ class BEffCurves(Panel):
         )
         line = base.mark_line(strokeWidth=2).encode(
             y=rate_axis,
-            strokeDash=alt.StrokeDash("kind:N", title=None, scale=kinds),
+            strokeDash=alt.StrokeDash("kind:N", title=None, scale=kinds, legend=LEGEND),
             opacity=common.faded(picked, 1),
         )
         marks = base.mark_point(filled=True, size=38).encode(
             y=rate_axis,
-            shape=alt.Shape("kind:N", title=None, scale=kinds),
+            shape=alt.Shape("kind:N", title=None, scale=kinds, legend=LEGEND),
             opacity=common.faded(picked, 1),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),

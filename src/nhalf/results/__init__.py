@@ -45,6 +45,8 @@ class Column:
     name: str
     title: str
     write: Callable[[Any], str] = str
+    with_interval: bool = True
+    """Whether there is room for the interval: a terminal is 120 letters wide."""
 
     def cell(self, row: Row) -> str:
         """The value as people read it: '1.23 GB/s ±2.1 %'."""
@@ -52,7 +54,7 @@ class Column:
         if value is None:
             return "–"
         interval = row.get(f"{self.name}_ci")
-        if interval is None or not value:
+        if interval is None or not value or not self.with_interval:
             return self.write(value)
         reach = max(value - interval[0], interval[1] - value) / abs(value)
         width = "unsure" if reach >= 1 else f"±{reach * 100:.2g} %"

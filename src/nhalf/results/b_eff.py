@@ -21,13 +21,12 @@ class EffectiveBandwidth(Result):
     parts: ClassVar[frozenset[str]] = patterns
     columns: ClassVar[Sequence[Column]] = (
         Column("b_eff_Bps", "b_eff", format_rate),
-        Column("b_eff_per_process_Bps", "per process", format_rate),
+        Column("b_eff_per_process_Bps", "per process", format_rate, with_interval=False),
         Column("longest_bytes", "L_max", format_size),
         Column("at_longest_Bps", "at L_max", format_rate),
-        Column("at_longest_per_process_Bps", "per process", format_rate),
-        Column("rings_at_longest_per_process_Bps", "rings only", format_rate),
-        Column("pingpong_bandwidth_Bps", "ping-pong", format_rate),
-        Column("pingpong_latency_s", "latency", format_time),
+        Column("rings_at_longest_Bps", "rings at L_max", format_rate, with_interval=False),
+        Column("pingpong_bandwidth_Bps", "ping-pong", format_rate, with_interval=False),
+        Column("pingpong_latency_s", "latency", format_time, with_interval=False),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:

@@ -67,3 +67,5 @@ def test_rows_name_their_subject_and_are_json(make_rings: Make) -> None:
 )
 def test_cells_are_values_with_their_half_width(row: dict[str, object], cell: str) -> None:
     assert Column("x_Bps", "x", format_rate).cell(row) == cell
+    narrow = Column("x_Bps", "x", format_rate, with_interval=False)
+    assert narrow.cell(row) == cell.partition(" ±")[0].partition(" unsure")[0]
