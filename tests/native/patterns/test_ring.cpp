@@ -82,6 +82,79 @@ TEST_CASE("one wrong byte is found: anywhere in the first message, at the ends i
     });
 }
 
+namespace {
+
+/// A transport whose calls all succeed, and whose messages never leave.
+class Silent : public ProbeTransport {
+ public:
+  explicit Silent(ProbeTransport&& good) : ProbeTransport(std::move(good)) {}
+  void exchange(int, ConstBytes out, int, Bytes in) {
+    if (marks_only && !out.empty()) in.front() = in.back() = out.front();
+  }
+  bool marks_only = false;
+};
+
+}  // namespace
+
+TEST_CASE("what an earlier point left in memory is no message") {
+  on_ranks(2, [&](ProbeTransport& t) {
+    for (int turn = 0; turn < 3; ++turn)
+      Ring<ProbeTransport>(t, point(1, "sendrecv", 1000)).verify();
+    Silent silent(std::move(t));
+    for (int number = 1; number < 20; ++number) {
+      Ring<Silent> nothing(silent, point(number, "sendrecv", 1000));
+      CHECK(!nothing.verify());
+    }
+    silent.marks_only = true;
+    for (int number = 2; number < 20; ++number) {
+      Ring<Silent> hollow(silent, point(number, "sendrecv", 1000));
+      CHECK(!hollow.verify());
+    }
+  });
+}
+
+namespace {
+
+/// Messages of a round of all ranks, where the transport counts them.
+template <class T>
+std::uint64_t counted(int ranks, int number, const char* method) {
+  std::uint64_t found = 0;
+  T::launch(0, nullptr, ranks, Options{}, [&](T& t) {
+    Ring<T> pattern(t, point(number, method, 100));
+    t.barrier();
+    const auto before = t.messages_sent();
+    t.barrier();
+    pattern.run(1);
+    t.barrier();
+    if (t.rank() == 0) found = t.messages_sent() - before;
+  });
+  return found;
+}
+
+/// Whether each round sends as many messages as the definition says.
+template <class T>
+void check_counts() {
+  if constexpr (requires(T& t) { t.messages_sent(); }) {
+    for (int ranks = 2; ranks <= 17; ++ranks)
+      for (const int number : {1, 2, 3, 4, 6, 7}) {
+        const std::uint64_t target = number == 1 ? 2 : number == 2 ? 4 : number == 3 ? 8 : 99;
+        const auto p = static_cast<std::uint64_t>(ranks);
+        const auto rings = std::max<std::uint64_t>(
+            1, std::min((10 * p + 4 * std::min(target, p)) / (10 * std::min(target, p)), p / 2));
+        // A ring of two has one message per rank, any other two.
+        const std::uint64_t in_pairs = p / rings == 2 ? 2 * (rings - p % rings) : 0;
+        for (const auto* method : methods)
+          CHECK(counted<T>(ranks, number, method) == 2 * p - in_pairs);
+      }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("messages of a round are those of the definition") {
+  check_counts<ProbeTransport>();
+}
+
 TEST_CASE("what is no point is refused") {
   on_ranks(2, [](ProbeTransport& t) {
     using Made = Ring<ProbeTransport>;
