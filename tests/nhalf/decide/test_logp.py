@@ -234,8 +234,14 @@ def test_what_slows_a_whole_launch_widens_no_ratio() -> None:
 
 
 def test_one_launch_leaves_open_whether_latency_is_more_than_0() -> None:
+    def slow_stream(pattern: str, size: int, time_s: float) -> float:
+        return time_s + 1.4e-5 if pattern == GAP else time_s
+
     found = logp(ideal(factors=(1.0,)))
     assert found.identifiable is None
+    assert logp(ideal(factors=(1.0,), change=slow_stream)).doubts == ()
+    (doubt,) = logp(ideal(change=slow_stream)).doubts
+    assert doubt.startswith("L of the parameterised model")
     assert values(found)["latency_s"] == pytest.approx(GIVEN["L"] + GIVEN["G"], rel=1e-9)
 
 
