@@ -27,7 +27,7 @@ inline constexpr AxisInfo traffic_axes[] = {
     {"seed", "1", "1", "of the random schedules"},
     {"scope", "all", "all", "on-node, off-node: only to ranks of the same host, of other hosts"}};
 
-inline constexpr PatternInfo traffic{
+inline constexpr PatternInfo traffic_info{
     .name = "traffic",
     .what = "all ranks send by a random schedule: how much of an offered load is accepted",
     .needs = "non-blocking",
@@ -212,6 +212,6 @@ class ScheduledTraffic : public Pattern {
   std::size_t paced_rounds_ = 0;
 };
 
-NHALF_PATTERN(traffic, ScheduledTraffic);
+NHALF_PATTERN(traffic_info, ScheduledTraffic);
 
 }  // namespace nhalf
