@@ -143,6 +143,53 @@ def make_rings() -> Callable[..., pl.LazyFrame]:
 
 
 @pytest.fixture
+def make_traffic() -> Callable[..., pl.LazyFrame]:
+    """A builder of traffic on a machine that accepts all up to a known share of what it can."""
+    return build_traffic
+
+
+def build_traffic(
+    *,
+    mpi: str = "mpich",
+    to: str = "uniform",
+    saturated_Bps: float = 8e9,
+    knee: float = 0.9,
+    senders: int = 4,
+    loads: Sequence[int] = (10, 25, 50, 75, 100, 150),
+    sizes: Sequence[int] = (16384,),
+    launches: int = 3,
+    axes: str = "",
+    **columns: Any,
+) -> pl.LazyFrame:
+    """Of x % of `saturated_Bps` what is accepted is no more than `knee` of it; load 0: all of it.
+
+    `axes` are further ones, 'name=value,'; a message waits 1 us times its load in percent.
+    """
+    moved_bytes = 1 << 20
+    frames = []
+    for load in loads:
+        offered_Bps = saturated_Bps * load / 100
+        accepted_Bps = min(offered_Bps, knee * saturated_Bps) if load else saturated_Bps
+        values = {
+            "messages": 128.0 * senders,
+            "saturated_Bps": saturated_Bps,
+            "senders": float(senders),
+        }
+        if load:
+            values |= {"offered_Bps": offered_Bps, "delay_s": load * 1e-6, "last_delay_s": 0.0}
+        frames.append(
+            build_measurements(
+                libraries=(mpi,), patterns=("traffic",), sizes=sizes, launches=launches, ranks=4,
+                noise=0.0, launch_noise=0.0, axes=f"{axes}load={load},to={to}",
+                bytes_per_time=moved_bytes, samples_s=[moved_bytes / accepted_Bps] * 3,
+                values=[{"name": name, "value": values[name]} for name in sorted(values)],
+                **columns,
+            )
+        )  # fmt: skip
+    return pl.concat(frames)
+
+
+@pytest.fixture
 def point_event() -> Callable[..., dict[str, Any]]:
     """A point's event; columns may be given other values."""
 

@@ -39,11 +39,13 @@ def lines(
     tooltip: Sequence[alt.Tooltip],
     choice: tuple[str, str] | None = None,
     level: float | None = None,
+    behind: Sequence[alt.Chart] = (),
 ) -> alt.TopLevelMixin:
     """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of x and y.
 
     `facets` names a field and the order of its values; `choice` a field of which one value is
-    shown at a time, and its title; `level` is marked by a dashed line.
+    shown at a time, and its title; `level` is marked by a dashed line. Layers `behind` the lines
+    have no fields of their own.
     """
     field, order = facets
     here = {row[field] for row in rows}
@@ -69,7 +71,7 @@ def lines(
         shape=alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale),
         tooltip=list(tooltip),
     )
-    layers = [base.mark_line(strokeWidth=2), marks]
+    layers = [*behind, base.mark_line(strokeWidth=2), marks]
     if level is not None:
         dashed = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6)
         layers.insert(0, dashed.encode(y=alt.datum(level)))

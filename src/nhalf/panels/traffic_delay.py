@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long messages wait until they are sent, over the load."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.panels import Panel, ReportData
+from nhalf.panels import _common as common
+from nhalf.panels._lines import lines
+from nhalf.panels._traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+
+
+class TrafficDelay(Panel):
+    title = "Waiting time under traffic"
+    how_to_read = (
+        "How long a message waits, on average, until its process comes to send it, because earlier "
+        "messages are still being sent and received: short at a low load, it grows steeply where "
+        "the machine is nearly saturated, at 100 %; a program whose load lies left of the steep "
+        "part has room to spare."
+    )
+    order = 57
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        rows = [row for row in traffic_rows(data) if row["delay"] is not None]
+        if not rows:
+            return None
+        delay = alt.Y(
+            "delay:Q",
+            title="mean waiting time",
+            scale=alt.Scale(type="log", nice=False, padding=8),
+            axis=alt.Axis(
+                values=common.log_ticks(row["delay"] for row in rows),
+                labelExpr=common.TIME_LABEL,
+                labelOverlap="greedy",
+            ),
+        )
+        load = alt.X(
+            "load:Q",
+            title="offered load, % of what goes through without pauses",
+            axis=alt.Axis(values=sorted({row["load"] for row in rows}), labelOverlap=True),
+        )
+        return lines(
+            rows,
+            load,
+            delay,
+            kinds=rules_of(rows),
+            facets=("series", common.series_names(data)),
+            tooltip=TOOLTIP,
+            choice=("setting", SETTING_TITLE),
+        )
