@@ -24,7 +24,7 @@ class Claiming {
   int size() const { return model_.size(); }
   double now_s() const { return model_.now_s() + shift_s; }
   double clock_resolution_s() const { return model_.clock_resolution_s(); }
-  std::string clock_source() const { return "host " + std::to_string(rank() / ranks_per_host); }
+  std::string clock_source() const { return "host " + std::to_string(rank() % hosts); }
   void idle_until(double clock_s) { model_.idle_until(clock_s - shift_s); }
   void send(int peer, ConstBytes data) { model_.send(peer, data); }
   void recv(int peer, Bytes data) { model_.recv(peer, data); }
@@ -39,7 +39,7 @@ class Claiming {
 
   double delay_s = 0;
   double shift_s = 0;
-  int ranks_per_host = 1000;
+  int hosts = 1;
 
  private:
   ModelTransport& model_;
