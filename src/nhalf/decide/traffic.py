@@ -19,6 +19,7 @@ from nhalf.results import SUBJECT
 from nhalf.statistics.axes import axis
 from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.statistics.values import value
+from nhalf.units import format_size
 
 PATTERN = "traffic"
 FALLBACKS = {
@@ -101,6 +102,16 @@ def traffic(measurements: pl.LazyFrame) -> list[Row]:
 def rule_name(row: Row) -> str:
     """Where messages go, as people read it: 'uniform', 'cube 4'."""
     return f"{row['to']} {row['distance']}" if row["to"] in STAGED else str(row["to"])
+
+
+def setting_name(row: Row) -> str:
+    """Mean size, and what is not as usual: '16 KiB' or '16 KiB, fixed sizes, on-node'."""
+    parts = [format_size(row["bytes"])]
+    laws = {"size_law": "{} sizes", "gap_law": "{} pauses", "scope": "{}", "seed": "seed {}"}
+    for name, words in laws.items():
+        if row[name] != FALLBACKS[name]:
+            parts.append(words.format(row[name]))
+    return ", ".join(parts)
 
 
 def per_sender(rows: pl.DataFrame) -> pl.DataFrame:

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from nhalf.decide.traffic import CURVE, PATTERN, launches, per_sender, rule_name
+from nhalf.decide.traffic import CURVE, PATTERN, launches, per_sender, rule_name, setting_name
 from nhalf.findings import Finder, Finding
 from nhalf.findings._contest import beyond
 from nhalf.findings._words import COSTLY, between, times, weight
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
-from nhalf.panels._traffic import setting_name
 
 RULE = ("to", "distance")
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.decide.traffic import CURVE, FALLBACKS, curves, launches, rule_name
+from nhalf.decide.traffic import CURVE, curves, launches, rule_name, setting_name
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
-from nhalf.units import format_rate, format_size, format_time
+from nhalf.units import format_rate, format_time
 
 SETTING_TITLE = "Mean size "
 TOOLTIP = [
@@ -52,16 +52,6 @@ def traffic_rows(data: ReportData) -> list[common.Row]:
 def rules_of(rows: list[common.Row]) -> list[str]:
     """The rules that are drawn, uniform first."""
     return sorted({row["kind"] for row in rows}, key=lambda name: (name != "uniform", name))
-
-
-def setting_name(row: common.Row) -> str:
-    """What one picture is about: '16 KiB', or '16 KiB, fixed sizes, on-node'."""
-    parts = [format_size(row["bytes"])]
-    laws = {"size_law": "{} sizes", "gap_law": "{} pauses", "scope": "{}", "seed": "seed {}"}
-    for name, words in laws.items():
-        if row[name] != FALLBACKS[name]:
-            parts.append(words.format(row[name]))
-    return ", ".join(parts)
 
 
 def _row(row: common.Row) -> common.Row:

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from nhalf.decide.traffic import PATTERN, rule_name, traffic
+from nhalf.decide.traffic import PATTERN, rule_name, setting_name, traffic
 from nhalf.results import Column, Result, Row
-from nhalf.units import format_rate, format_size
+from nhalf.units import format_rate
 
 
 def _percent(load_percent: float) -> str:
@@ -25,21 +25,24 @@ class Traffic(Result):
     parts: ClassVar[frozenset[str]] = patterns
     columns: ClassVar[Sequence[Column]] = (
         Column("rule", "to"),
-        Column("bytes", "mean size", format_size),
+        Column("setting", "mean size"),
         Column("senders", "senders"),
         Column("saturated_Bps", "without pauses", format_rate),
         Column("saturation_percent", "saturated from", _percent),
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """One row per curve over loads: the members that decide/traffic.py makes, and `rule`."""
-        return [{**row, "rule": rule_name(row)} for row in traffic(measurements)]
+        """One row per curve over loads: the members that decide/traffic.py makes, and two names."""
+        return [
+            {**row, "rule": rule_name(row), "setting": setting_name(row)}
+            for row in traffic(measurements)
+        ]
 
     def line(self, row: Row) -> str:
         """What goes through, and from which load on not all of it."""
-        rule, size, _, saturated, _ = (column.cell(row) for column in self.columns)
+        rule, setting, _, saturated, _ = (column.cell(row) for column in self.columns)
         what = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
-        known = f"{self.title} {what}, {size}: {saturated} without pauses"
+        known = f"{self.title} {what}, {setting}: {saturated} without pauses"
         if row["missing"]:
             return f"{known}; {row['missing']}"
         point = _percent(row["saturation_percent"])

@@ -64,9 +64,13 @@ def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
                 lines[f"{name} is absent: needs {info.needs}"] = None
             else:
                 few = [str(ranks) for ranks in block.ranks if ranks < info.ranks_min]
-                if few or not block.ranks:
-                    ranks = f"not measured with {', '.join(few)}" if few else "not measured"
-                    lines[f"{name} is {ranks}: it needs {info.ranks_min} ranks or more"] = None
+                if few:
+                    lines[
+                        f"{name} is not measured with {', '.join(few)}: "
+                        f"it needs {info.ranks_min} ranks or more"
+                    ] = None
+                if not block.ranks:
+                    lines[f"a part of {name} is left out: it is for machines of more cores"] = None
     return list(lines)
 
 

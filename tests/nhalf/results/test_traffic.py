@@ -54,6 +54,11 @@ def test_rows_are_plain_values(make_traffic: Make) -> None:
             "150 % of its load: offer more with --axis load",
         ),
         (
+            {"loads": (10, 50), "axes": "gap_law=fixed,scope=off-node,"},
+            "Traffic to uniform ranks, 16 KiB, fixed pauses, off-node: 8 GB/s ±0 % without pauses; "
+            "it is not saturated at 50 % of its load: offer more with --axis load",
+        ),
+        (
             {"loads": (0,)},
             "Traffic to uniform ranks, 16 KiB: 8 GB/s ±0 % without pauses; no load was offered: "
             "give --axis load=25,50,100",

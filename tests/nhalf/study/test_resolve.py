@@ -67,7 +67,7 @@ def test_a_study_goes_without_what_is_absent_and_says_so() -> None:
         "put is absent: needs one-sided",
         "later is absent: these probes do not know it",
         "crowd is not measured with 2: it needs 4 ranks or more",
-        "crowd is not measured: it needs 4 ranks or more",
+        "a part of crowd is left out: it is for machines of more cores",
     ]
 
 
