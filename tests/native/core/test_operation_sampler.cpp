@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -16,6 +17,7 @@
 #include "core/options.hpp"
 #include "core/statistics.hpp"
 #include "transports/model.hpp"
+#include "transports/threads.hpp"
 
 using namespace nhalf;
 
@@ -202,13 +204,31 @@ TEST_CASE("a chain of rotating roots takes p operations, each begun where the la
 }
 
 TEST_CASE("conditions that cannot be met are refused") {
-  CHECK_THROWS_AS(measured<Ring>({.axes = "start=rotating"}), InputError);
-  CHECK_THROWS_AS(measured<Flat>({.axes = "start=rotating,buffers=cold"}, rooted), InputError);
-  CHECK_THROWS_AS(measured<Flat>({.axes = "start=rotating,call=first"}, rooted), InputError);
-  CHECK_THROWS_AS(measured<Ring>({.axes = "call=first"}), InputError);
-  for (const auto* axis : {"start=now", "buffers=lukewarm", "call=last"})
-    CHECK_THROWS_AS(measured<Ring>({.axes = axis}), InputError);
+  const auto of = [](const PatternInfo& info, const std::string& axes) {
+    return Conditions::of(info, {.axes = Options::parse(axes, ',')});
+  };
+  CHECK_THROWS_AS(of(operation, "start=rotating"), InputError);
+  CHECK(of(rooted, "start=rotating").start == Conditions::Start::rotating);
+  for (const auto* axes : {"start=rotating,buffers=cold", "start=rotating,call=first", "start=now",
+                           "buffers=lukewarm", "call=last"})
+    CHECK_THROWS_AS(of(rooted, axes), InputError);
   CHECK(measured<Ring>({.axes = "start=sync,buffers=cold,call=steady"}).samples_s.size() > 0);
+}
+
+TEST_CASE("a transport that prepares nothing has no first calls") {
+  std::atomic<int> refused = 0;
+  // Not on fibers: the address sanitizer cannot follow exceptions there.
+  ThreadsTransport::launch(0, nullptr, 2, Options{}, [&](ThreadsTransport& t) {
+    Ring<ThreadsTransport> ring(t);
+    GlobalClock clock(t);
+    OperationSampler sampler(t, calibrate(t), Effort{}, clock);
+    try {
+      sampler.measure(ring, operation, {.axes = Options::parse("call=first", ',')});
+    } catch (const InputError&) {
+      ++refused;
+    }
+  });
+  CHECK(refused == 2);
 }
 
 TEST_CASE("a start for which a rank was late does not count, but is counted") {
