@@ -175,7 +175,7 @@ class ScheduledTraffic : public Pattern {
   /// the median of some trials, of fewer where they take long.
   double without_pauses_s() {
     constexpr std::size_t trials_most = 5;
-    constexpr double enough_s = 0.1;
+    constexpr double enough_s = 0.5;
     std::array<double, trials_most> times_s{};
     std::size_t trials = 0;
     for (double spent_s = 0; trials < trials_most && spent_s < enough_s; ++trials) {
