@@ -85,6 +85,11 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
             row[name] = interval.median if interval else None
             row[f"{name}_low"] = interval.low if interval else None
             row[f"{name}_high"] = interval.high if interval else None
+        if row["accepted_share"] is not None:
+            # No round ends before its schedule does, whatever a few launches leave open.
+            row["accepted_share_high"] = min(
+                row["accepted_share_high"], max(1, row["accepted_share"])
+            )
         found.append(row)
     return pl.DataFrame(found, infer_schema_length=None)
 

@@ -144,3 +144,14 @@ def test_curves_have_a_row_per_load(make_traffic: Make) -> None:
     found = curves(launches(make_traffic()))
     assert found["load_percent"].to_list() == [10, 25, 50, 75, 100, 150]
     assert found["accepted_Bps_low"].to_list() == pytest.approx(found["accepted_Bps"].to_list())
+
+
+def test_no_more_than_everything_is_accepted(make_traffic: Make) -> None:
+    frames = [
+        make_traffic(knee=knee, loads=(100,)).filter(pl.col("launch") == launch)
+        for launch, knee in enumerate((0.5, 0.9, 1.0))
+    ]
+    (row,) = traffic(pl.concat(frames))
+    low, high = row["loads"][0]["accepted_share_ci"]
+    assert low < 0.5
+    assert high == 1
