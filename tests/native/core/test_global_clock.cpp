@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "claiming.hpp"
+#include "../claiming.hpp"
 #include "core/clock.hpp"
 #include "core/global_clock.hpp"
 #include "core/options.hpp"

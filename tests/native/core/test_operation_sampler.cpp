@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "claiming.hpp"
+#include "../claiming.hpp"
 #include "core/clock.hpp"
 #include "core/global_clock.hpp"
 #include "core/operation_sampler.hpp"
