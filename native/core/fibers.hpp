@@ -11,7 +11,28 @@
 #include <stdexcept>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace nhalf {
+
+/// Tells the address sanitizer which stack is left and which one is entered; otherwise nothing.
+struct StackSwitch {
+#ifdef __SANITIZE_ADDRESS__
+  /// Before leaving; `saved` is null where nobody will come back.
+  static void leave(void** saved, const void* bottom, std::size_t size_bytes) {
+    __sanitizer_start_switch_fiber(saved, bottom, size_bytes);
+  }
+  /// After arriving; says where the stack that was left is.
+  static void arrive(void* saved, const void** bottom, std::size_t* size_bytes) {
+    __sanitizer_finish_switch_fiber(saved, bottom, size_bytes);
+  }
+#else
+  static void leave(void**, const void*, std::size_t) {}
+  static void arrive(void*, const void**, std::size_t*) {}
+#endif
+};
 
 /// Runs `count` bodies that give way to each other where they must wait.
 ///
@@ -30,7 +51,10 @@ class Fibers {
         auto& fiber = fibers_[current_];
         if (fiber.done || (!deadlocked_ && fiber.ready && !fiber.ready())) continue;
         moved = true;
+        void* saved = nullptr;
+        StackSwitch::leave(&saved, fiber.stack.get(), stack_bytes);
         swapcontext(&scheduler_, &fiber.context);
+        StackSwitch::arrive(saved, nullptr, nullptr);
         if (fiber.done) --left;
       }
       deadlocked_ = !moved;
@@ -44,7 +68,10 @@ class Fibers {
     if (ready()) return;
     auto& fiber = fibers_[current_];
     fiber.ready = ready;
+    void* saved = nullptr;
+    StackSwitch::leave(&saved, scheduler_stack_, scheduler_stack_bytes_);
     swapcontext(&fiber.context, &scheduler_);
+    StackSwitch::arrive(saved, &scheduler_stack_, &scheduler_stack_bytes_);
     fiber.ready = nullptr;
     if (!ready()) throw std::runtime_error("deadlock: every rank waits for another");
   }
@@ -75,6 +102,7 @@ class Fibers {
   static void enter(unsigned high, unsigned low) {
     const auto address = (static_cast<std::uintptr_t>(high) << 32) | low;
     auto& self = *reinterpret_cast<Fibers*>(address);
+    StackSwitch::arrive(nullptr, &self.scheduler_stack_, &self.scheduler_stack_bytes_);
     const auto index = self.current_;
     try {
       (*self.body_)(static_cast<int>(index));
@@ -82,10 +110,13 @@ class Fibers {
       if (!self.failure_) self.failure_ = std::current_exception();
     }
     self.fibers_[index].done = true;
+    StackSwitch::leave(nullptr, self.scheduler_stack_, self.scheduler_stack_bytes_);
   }
 
   std::vector<Fiber> fibers_;
   ucontext_t scheduler_{};
+  const void* scheduler_stack_ = nullptr;
+  std::size_t scheduler_stack_bytes_ = 0;
   std::size_t current_ = 0;
   bool deadlocked_ = false;
   std::exception_ptr failure_;
