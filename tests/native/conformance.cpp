@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every transport promises, and every pattern on it, for many numbers of ranks.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -12,7 +11,7 @@
 #include "core/buffer.hpp"
 #include "core/options.hpp"
 #include "core/sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
 #include "variations.hpp"
 
 using namespace nhalf;

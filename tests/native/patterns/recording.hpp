@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
 
 namespace nhalf {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases of the dense patterns: who meets whom.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -9,6 +8,11 @@
 #include <string>
 
 #include "recording.hpp"
+
+#include "patterns/dense_alltoall.hpp"
+#include "patterns/dense_cumulative.hpp"
+#include "patterns/dense_pairwise.hpp"
+#include "patterns/dense_random.hpp"
 
 using namespace nhalf;
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One to many, many to one, many to many.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "recording.hpp"
+
+#include "patterns/many_to_many.hpp"
+#include "patterns/many_to_one.hpp"
+#include "patterns/one_to_many.hpp"
 
 using namespace nhalf;
 

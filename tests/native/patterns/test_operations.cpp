@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of all ranks, one at a time, with every start that it can have.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <string>
@@ -8,7 +7,7 @@
 
 #include "core/global_clock.hpp"
 #include "core/operation_sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
 
 using namespace nhalf;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of ranks: which of them, what they send, and that they do not disturb each other where
 // nothing makes them.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <set>
@@ -9,6 +8,10 @@
 #include <vector>
 
 #include "recording.hpp"
+
+#include "patterns/distance.hpp"
+#include "patterns/pairs_bandwidth.hpp"
+#include "patterns/pairs_latency.hpp"
 
 using namespace nhalf;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pattern on every transport that starts its own ranks.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -8,7 +7,9 @@
 #include <utility>
 
 #include "core/sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
+
+#include "patterns/ring.hpp"
 
 using namespace nhalf;
 

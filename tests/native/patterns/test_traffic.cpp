@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traffic on every transport that starts its own ranks; on the simulated one, to the second.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,7 +10,9 @@
 #include <vector>
 
 #include "core/sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
+
+#include "patterns/traffic.hpp"
 
 using namespace nhalf;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machine takes exactly the time that LogGP says.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "core/sampler.hpp"
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
 
 using namespace nhalf;
 

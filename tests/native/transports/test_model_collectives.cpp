@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the simulated machine operations send the messages and take the time of their algorithms.
-#define NHALF_PROBE
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "patterns/all_patterns.hpp"
+#include "roster.hpp"
+
+#include "patterns/barrier.hpp"
+#include "patterns/ibarrier.hpp"
 
 using namespace nhalf;
 
