@@ -59,9 +59,10 @@ def test_holds_the_package_the_probes_and_the_sources_for_other_libraries(wheel:
     assert {f"nhalf/_native/bin/{probe}" for probe in PROBES} <= names
     ours = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
     assert ours <= names
-    for room in ("core", "transports", "patterns"):
-        for header in (ROOT / "native" / room).glob("*.hpp"):
-            assert f"nhalf/_native/include/{room}/{header.name}" in names
+    for room in ("core", "transports", "patterns", "algorithms"):
+        for header in (ROOT / "native" / room).rglob("*.hpp"):
+            path = header.relative_to(ROOT / "native").as_posix()
+            assert f"nhalf/_native/include/{path}" in names
     assert "nhalf/_native/include/patterns/all_patterns.hpp" in names
     strays = [n for n in names if not n.startswith(("nhalf/", "nhalf-")) or "__pycache__" in n]
     assert strays == []
