@@ -19,7 +19,7 @@ class CollectiveVariants(Panel):
         "started after a barrier is what most other benchmarks do, so its distance from 1× is how "
         "much they mislead."
     )
-    order = 57
+    order = 55
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
         ratios = varied(data.launches, data)
