@@ -11,6 +11,7 @@ import polars as pl
 
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
+from nhalf.statistics.advice import KEY
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 
 CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 1, 2**62))
@@ -73,6 +74,7 @@ class Contest:
 def contests(data: ReportData, pattern: str = common.MAIN_PATTERN) -> Iterator[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
     points = data.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
+    points = with_cores(points, data)
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
@@ -81,6 +83,15 @@ def contests(data: ReportData, pattern: str = common.MAIN_PATTERN) -> Iterator[C
         where = _where(data, named)
         titles = {name: data.titles.get(name, name) + where for name in libraries}
         yield Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named)
+
+
+def with_cores(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """The rows of points whose ranks had cores of their own.
+
+    Where ranks wait for each other's cores, times tell of the scheduler and not of the library.
+    """
+    crowded = data.summary.filter(pl.col("advice").list.contains("oversubscribed"))
+    return frame.join(crowded.select(KEY), on=KEY, how="anti", nulls_equal=True)
 
 
 def _where(data: ReportData, setting: dict[str, Any]) -> str:

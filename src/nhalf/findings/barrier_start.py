@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.findings import Finder, Finding
+from nhalf.findings._contest import with_cores
 from nhalf.findings._words import between, times
 from nhalf.panels import ReportData
 from nhalf.panels._collectives import VARIANTS, varied
@@ -21,7 +22,9 @@ MISLEADS = 1.1
 
 class BarrierStart(Finder):
     def find(self, data: ReportData) -> Iterator[Finding]:
-        ratios = varied(data.launches, data).filter(pl.col("variant") == VARIANTS["start=barrier"])
+        ratios = varied(with_cores(data.launches, data), data).filter(
+            pl.col("variant") == VARIANTS["start=barrier"]
+        )
         points = ratios.group_by("series", "mpi", "pattern", "bytes", maintain_order=True).agg(
             "ratio"
         )

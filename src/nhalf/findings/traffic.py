@@ -19,7 +19,8 @@ RULE = ("to", "distance")
 
 class Traffic(Finder):
     def find(self, data: ReportData) -> Iterator[Finding]:
-        rates = per_sender(launches(data.measurements))
+        crowded = pl.col("advice").list.contains("oversubscribed")
+        rates = per_sender(launches(data.measurements.filter(~crowded)))
         settings = [name for name in CURVE if name not in RULE]
         found = [_worst(frame, data) for _, frame in rates.group_by(settings, maintain_order=True)]
         worst = [finding for finding in found if finding is not None]

@@ -58,3 +58,13 @@ def test_a_barrier_that_changes_little_is_not(make_measurements: Measurements) -
         slower={"mpich": 1.05},
     )  # fmt: skip
     assert found("barrier-start", together, barrier) == []
+
+
+def test_ranks_without_cores_of_their_own_say_nothing_about_libraries(
+    make_measurements: Measurements,
+) -> None:
+    frame = make_measurements(
+        libraries=("fast", "slow"), patterns=("bcast",), sizes=(8, 64),
+        slower={"slow": 3.0}, noise=0.001, launch_noise=0.001, advice=["oversubscribed"],
+    )  # fmt: skip
+    assert found("collectives-small", frame) == []
