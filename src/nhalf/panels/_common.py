@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import altair as alt
@@ -39,6 +39,7 @@ SIZE_LABEL = (
 _SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
 TIME_LABEL = _SI_LABEL + "'s'"
 RATE_LABEL = _SI_LABEL + "'B/s'"
+LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
 
 Row = dict[str, Any]
 
@@ -48,15 +49,18 @@ def library_label(data: ReportData, transport: str, mpi: str) -> str:
     return data.titles.get(mpi, mpi) if mpi else transport
 
 
-def with_series(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+def with_series(
+    frame: pl.DataFrame, data: ReportData, on_axis: Collection[str] = ()
+) -> pl.DataFrame:
     """Adds `series`: the library's title and whatever else tells the curves of this data apart.
 
-    Not the further axes of a pattern: where they vary, its panel shows them in its own way.
+    Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
+    vary, its panel shows them in its own way.
     """
     varying = [
         name
         for name in ("transport", "algorithm", "ranks", "placement", "run")
-        if _tells_apart(data.summary, name)
+        if name not in on_axis and _tells_apart(data.summary, name)
     ]
 
     def label(row: Row) -> str:
@@ -200,6 +204,18 @@ def log_ticks(values: Iterable[float | None]) -> list[float]:
     last = math.ceil(math.log10(max(positive)))
     steps = (1, 2, 5) if last - first <= 3 else (1,)
     return [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+
+
+def log_axis(
+    field: str, title: str, rows: Iterable[Row], label: str, scale: alt.Scale = LOG_SCALE
+) -> alt.Y:
+    """A logarithmic axis of values: round ticks over what `rows` have in `field`, if anything.
+
+    `label` is TIME_LABEL or RATE_LABEL.
+    """
+    ticks = log_ticks(row.get(field) for row in rows)
+    axis = alt.Axis(values=ticks, labelExpr=label, labelOverlap="greedy")
+    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
 def color(

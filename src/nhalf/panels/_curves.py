@@ -6,9 +6,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import altair as alt
+import polars as pl
 
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
+
+
+def time_curves(points: pl.DataFrame, data: ReportData, title: str) -> alt.TopLevelMixin | None:
+    """The times of sound `points` on an axis called `title`; None where there are no points."""
+    if points.is_empty():
+        return None
+    series = common.with_series(points, data)
+    rows = common.time_rows(common.thin(series, ["series", "pattern"]))
+    return curves(
+        rows,
+        data,
+        common.log_axis("median", title, rows, common.TIME_LABEL),
+        ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
+        tooltip=[
+            alt.Tooltip("time:N", title="time"),
+            alt.Tooltip("interval:N", title="95 % interval"),
+            alt.Tooltip("launches:Q", title="launches"),
+        ],
+    )
 
 
 def curves(

@@ -48,17 +48,7 @@ def ratio_chart(
         legend=alt.Legend(title=None, symbolOpacity=1),
     )
     domain = ratio_domain([row["ratio"] for row in rows])
-    scale = alt.Scale(type="log", nice=False, domain=domain, clamp=True)
-    ratio = alt.Y(
-        "ratio:Q",
-        title=f"times {standard}",
-        scale=scale,
-        axis=alt.Axis(
-            values=ratio_ticks(*domain),
-            labelExpr="format(datum.value, '~r') + '×'",
-            labelOverlap=True,
-        ),
-    )
+    ratio = ratio_axis(domain, standard)
     base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
     if patterns:
         base = base.transform_filter(common.only_shown())
@@ -87,6 +77,21 @@ def ratio_chart(
         )
     )
     return chart.add_params(common.pattern_choice(patterns)) if patterns else chart
+
+
+def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
+    """The axis of `ratio` over a `ratio_domain`, in multiples of `standard`."""
+    low, high = domain
+    return alt.Y(
+        "ratio:Q",
+        title=f"times {standard}",
+        scale=alt.Scale(type="log", nice=False, domain=[low, high], clamp=True),
+        axis=alt.Axis(
+            values=ratio_ticks(low, high),
+            labelExpr="format(datum.value, '~r') + '×'",
+            labelOverlap=True,
+        ),
+    )
 
 
 def ratio_domain(ratios: list[float]) -> list[float]:

@@ -32,23 +32,13 @@ class BEffCurves(Panel):
         rows = _rows(common.with_series(points, data))
         names = sorted({row["series"] for row in rows})
         picked = common.highlight()
-        scale = alt.Scale(type="log", nice=False, padding=8)
-        rate_axis = alt.Y(
-            "rate:Q",
-            title="rate, all processes",
-            scale=scale,
-            axis=alt.Axis(
-                values=common.log_ticks(row["rate"] for row in rows),
-                labelExpr=common.RATE_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        rate_axis = common.log_axis("rate", "rate, all processes", rows, common.RATE_LABEL)
         kinds = alt.Scale(domain=list(KINDS.values()))
         base = alt.Chart().encode(
             x=common.size_axis("length of a message"), color=common.color(names)
         )
         band = base.mark_area().encode(
-            y=alt.Y("low:Q", scale=scale),
+            y=alt.Y("low:Q", scale=common.LOG_SCALE),
             y2="high:Q",
             detail="kind:N",
             opacity=common.faded(picked, 0.16),

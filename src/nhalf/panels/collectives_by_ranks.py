@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.panels import Panel, ReportData
 from nhalf.panels import _common as common
 from nhalf.panels._collectives import standard
-from nhalf.units import format_size
+from nhalf.panels._lines import some_sizes
 
 SIZES_SHOWN = 4
 
@@ -25,24 +25,15 @@ class CollectivesByRanks(Panel):
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
         points = common.sound(standard(data.summary))
-        several = pl.col("ranks").n_unique().over("mpi", "transport", "pattern", "bytes") > 1
-        points = points.filter(several)
+        points = common.with_series(points, data, on_axis=["ranks"])
+        points = points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
         if points.is_empty():
             return None
-        rows = _rows(points, data)
+        rows = _rows(points)
         patterns = sorted({row["pattern"] for row in rows})
         names = sorted({row["series"] for row in rows})
         ranks = sorted({row["ranks"] for row in rows})
-        time_axis = alt.Y(
-            "median:Q",
-            title="completion time",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(
-                values=common.log_ticks(row["median"] for row in rows),
-                labelExpr=common.TIME_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        time_axis = common.log_axis("median", "completion time", rows, common.TIME_LABEL)
         base = (
             alt.Chart(common.data_of(rows))
             .transform_filter(common.only_shown())
@@ -80,23 +71,13 @@ class CollectivesByRanks(Panel):
         )
 
 
-def _rows(points: pl.DataFrame, data: ReportData) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[common.Row]:
     """A few sizes of each operation, from the smallest to the largest."""
-    labelled = points.with_columns(
-        series=pl.Series(
-            [
-                common.library_label(data, transport, mpi)
-                for transport, mpi in points.select("transport", "mpi").iter_rows()
-            ],
-            dtype=pl.String,
+    shown = pl.concat(
+        operation.filter(
+            pl.col("bytes").is_in(some_sizes(operation["bytes"].to_list(), SIZES_SHOWN))
         )
-    )
-    rows = []
-    for (_,), frame in labelled.group_by("pattern", maintain_order=True):
-        sizes = frame["bytes"].unique().sort().to_list()
-        step = max(1, (len(sizes) - 1) / (SIZES_SHOWN - 1))
-        shown = {sizes[min(round(i * step), len(sizes) - 1)] for i in range(SIZES_SHOWN)}
-        for row in frame.filter(pl.col("bytes").is_in(shown)).sort("bytes").to_dicts():
-            drawn = common.time_rows(pl.DataFrame([row], schema=frame.schema))[0]
-            rows.append({**drawn, "ranks": row["ranks"], "size": format_size(row["bytes"])})
-    return rows
+        for _, operation in points.group_by("pattern", maintain_order=True)
+    ).sort("pattern", "bytes", "series", "ranks")
+    rows = common.time_rows(shown)
+    return [{**row, "ranks": ranks} for row, ranks in zip(rows, shown["ranks"], strict=True)]

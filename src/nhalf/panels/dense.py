@@ -40,16 +40,7 @@ class Dense(Panel):
         if points.is_empty():
             return None
         rows = _rows(common.with_series(points, data))
-        rate = alt.Y(
-            "rate:Q",
-            title="rate of all processes",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(
-                values=common.log_ticks(row["rate"] for row in rows),
-                labelExpr=common.RATE_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
         return lines(
             rows,
             count_axis("phase", "phase", [row["phase"] for row in rows]),

@@ -36,16 +36,7 @@ class Fan(Panel):
         if points.is_empty():
             return None
         rows = _rows(common.thin(common.with_series(points, data), ["series", "pattern"]))
-        time_axis = alt.Y(
-            "per_message:Q",
-            title="time per message",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(
-                values=common.log_ticks(row["per_message"] for row in rows),
-                labelExpr=common.TIME_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
         here = {row["kind"] for row in rows}
         return lines(
             rows,

@@ -10,7 +10,7 @@ from nhalf.panels import Panel, ReportData
 from nhalf.panels import _common as common
 from nhalf.panels._lines import count_axis, lines, some_sizes
 from nhalf.panels._pairs import load_ratios
-from nhalf.panels._ratios import ratio_domain, ratio_ticks
+from nhalf.panels._ratios import ratio_axis, ratio_domain
 from nhalf.statistics.intervals import ratio_interval
 from nhalf.units import format_size, format_time
 
@@ -30,20 +30,10 @@ class Load(Panel):
             return None
         rows = _rows(common.with_series(ratios, data))
         domain = ratio_domain([row["ratio"] for row in rows])
-        ratio = alt.Y(
-            "ratio:Q",
-            title="times one pair's latency",
-            scale=alt.Scale(type="log", nice=False, domain=domain, clamp=True),
-            axis=alt.Axis(
-                values=ratio_ticks(*domain),
-                labelExpr="format(datum.value, '~r') + '×'",
-                labelOverlap=True,
-            ),
-        )
         return lines(
             rows,
             count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
-            ratio,
+            ratio_axis(domain, "one pair's latency"),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", common.series_names(data)),
             tooltip=[

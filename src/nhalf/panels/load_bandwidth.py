@@ -28,16 +28,7 @@ class LoadBandwidth(Panel):
         if points["pairs"].n_unique() < 2:
             return None
         rows = _rows(common.with_series(points, data))
-        rate = alt.Y(
-            "rate:Q",
-            title="rate of all pairs",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(
-                values=common.log_ticks(row["rate"] for row in rows),
-                labelExpr=common.RATE_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
         return lines(
             rows,
             count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),

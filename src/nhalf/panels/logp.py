@@ -35,16 +35,7 @@ class LogP(Panel):
             return None
         names = sorted({row["series"] for row in rows})
         scale = alt.Scale(type="log", nice=False, padding=6)
-        time_axis = alt.Y(
-            "value:Q",
-            title="time per message",
-            scale=scale,
-            axis=alt.Axis(
-                values=common.log_ticks(row["value"] for row in rows),
-                labelExpr=common.TIME_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        time_axis = common.log_axis("value", "time per message", rows, common.TIME_LABEL, scale)
         kinds = list(QUANTITIES)
         base = alt.Chart().encode(
             x=common.size_axis(),

@@ -61,15 +61,9 @@ def _stripes() -> Any:
 
 def _curves(rows: list[common.Row], names: list[str]) -> list[Any]:
     """The measured dots and the lines of the segments."""
-    ticks = common.log_ticks(row.get("time") for row in rows)
     base = alt.Chart().encode(
         x=common.size_axis(),
-        y=alt.Y(
-            "time:Q",
-            title="time of one message",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(values=ticks, labelExpr=common.TIME_LABEL, labelOverlap="greedy"),
-        ),
+        y=common.log_axis("time", "time of one message", rows, common.TIME_LABEL),
         color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
     )
     library = alt.Tooltip("series:N", title="library")

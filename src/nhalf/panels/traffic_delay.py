@@ -25,16 +25,7 @@ class TrafficDelay(Panel):
         rows = [row for row in traffic_rows(data) if row["delay"] is not None]
         if not rows:
             return None
-        delay = alt.Y(
-            "delay:Q",
-            title="mean waiting time",
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            axis=alt.Axis(
-                values=common.log_ticks(row["delay"] for row in rows),
-                labelExpr=common.TIME_LABEL,
-                labelOverlap="greedy",
-            ),
-        )
+        delay = common.log_axis("delay", "mean waiting time", rows, common.TIME_LABEL)
         load = alt.X(
             "load:Q",
             title="offered load, % of what goes through without pauses",

@@ -68,6 +68,37 @@ def test_ranks_are_on_the_axis_where_there_are_several(make_measurements: Measur
     assert large == {2: "2 µs", 4: "6 µs"}
 
 
+def test_lines_over_ranks_keep_runs_and_placements_apart(
+    make_measurements: Measurements,
+) -> None:
+    frames = [
+        exact(make_measurements, patterns=("bcast",), ranks=ranks, run=run, placement=placement)
+        for ranks in (2, 4)
+        for run, placement in (("night", "cores"), ("night", "free"), ("day", "cores"))
+    ]
+    alone = exact(make_measurements, patterns=("bcast",), ranks=8, run="noon", placement="cores")
+    rows = rows_of("collectives-by-ranks", report(*frames, alone))
+    lines = {"mpich, cores, night", "mpich, free, night", "mpich, cores, day"}
+    drawn = [(row["series"], row["bytes"], row["ranks"]) for row in rows]
+    assert sorted(drawn) == sorted(
+        (line, size, ranks) for line in lines for size in (4, 5000) for ranks in (2, 4)
+    )
+
+
+def test_lines_over_ranks_are_of_some_sizes_of_each_operation(
+    make_measurements: Measurements,
+) -> None:
+    sizes = {"bcast": range(1, 11), "reduce": range(4, 12, 4)}
+    frames = [
+        make_measurements(patterns=(pattern,), sizes=tuple(sizes[pattern]), ranks=ranks)
+        for pattern in sizes
+        for ranks in (2, 4)
+    ]
+    rows = rows_of("collectives-by-ranks", report(*frames))
+    drawn = [(row["pattern"], row["bytes"]) for row in rows if row["ranks"] == 4]
+    assert drawn == [*(("bcast", size) for size in (1, 4, 7, 10)), ("reduce", 4), ("reduce", 8)]
+
+
 def test_conditions_are_multiples_of_the_standard(make_measurements: Measurements) -> None:
     usual = exact(make_measurements, patterns=("allreduce",))
     others = [
