@@ -4,7 +4,7 @@
 #include <climits>
 #include <vector>
 
-#include "core/block_operation.hpp"
+#include "patterns/alltoall.hpp"
 
 namespace nhalf {
 
@@ -15,16 +15,16 @@ inline constexpr PatternInfo alltoallv_info{
     .timing = Timing::operation,
     .axes = in_place_axes};
 
+/// Its buffers, their blocks and what is checked are those of alltoall.
 template <Collectives T>
-class Alltoallv : public BlockOperation<T> {
+class Alltoallv : public Alltoall<T> {
  public:
   Alltoallv(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, room(transport, point), room(transport, point)) {
+      : Alltoall<T>(transport, addressable(transport, point)) {
     for (int rank = 0; rank < transport.size(); ++rank) {
       counts_.push_back(static_cast<int>(point.size_bytes));
       offsets_.push_back(rank * counts_.back());
     }
-    aim();
   }
 
   void run(std::uint64_t rounds) override {
@@ -33,26 +33,15 @@ class Alltoallv : public BlockOperation<T> {
   }
 
  protected:
-  void aim() final {
-    this->out_ = this->out_buffer_.bytes();
-    this->in_ = this->in_place_ ? this->out_ : this->in_buffer_.bytes();
-  }
-  [[nodiscard]] std::uint32_t given_seed(int block) const override {
-    return this->seed(this->transport_.rank(), block);
-  }
-  [[nodiscard]] std::uint32_t got_seed(int block) const override {
-    return this->seed(block, this->transport_.rank());
-  }
-
   std::vector<int> counts_;
   std::vector<int> offsets_;
 
  private:
-  static std::size_t room(const T& transport, const Case& point) {
-    const auto room_bytes = BlockOperation<T>::per_rank(transport, point);
-    if (room_bytes > INT_MAX)
+  /// A case whose offsets can be named, before there is memory for it.
+  static const Case& addressable(const T& transport, const Case& point) {
+    if (Alltoall<T>::per_rank(transport, point) > INT_MAX)
       throw InputError("offsets above 2147483647 bytes do not fit alltoallv");
-    return room_bytes;
+    return point;
   }
 };
 
