@@ -17,6 +17,12 @@ _SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
 _DURATION_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SIZE_BYTES_MAX = 2**40
+_NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_TIME = re.compile(_NUMBER + r"\s*(ns|us|µs|μs|ms|s)")
+_TIME_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
+_RATE = re.compile(_NUMBER + r"\s*([kKMGT]?)(i?)(B|bit)/s")
+_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_SHARE = re.compile(_NUMBER + r"\s*(%?)")
 
 
 def parse_size(text: str) -> int:
@@ -42,6 +48,39 @@ def parse_duration(text: str) -> float:
     if match is None or float(match[1]) <= 0:
         raise InputError(f"{text!r} is not a duration", "write 500ms, 60s, 2m or 1h")
     return float(match[1]) * _DURATION_S[match[2] or "s"]
+
+
+def parse_time(text: str) -> float:
+    """Seconds from '250ns', '3us', '3.2 µs', '1.5 ms' or '2 s'; the unit is needed.
+
+    Raises InputError when the text is not a positive time.
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None or not 0 < float(match[1]) < math.inf:
+        raise InputError(f"{text!r} is not a time", "write 250ns, 3us, 1.5 ms or 2 s")
+    return float(match[1]) * _TIME_S[match[2]]
+
+
+def parse_rate(text: str) -> float:
+    """Bytes per second from '1.2 GB/s', '117 MiB/s' or '950 Mbit/s'; the unit is needed.
+
+    Raises InputError when the text is not a positive rate. 'Gb/s' and 'Gbps' are refused: whether
+    bits or bytes are meant is a factor of eight.
+    """
+    match = _RATE.fullmatch(text.strip())
+    if match is None or not 0 < float(match[1]) < math.inf:
+        raise InputError(f"{text!r} is not a rate", "write 1.2 GB/s, 117 MiB/s or 950 Mbit/s")
+    factor = (_BINARY if match[3] else _DECIMAL)[match[2].upper()]
+    return float(match[1]) * factor / (8 if match[4] == "bit" else 1)
+
+
+def parse_share(text: str) -> float:
+    """A fraction from '10%' or '0.1'; raises InputError when the text is neither."""
+    match = _SHARE.fullmatch(text.strip())
+    share = float(match[1]) / (100 if match[2] else 1) if match else math.inf
+    if not math.isfinite(share):
+        raise InputError(f"{text!r} is not a share", "write 10% or 0.1")
+    return share
 
 
 def format_size(size_bytes: float) -> str:

@@ -275,7 +275,7 @@ def _compare_curve(
 ) -> CurveRatio:
     """The verdict on one curve; `rows` has bytes, launch, a_s and b_s, both positive."""
     sizes = rows["bytes"].unique().sort().to_numpy()
-    a, b = (_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
+    a, b = (launch_matrix(rows, sizes, name) for name in ("a_s", "b_s"))
     level, by_size = ratio_intervals(np.log(b / a), confidence)
     curve = Ratio(*(math.exp(x) for x in level))
     a_s, b_s = (launch_intervals(matrix.T)[0] for matrix in (a, b))
@@ -289,7 +289,7 @@ def _compare_curve(
     return CurveRatio(point, *libraries, len(a), curve, verdict, found)
 
 
-def _matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
+def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
     """A column as (launches, sizes), NaN where a launch lacks a size.
 
     Launches that lack more than half of the sizes (cut short) are left out, unless all do.

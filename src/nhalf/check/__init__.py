@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Acceptance: does a run meet what was promised, by a vendor, by a former run or by a model?"""

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is expected: a file of promises, a former run or a machine; and the check against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+import nhalf.machines
+from nhalf.check.against import TOLERANCE, against_machine, against_run, model_notes
+from nhalf.check.expectations import POINT_METRICS, read_expectations
+from nhalf.check.intervals import CONFIDENCE
+from nhalf.check.measured import Measured, only
+from nhalf.check.promise import answers, verified
+from nhalf.check.typed_toml import read_toml
+from nhalf.check.verdict import Check, Kind
+from nhalf.errors import InputError, unknown
+from nhalf.machines import machine
+from nhalf.statistics.summary import launch_medians
+from nhalf.store.run import DESCRIPTION, Run
+
+MACHINES = Path(nhalf.machines.__path__[0])
+
+NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
+
+
+def check(
+    measurements: pl.LazyFrame,
+    expect: str,
+    *,
+    tolerance: float | None = None,
+    pattern: str = "",
+    mpi: str = "",
+) -> Check:
+    """The measurements of one run against a file, a run directory or the name of a machine.
+
+    `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
+    that do not say theirs. `pattern` and `mpi` narrow down what is expected, too. Raises InputError
+    for what is neither of the three.
+    """
+    path, kind = find(expect)
+    chosen = only(only(measurements, "pattern", pattern), "mpi", mpi)
+    measured = Measured(chosen)
+    verdict = verified(measured)
+    if kind == "expectations":
+        expectations = read_expectations(path, read_toml(path), tolerance)
+        others = any(one.metric not in POINT_METRICS for one in expectations)
+        found = answers(measured, expectations)
+        return Check(kind, CONFIDENCE, (verdict, *found), notes=(NOT_SHARED,) if others else ())
+    tolerance = TOLERANCE if tolerance is None else tolerance
+    notes: list[str] = []
+    if kind == "baseline":
+        former = launch_medians(Run.open(path).measurements())
+        former = _only(former, pattern, mpi)
+        found, missing = against_run(measured, former, tolerance)
+    else:
+        known = _narrowed(machine.read(path), pattern, mpi)
+        found, missing = against_machine(measured, known, tolerance)
+        notes = model_notes(known, tolerance)
+    return Check(kind, CONFIDENCE, (verdict, *found), tuple(missing), tuple(notes))
+
+
+def find(expect: str) -> tuple[Path, Kind]:
+    """Where it is and what it is; a name without a file is that of a machine we know."""
+    path = Path(expect)
+    if not path.exists():
+        names = sorted(file.stem for file in MACHINES.glob("*.toml"))
+        if expect in names:
+            return MACHINES / f"{expect}.toml", "machine"
+        if path.suffix or path.parent != Path():
+            raise InputError(f"{expect} is not there", "name a file, a run directory or a machine")
+        raise unknown("machine or file", expect, names)
+    if path.is_dir() or ((path.parent / DESCRIPTION).is_file() and path.suffix != ".toml"):
+        return path, "baseline"
+    content = read_toml(path)
+    if "expect" in content:
+        return path, "expectations"
+    if "models" in content or "schema" in content:
+        return path, "machine"
+    raise InputError(
+        f"{path} holds neither expectations nor a machine",
+        "write [[expect]] tables, or name a file of nhalf fit",
+    )
+
+
+def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
+    """The launch medians with one pattern, and of one library where it is known by that name."""
+    if pattern:
+        medians = medians.filter(pl.col("pattern") == pattern)
+    ours = medians.filter(pl.col("mpi") == mpi)
+    return medians if ours.is_empty() else ours
+
+
+def _narrowed(known: machine.Machine, pattern: str, mpi: str) -> machine.Machine:
+    """The machine with the models that `_only` would leave."""
+    models = [model for model in known.models if pattern in ("", model.pattern)]
+    ours = [model for model in models if model.mpi == mpi]
+    return msgspec.structs.replace(known, models=tuple(ours or models))
