@@ -46,6 +46,13 @@ $(VENV)/stamp-test: locks/test.txt $(VENV)/stamp-run
 	@$(VENV)/bin/python -m pip install $(PIP_FLAGS) -r locks/test.txt
 	@touch $@
 
+# Installed as locked, without what is left out there.
+build/reframe/stamp: locks/reframe.txt tools/bootstrap
+	@echo "nhalf: setting up ReFrame, which exports are tried with, in $(@D)"
+	@mkdir -p $(@D) && tools/bootstrap $(@D)
+	@$(@D)/bin/python -m pip install $(PIP_FLAGS) --no-deps -r locks/reframe.txt
+	@touch $@
+
 # The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
 # an mpiexec beside nhalf. build/wheel keeps the object files for the next time.
 build/dist/stamp: $(SOURCES) $(BUILD)/stamp
@@ -85,7 +92,7 @@ bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in d
 
 PYTHON_TREE := src tools tests examples
 
-test-setup: $(VENV)/stamp-test $(VENV)/stamp-mpi
+test-setup: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 	@tools/test_packages build/debian
 
 lint: $(VENV)/stamp-test ## formatting, types and style
@@ -107,7 +114,7 @@ test-native: $(BUILD)/stamp
 docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
-test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi
+test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 	@export NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) \
 	  NHALF_NATIVE_DIR=$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native); \
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile

@@ -43,7 +43,7 @@ def test_every_import_is_declared() -> None:
     assert missing == {}
 
 
-@pytest.mark.parametrize("name", ["build", "run", "test"])
+@pytest.mark.parametrize("name", ["build", "run", "test", "reframe"])
 def test_locks_pin_everything_by_hash_and_name_no_place(name: str) -> None:
     text = (ROOT / "locks" / f"{name}.txt").read_text(encoding="utf-8")
     assert "://" not in text
@@ -64,6 +64,7 @@ def test_locks_pin_everything_by_hash_and_name_no_place(name: str) -> None:
         ("test", PROJECT["dependency-groups"]["test"]),
         ("test", PROJECT["dependency-groups"]["lint"]),
         ("test", PROJECT["dependency-groups"]["docs"]),
+        ("reframe", PROJECT["dependency-groups"]["reframe"]),
     ],
 )
 def test_locks_hold_what_is_declared(name: str, lines: list[str]) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as xml
@@ -16,7 +15,7 @@ from nhalf.errors import MissingError
 from nhalf.statistics.intervals import Interval
 
 ROOT = Path(__file__).resolve().parents[3]
-REFRAME = Path(os.environ.get("NHALF_REFRAME", ROOT / "build" / "reframe"))
+REFRAME = ROOT / "build" / "reframe"
 NASTY = 'a<b & "c" \x00\x1b[31m\ud800 ]]> µ 漢'
 
 VALIDATE = """
@@ -101,7 +100,7 @@ def test_nothing_asked_is_a_document_too() -> None:
 def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
     python = REFRAME / "bin" / "python"
     if not python.exists():
-        pytest.skip("ReFrame, which brings the schema, is missing: run `make test-reframe-setup`")
+        pytest.skip("ReFrame, which brings the schema, is missing: run `make test-setup`")
     path = tmp_path / "junit.xml"
     write_junit(path, written(strict))
     done = subprocess.run(
