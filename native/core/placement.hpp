@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/networks.hpp"
 
 namespace nhalf {
 
@@ -32,11 +33,13 @@ inline std::string host_name() {
   return host;
 }
 
-/// Host, process, core and NUMA domain of the calling thread, as one JSON object.
-inline std::string placement_of(int rank) {
+/// Host, process, core and NUMA domain of the calling thread, and the networks through which its
+/// process talks to the addresses of other hosts by now, as one JSON object.
+inline std::string placement_of(int rank, const std::set<std::string>& peers = {}) {
   unsigned cpu = 0;
   unsigned numa = 0;
   getcpu(&cpu, &numa);
+  const auto used = networks_in_use(peers);
   return json::Object{}
       .add("rank", rank)
       .add("host", host_name())
@@ -44,6 +47,9 @@ inline std::string placement_of(int rank) {
       .add("cpu", cpu)
       .add("allowed_cpus", allowed_cpus())
       .add("numa", numa)
+      .add("networks", used.networks)
+      .add("addresses", used.addresses)
+      .add("fabrics", fabrics())
       .text();
 }
 

@@ -188,7 +188,9 @@ std::string answer(Session& session, const std::string& line) {
 /// The life of one rank: introduces itself, then answers lines until there are no more.
 void serve(ProbeTransport& transport) {
   Session session{transport};
-  auto placement = transport.gather(nhalf::placement_of(transport.rank()));
+  const auto peers =
+      nhalf::addresses_of_peers(nhalf::gather_everywhere(transport, nhalf::addresses_as_text()));
+  auto placement = transport.gather(nhalf::placement_of(transport.rank(), peers));
   const bool writes = transport.rank() == 0;
   if (writes)
     nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));

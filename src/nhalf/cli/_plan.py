@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,17 @@ from nhalf.units import parse_duration
 
 if TYPE_CHECKING:
     from nhalf.study.plan import Block, Plan
+    from nhalf.study.site import Site
 
 
-def plan_of(study: str, options: Mapping[str, Any], given: Collection[str]) -> Plan:
+def site_of(options: Mapping[str, Any]) -> Site:
+    """Where to measure, as the options and the surroundings tell."""
+    from nhalf.study.site import find_site
+
+    return find_site(options["hosts"], host_file(options), options["launcher"])
+
+
+def plan_of(study: str, options: Mapping[str, Any], given: Collection[str], site: Site) -> Plan:
     """The plan of a study, or of the options alone where `study` is ''.
 
     `given` are the options that the user named: they override what a study says. Raises
@@ -29,11 +36,14 @@ def plan_of(study: str, options: Mapping[str, Any], given: Collection[str]) -> P
         options = {**options, "pattern": patterns_of(options["style"], options["pattern"])}
     budget_s = parse_duration(options["budget"]) if options["budget"] else 0.0
     if study:
-        chosen = catalogue.study(study, _cores())
-        blocks = _overridden(chosen.blocks, options, given)
+        chosen = catalogue.study(study, site.cores)
+        blocks = _overridden(chosen.blocks, options, given, site)
         budget_s = budget_s or chosen.budget_s
     else:
-        blocks = [_block(options)]
+        blocks = [_block(options, site)]
+    blocks = [_placed(block, given, site) for block in blocks]
+    if "placement" in given:
+        _check_hosts(blocks, site)
     plan = Plan(
         transports=words(options["transport"]),
         mpi=words(options["mpi"]),
@@ -46,6 +56,9 @@ def plan_of(study: str, options: Mapping[str, Any], given: Collection[str]) -> P
         timeout_s=parse_duration(options["timeout"]),
         mpi_prefixes=[str(path.resolve()) for path in options["mpi_prefix"] or []],
         study=study,
+        hosts=options["hosts"],
+        host_file=host_file(options),
+        launcher=options["launcher"],
     )
     _check_model(plan)
     return plan
@@ -59,17 +72,59 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+def host_file(options: Mapping[str, Any]) -> str:
+    """The host file of the options, '' where none is given."""
+    return str(options["host_file"].resolve()) if options["host_file"] else ""
 
 
-def _block(options: Mapping[str, Any]) -> Block:
+def _placed(block: Block, given: Collection[str], site: Site) -> Block:
+    """A block whose placements and numbers of ranks go together.
+
+    A layout such as 4x2 brings its number of ranks with it. On several hosts, ranks on one host
+    and over many are kept apart where nobody says otherwise.
+    """
+    import msgspec
+
+    from nhalf.study.layout import both_ways, parse_layout
+    from nhalf.study.placement import CORES, fits
+
+    if site.several and "placement" not in given and block.placements == [CORES]:
+        both = [
+            layout
+            for ranks in block.ranks
+            for layout in both_ways(ranks, len(site.hosts), site.cores_per_host)
+        ]
+        return msgspec.structs.replace(block, placements=list(dict.fromkeys(both)))
+    layouts = [layout for text in block.placements if (layout := parse_layout(text))]
+    if layouts and "ranks" not in given:
+        others = block.ranks if len(layouts) < len(block.placements) else []
+        ranks = sorted({*others, *(layout.ranks for layout in layouts)})
+        return msgspec.structs.replace(block, ranks=ranks)
+    for text in block.placements:
+        if block.ranks and not any(fits(text, ranks) for ranks in block.ranks):
+            asked = ", ".join(map(str, block.ranks))
+            raise InputError(f"--placement {text} does not have {asked} ranks", "leave --ranks out")
+    return block
+
+
+def _check_hosts(blocks: list[Block], site: Site) -> None:
+    """Placements that need more hosts than there are, before anything is written."""
+    from nhalf.study.placement import fits
+
+    for block in blocks:
+        for text in block.placements:
+            for ranks in block.ranks:
+                if fits(text, ranks):
+                    site.layout(text, ranks)
+
+
+def _block(options: Mapping[str, Any], site: Site) -> Block:
     """The one block of a run without a study."""
     from nhalf.study.plan import Block
 
     return Block(
         patterns=words(options["pattern"]),
-        ranks=_ranks(options["ranks"]),
+        ranks=_ranks(options["ranks"], site),
         bytes=options["sizes"],
         axes=_axes(options["axis"]),
         placements=_placements(options["placement"]),
@@ -77,14 +132,14 @@ def _block(options: Mapping[str, Any]) -> Block:
 
 
 def _overridden(
-    blocks: list[Block], options: Mapping[str, Any], given: Collection[str]
+    blocks: list[Block], options: Mapping[str, Any], given: Collection[str], site: Site
 ) -> list[Block]:
     """The blocks of a study with what the user wants otherwise."""
     import msgspec
 
     changes: dict[str, Any] = {}
     if "ranks" in given:
-        changes["ranks"] = _ranks(options["ranks"])
+        changes["ranks"] = _ranks(options["ranks"], site)
     if "sizes" in given:
         changes["bytes"] = options["sizes"]
     if "placement" in given:
@@ -116,10 +171,10 @@ def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
     return [block for block in selected if block.patterns]
 
 
-def _ranks(text: str) -> list[int]:
+def _ranks(text: str, site: Site) -> list[int]:
     from nhalf.study.axes import parse_ranks
 
-    ranks = parse_ranks(text, _cores())
+    ranks = parse_ranks(text, site.cores)
     if not ranks:
         raise InputError(f"{text!r} is no number of ranks here", "write 2 or 2,4,8")
     return ranks

@@ -16,10 +16,17 @@ if TYPE_CHECKING:
     import polars as pl
 
     from nhalf.store.run import Run
-    from nhalf.study.plan import Plan
-    from nhalf.study.session import Outcome
+    from nhalf.study.progress import Progress
+    from nhalf.study.session import Outcome, Prepared
 
 LAUNCHES = 5
+GOES_WITH_RESUME = {"resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"}
+PLACEMENT = typer.Option(
+    help="cores, free, same-cache, same-node, other-node or 4x2 (hosts x ranks); several by commas."
+)
+HOSTS = typer.Option(help="Hosts to measure on: n1,n2 or n[1-4] or n1:8 (cores).")
+HOST_FILE = typer.Option(help="A file of hosts, a line each.")
+LAUNCHER = typer.Option(help="srun, mpirun or hydra; else each library's own.")
 STYLE = typer.Option(help="Print tables as imb or osu do; --pattern may name their tests.")
 
 
@@ -57,9 +64,10 @@ def command(
     precision: Annotated[
         float, typer.Option(help="Relative half-width of the interval that is good enough.")
     ] = 0.01,
-    placement: Annotated[
-        str, typer.Option(help="cores, free, same-cache, same-node, other-node; or several.")
-    ] = "cores",
+    placement: Annotated[str, PLACEMENT] = "cores",
+    hosts: Annotated[str, HOSTS] = "",
+    host_file: Annotated[Path | None, HOST_FILE] = None,
+    launcher: Annotated[str, LAUNCHER] = "",
     model: Annotated[
         str, typer.Option(help="Parameters of the model transport: o_s=1e-6,L=5e-6,...")
     ] = "",
@@ -77,20 +85,27 @@ def command(
     style: Annotated[str, STYLE] = "",
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
-    from nhalf.cli._plan import plan_of
-    from nhalf.study import session
-    from nhalf.study.progress import Progress
-
     if list_:
         _list(as_json=json)
         return
-    if resume is not None:
-        _check_only_resume(context)
-        prepared = session.resume(resume)
-    else:
-        prepared = session.begin(plan_of(study, context.params, _given(context)), out)
-    outcome = _measure(prepared, Progress(quiet or json))
+    from nhalf.study.progress import Progress
+
+    outcome = _measure(_prepare(context, study), Progress(quiet or json))
     _finish(outcome, json=json, quiet=quiet, report=report, style=style)
+
+
+def _prepare(context: typer.Context, study: str) -> Prepared:
+    """A run that goes on, or a plan of these options with a directory of its own."""
+    from nhalf.cli._plan import host_file, plan_of, site_of
+    from nhalf.study import session
+
+    options = context.params
+    if options["resume"] is not None:
+        _check_only_resume(context)
+        named = options["hosts"], host_file(options), options["launcher"]
+        return session.resume(options["resume"], *named)
+    site = site_of(options)
+    return session.begin(plan_of(study, options, _given(context), site), options["out"], site)
 
 
 def _given(context: typer.Context) -> set[str]:
@@ -121,7 +136,7 @@ def _check_only_resume(context: typer.Context) -> None:
     given = [
         parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.opts[0].upper()
         for parameter in context.command.params
-        if parameter.name in _given(context) - {"resume", "report", "quiet", "json", "style"}
+        if parameter.name in _given(context) - GOES_WITH_RESUME
     ]
     if given:
         raise InputError(
@@ -130,14 +145,14 @@ def _check_only_resume(context: typer.Context) -> None:
         )
 
 
-def _measure(prepared: tuple[Run, Plan, Any, dict[str, str]], progress: Any) -> Outcome:
+def _measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure; an interruption says how to go on."""
     from nhalf.study.session import measure
 
     try:
-        return measure(*prepared, progress)
+        return measure(prepared, progress)
     except KeyboardInterrupt:
-        path = prepared[0].path
+        path = prepared.run.path
         raise Interrupted(
             "interrupted; every finished point is kept",
             f"go on with: nhalf run --resume {shlex.quote(str(path))}",

@@ -17,7 +17,11 @@ class Job:
     """What to start: `ranks` processes of `command`, through `mpiexec` where there is one.
 
     `bind` asks for one distinct core per rank; `oversubscribe` allows more ranks than cores;
-    `as_root` says that the user is the superuser, which Open MPI refuses unless told.
+    `as_root` says that the user is the superuser, which Open MPI refuses unless told. On `hosts`
+    ranks are placed in blocks of `ranks_per_host` (the last hosts may have fewer), or dealt out in
+    turn where `cyclic`. `pmi` is the kind of process management that the library speaks, where
+    the launcher is not the library's own; `bootstrap` what reaches other hosts, '' for ssh or
+    what the launcher finds by itself.
     """
 
     command: tuple[str, ...]
@@ -27,7 +31,16 @@ class Job:
     oversubscribe: bool = False
     as_root: bool = False
     hosts: tuple[str, ...] = ()
+    ranks_per_host: int = 0
+    cyclic: bool = False
+    pmi: str = ""
+    bootstrap: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def block(self) -> int:
+        """Ranks on each host that is full."""
+        return self.ranks_per_host or -(-self.ranks // max(len(self.hosts), 1))
 
 
 class Launcher(ABC):

@@ -15,7 +15,14 @@ class Hydra(Launcher):
 
     def tokens(self, job: Job) -> list[str]:
         """`mpiexec -n N -bind-to core COMMAND`; more ranks than cores are always accepted."""
-        hosts = ["-hosts", ",".join(job.hosts)] if job.hosts else []
+        hosts: list[str] = []
+        if job.hosts:
+            # So many on each host, in turn; what is left over begins with the first again.
+            at_once = 1 if job.cyclic else job.block
+            hosts = ["-hosts", ",".join(job.hosts), "-ppn", str(at_once)]
+        if job.hosts and job.bootstrap:
+            # Named hosts would make Intel's mpiexec try ssh even inside an allocation.
+            hosts += ["-bootstrap", job.bootstrap]
         binding = "core" if job.bind else "none"
         return [
             str(job.mpiexec or "mpiexec"),

@@ -21,8 +21,9 @@ class OpenMpi(Launcher):
             # Without this word Open MPI refuses to bind a second rank to a core.
             binding = "core:overload-allowed"
         if job.hosts:
-            # One host after the other, each with as many ranks as it needs.
-            mapping = "node:OVERSUBSCRIBE" if job.oversubscribe else "node"
+            # `slot` fills one host after the other, `node` deals ranks out.
+            mapping = "node" if job.cyclic else "slot"
+            mapping += ":OVERSUBSCRIBE" if job.oversubscribe else ""
         return [
             str(job.mpiexec or "mpirun"),
             "-n",
@@ -48,8 +49,7 @@ class OpenMpi(Launcher):
         """`--host a:2,b:2`, and the variables that ssh would not carry over by itself."""
         if not job.hosts:
             return []
-        slots = -(-job.ranks // len(job.hosts))
-        tokens = ["--host", ",".join(f"{host}:{slots}" for host in job.hosts)]
+        tokens = ["--host", ",".join(f"{host}:{job.block}" for host in job.hosts)]
         for name in sorted(job.environment):
             tokens += ["-x", name]
         return tokens

@@ -14,18 +14,23 @@ class Srun(Launcher):
     what: ClassVar[str] = "srun of Slurm"
 
     def tokens(self, job: Job) -> list[str]:
-        """`srun --ntasks=N --input=0 … COMMAND`: input to rank 0 only, all end when one fails."""
-        tokens = [
-            "srun",
-            f"--ntasks={job.ranks}",
-            "--input=0",
-            "--kill-on-bad-exit=1",
-            f"--cpu-bind={'cores' if job.bind else 'none'}",
-        ]
+        """`srun --ntasks=N --input=0 … COMMAND`: input to rank 0 only, all end when one fails.
+
+        Nothing is said of binding where none is wanted: not every cluster has a way to bind, and
+        srun then warns of the word alone.
+        """
+        tokens = ["srun", f"--ntasks={job.ranks}", "--input=0", "--kill-on-bad-exit=1", "--quiet"]
+        if job.pmi:
+            tokens.append(f"--mpi={job.pmi}")
         if job.bind:
-            tokens.append("--cpus-per-task=1")
+            tokens += ["--cpu-bind=cores", "--cpus-per-task=1"]
         if job.oversubscribe:
             tokens.append("--overcommit")
         if job.hosts:
-            tokens.append(f"--nodelist={','.join(job.hosts)}")
+            tokens += [
+                f"--nodes={len(job.hosts)}",
+                f"--ntasks-per-node={job.block}",
+                f"--distribution={'cyclic' if job.cyclic else 'block'}",
+                f"--nodelist={','.join(job.hosts)}",
+            ]
         return [*tokens, *job.command]

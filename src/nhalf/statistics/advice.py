@@ -66,9 +66,28 @@ ADVICES = (
     ),
     Advice(
         "misplaced",
-        "ranks were not on the cores that the placement asked for",
-        "let nhalf place them: start it without a binding of your own",
-        "the allowed cores of each rank, read from inside the rank, are not those asked for",
+        "ranks were not on the hosts or cores that the placement asked for",
+        "let nhalf place them: start it without a binding or host list of your own",
+        "host and allowed cores of each rank, read from inside the rank, are not those asked for",
+    ),
+    Advice(
+        "shared-cores",
+        "the hosts are those of a lab and share the cores of one machine",
+        "take rates of shaped links from a lab, and times of messages from a real cluster",
+        "the run was started by `nhalf lab exec`",
+    ),
+    Advice(
+        "mixed-networks",
+        "ranks talked through different networks",
+        "tell the library which network to use, and look why some hosts lack it",
+        "interfaces of open connections to other hosts and open network devices, read from inside "
+        "each rank, have nothing in common",
+    ),
+    Advice(
+        "slow-network",
+        "ranks talked through TCP though the hosts have a faster network",
+        "look which transport the library chose, and whether its drivers are installed",
+        "no rank has a device of the fast network open, and connections to other hosts are open",
     ),
     Advice(
         "timer-coarse",

@@ -11,6 +11,7 @@ from typing import TypeVar
 from nhalf.study.axes import combinations
 from nhalf.study.budget import LAUNCHES_MIN, Budget, Group
 from nhalf.study.pattern import PatternInfo
+from nhalf.study.placement import fits
 from nhalf.study.plan import Plan, Point, Start
 from nhalf.study.sizes import sizes_of
 from nhalf.study.state import Curve, State
@@ -231,6 +232,8 @@ class Agenda:
                     axes = tuple(combinations(info.axes, block.axes, ranks))
                     plain = info.sized and axes == ("",) and info.timing == "first-rank"
                     for placement in block.placements:
+                        if not fits(placement, ranks):
+                            continue
                         yield Family(
                             number,
                             Curve(subject.key, name, ranks, placement, block.bytes),

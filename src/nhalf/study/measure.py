@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections import Counter
@@ -21,6 +20,7 @@ from nhalf.study.plan import Plan, Point, Start
 from nhalf.study.process import LaunchError, Probe
 from nhalf.study.progress import Progress
 from nhalf.study.refine import refine
+from nhalf.study.site import HERE, Site
 from nhalf.study.state import State
 from nhalf.study.subject import Subject
 
@@ -51,9 +51,15 @@ class Measuring:
     """One run in progress."""
 
     def __init__(
-        self, run: Run, plan: Plan, subjects: Sequence[Subject], progress: Progress
+        self,
+        run: Run,
+        plan: Plan,
+        subjects: Sequence[Subject],
+        progress: Progress,
+        site: Site = HERE,
     ) -> None:
         self.plan = plan
+        self.site = site
         self.subjects = {subject.key: subject for subject in subjects}
         self.progress = progress
         first = plan.blocks[0].placements[0] if plan.blocks else FREE
@@ -69,7 +75,7 @@ class Measuring:
         self.budget = Budget(
             plan.budget_s or self._default_budget_s(),
             [block.weight for block in plan.blocks],
-            len(os.sched_getaffinity(0)),
+            site.cores,
         )
 
     def run(self) -> dict[str, str]:
@@ -149,7 +155,7 @@ class Measuring:
         if simulated and "seed=" not in options:
             options = ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
         try:
-            tokens, variables = subject.launch(start.ranks, start.placement, options)
+            tokens, variables = subject.launch(start.ranks, start.placement, options, self.site)
         except NhalfError as error:
             self._refuse(start, str(error))
             raise LaunchError(str(error)) from error
@@ -210,7 +216,7 @@ class Measuring:
         """Put the launch into the journal; the doubts about where its ranks are."""
         placement = probe.launch.get("placement", [])
         simulated = probe.launch.get("clock", {}).get("name") == "virtual"
-        advice = [] if simulated else placement_advice(placement, start.placement)
+        advice = [] if simulated else self._placement_advice(placement, start)
         self.journal.append(
             {
                 "event": "launch",
@@ -225,6 +231,12 @@ class Measuring:
             }
         )
         return advice
+
+    def _placement_advice(self, placement: list[dict[str, Any]], start: Start) -> list[str]:
+        """The doubts about where the ranks of a launch are."""
+        site = self.site if self.subjects[start.subject].library else HERE
+        hosts = site.expected(start.placement, start.ranks)
+        return placement_advice(placement, start.placement, hosts, site.shares_cores)
 
     def _keep(self, subject: Subject, launch: int, advice: list[str], answer: Answer) -> None:
         """Put an answer into the journal, then show it."""

@@ -8,26 +8,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from nhalf.errors import MissingError, unknown
+from nhalf.study.hosts import short_name
+from nhalf.study.layout import parse_layout
 from nhalf.study.topology import allowed_cpus, last_level_caches
 
 CORES, FREE = "cores", "free"
+SAME_CACHE, SAME_NODE, OTHER_NODE = "same-cache", "same-node", "other-node"
+ONE_HOST = (SAME_CACHE, SAME_NODE)
 PLACEMENTS = {
     CORES: "every rank on a core of its own, as the launcher chooses",
     FREE: "ranks move as the system likes",
-    "same-cache": "ranks on cores that share their last-level cache (one core complex)",
-    "same-node": "ranks on one host, on cores that share no cache",
-    "other-node": "neighbouring ranks on different hosts",
+    SAME_CACHE: "ranks on cores that share their last-level cache (one core complex)",
+    SAME_NODE: "ranks on one host, on cores that share no cache",
+    OTHER_NODE: "neighbouring ranks on different hosts",
+    "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out",
 }
-
-
 """Every placement that can be asked for, in words."""
 
 
 def check_placement(name: str) -> str:
     """The name itself; raises InputError for one that is not known."""
-    if name not in PLACEMENTS:
+    if parse_layout(name) is None and name not in PLACEMENTS:
         raise unknown("placement", name, PLACEMENTS)
     return name
+
+
+def fits(placement: str, ranks: int) -> bool:
+    """Whether a placement can have so many ranks: a layout has a number of its own."""
+    layout = parse_layout(placement)
+    return layout is None or layout.ranks == ranks
 
 
 def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> list[int]:
@@ -36,9 +45,9 @@ def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> li
     `caches` is the result of `last_level_caches`. Raises MissingError where this machine cannot
     give such a placement, InputError for an unknown name.
     """
-    if placement in (CORES, FREE):
+    if placement not in ONE_HOST:
         return []
-    if placement == "same-cache":
+    if placement == SAME_CACHE:
         largest = max(caches, key=len, default=[])
         if len(largest) < ranks:
             raise MissingError(
@@ -46,42 +55,62 @@ def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> li
                 "use fewer ranks, or another --placement",
             )
         return list(largest[:ranks])
-    if placement == "same-node":
-        if len(caches) < ranks:
-            raise MissingError(
-                f"there are no {ranks} cores here that share no cache: there "
-                f"{'is one cache' if len(caches) == 1 else f'are {len(caches)} caches'}",
-                "use --placement same-cache or cores",
-            )
-        return [group[0] for group in caches[:ranks]]
-    if placement == "other-node":
+    if len(caches) < ranks:
         raise MissingError(
-            "there is one host only: other-node needs several",
-            "run inside an allocation of several hosts",
+            f"there are no {ranks} cores here that share no cache: there "
+            f"{'is one cache' if len(caches) == 1 else f'are {len(caches)} caches'}",
+            "use --placement same-cache or cores",
         )
-    raise unknown("placement", placement, PLACEMENTS)
+    return [group[0] for group in caches[:ranks]]
 
 
-def placement_advice(placement: Sequence[dict[str, Any]], asked: str = CORES) -> list[str]:
+def placement_advice(
+    placement: Sequence[dict[str, Any]],
+    asked: str = CORES,
+    hosts: Sequence[str] = (),
+    shares_cores: bool = False,
+) -> list[str]:
     """Doubts about where ranks are, from what each rank says of itself.
 
-    'unpinned' where a rank may move between cores though that was not asked for, 'oversubscribed'
-    where two ranks of one host have one core only, or ranks outnumber the cores they may use,
-    'misplaced' where ranks are not on the cores that the placement asked for.
+    `hosts` are the names of the hosts asked for, by rank; none where nobody cares. 'unpinned'
+    where a rank may move between cores though that was not asked for, 'oversubscribed' where two
+    ranks of one host have one core only, or ranks outnumber the cores they may use, 'misplaced'
+    where ranks are not on the hosts and cores that were asked for, 'shared-cores' where hosts
+    share the cores of one machine, 'mixed-networks' where some ranks talk through another network
+    than others, 'slow-network' where a fast network is there and is not used.
     """
     cores: dict[str, set[int]] = {}
     ranks: Counter[str] = Counter()
     for rank in placement:
         cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
         ranks[rank["host"]] += 1
-    advice = []
-    if asked != FREE and any(len(rank["allowed_cpus"]) != 1 for rank in placement):
-        advice.append("unpinned")
-    if any(ranks[host] > len(cores[host]) for host in ranks):
-        advice.append("oversubscribed")
-    if asked not in (CORES, FREE) and _misplaced(asked, ranks, cores):
-        advice.append("misplaced")
-    return advice
+    unbound = any(len(rank["allowed_cpus"]) != 1 for rank in placement)
+    misplaced = asked in ONE_HOST and _misplaced(asked, ranks, cores)
+    here = [short_name(rank["host"]) for rank in placement]
+    doubts = {
+        "unpinned": unbound and asked != FREE and not shares_cores,
+        "oversubscribed": any(ranks[host] > len(cores[host]) for host in ranks),
+        "misplaced": misplaced or (bool(hosts) and here != [short_name(host) for host in hosts]),
+        "shared-cores": shares_cores and len(ranks) > 1,
+        **_network_doubts(placement, several=len(ranks) > 1),
+    }
+    return [name for name, is_so in doubts.items() if is_so]
+
+
+def _network_doubts(placement: Sequence[dict[str, Any]], *, several: bool) -> dict[str, bool]:
+    """Doubts about the networks through which ranks of different hosts talk."""
+    used = [frozenset(rank.get("networks", ())) for rank in placement]
+    fast = any(rank.get("fabrics") for rank in placement)
+    talking = {networks for networks in used if networks}
+    return {
+        "mixed-networks": several and len(talking) > 1 and not frozenset.intersection(*talking),
+        "slow-network": several and fast and any(talking) and not _any_fabric(placement),
+    }
+
+
+def _any_fabric(placement: Sequence[dict[str, Any]]) -> bool:
+    """Whether any rank has a device of a fast network open."""
+    return any(set(rank.get("networks", ())) & set(rank.get("fabrics", ())) for rank in placement)
 
 
 def asked_cores(placement: str, ranks: int) -> list[int]:
@@ -89,7 +118,7 @@ def asked_cores(placement: str, ranks: int) -> list[int]:
 
     Raises MissingError where this machine cannot give such a placement.
     """
-    if placement in (CORES, FREE):
+    if placement not in ONE_HOST:
         return []
     return cores_for(placement, ranks, last_level_caches(allowed_cpus()))
 

@@ -41,7 +41,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `budget_s` 0 means so many seconds for each curve (study/budget.py); `options` goes to the
     transport (model parameters); `study` names where the blocks come from, '' where a user chose
-    every pattern: then a pattern that nothing can run is an error and not a remark.
+    every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
+    `host_file` are what the user named, '' where nothing; `hosts_found` tells how many hosts the
+    run began with, so that it does not go on elsewhere without notice.
     """
 
     transports: list[str]
@@ -55,6 +57,10 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: float
     mpi_prefixes: list[str] = []
     study: str = ""
+    hosts: str = ""
+    host_file: str = ""
+    launcher: str = ""
+    hosts_found: Count = 0
 
     @property
     def patterns(self) -> list[str]:

@@ -20,6 +20,7 @@ from nhalf.study.measure import Measuring
 from nhalf.study.plan import Plan, read_plan
 from nhalf.study.progress import Progress
 from nhalf.study.resolve import absent, check_blocks, resolve
+from nhalf.study.site import HERE, Site, find_site
 from nhalf.study.subject import Subject, library_subject, plain_subject
 from nhalf.units import format_size
 
@@ -38,7 +39,18 @@ class Outcome:
     unmeasured: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def begin(plan: Plan, out: Path | None) -> tuple[Run, Plan, list[Subject], dict[str, str]]:
+@dataclass(frozen=True)
+class Prepared:
+    """A run that can be measured: its plan, what is measured where, and what cannot be."""
+
+    run: Run
+    plan: Plan
+    subjects: list[Subject]
+    failed: dict[str, str]
+    site: Site = HERE
+
+
+def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     """Check the plan against what is here and make its run directory.
 
     The plan that comes back names patterns and libraries one by one. Raises InputError for names
@@ -50,37 +62,51 @@ def begin(plan: Plan, out: Path | None) -> tuple[Run, Plan, list[Subject], dict[
     libraries = [subject.mpi for subject in subjects if subject.library]
     # Without one of them, resuming must not look for all of them.
     transports = [name for name in plan.transports if name != "mpi" or libraries]
-    plan = msgspec.structs.replace(plan, mpi=libraries, transports=transports)
+    plan = msgspec.structs.replace(
+        plan, mpi=libraries, transports=transports, hosts_found=len(site.hosts)
+    )
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": environment(),
+        "site": site.in_words(),
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }
-    return Run.create(out or default_folder(), description), plan, subjects, failed
+    run = Run.create(out or default_folder(), description)
+    return Prepared(run, plan, subjects, failed, site)
 
 
-def resume(path: Path) -> tuple[Run, Plan, list[Subject], dict[str, str]]:
-    """Open a run that was interrupted, with the libraries it was begun with."""
+def resume(path: Path, hosts: str = "", host_file: str = "", launcher: str = "") -> Prepared:
+    """Open a run that was interrupted, with the libraries it was begun with.
+
+    Hosts and launcher are those given here, else those of its plan, else those of the present
+    allocation. Raises MissingError where it was begun on hosts and none are to be had now.
+    """
     run = Run.open(path)
     try:
         plan = read_plan(run.plan)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} has a plan that this nhalf does not know: {error}") from error
+    named = (hosts, host_file) if hosts or host_file else (plan.hosts, plan.host_file)
+    site = find_site(*named, launcher or plan.launcher)
+    if plan.hosts_found and not site.hosts:
+        raise MissingError(
+            f"{path} was begun on {plan.hosts_found} hosts, and here is one machine",
+            "give --hosts, or resume it inside an allocation",
+        )
     subjects, failed = _subjects(plan)
-    return run, plan, subjects, failed
+    return Prepared(run, plan, subjects, failed, site)
 
 
-def measure(
-    run: Run, plan: Plan, subjects: Sequence[Subject], failed: dict[str, str], progress: Progress
-) -> Outcome:
+def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure what the plan asks for and is not in the journal yet, then write the Parquet file.
 
     Raises MissingError when no subject gave a single point.
     """
+    run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
-        measuring = Measuring(run, plan, subjects, progress)
-        failed = {**failed, **measuring.run()}
+        measuring = Measuring(run, plan, subjects, progress, prepared.site)
+        failed = {**prepared.failed, **measuring.run()}
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):

@@ -17,7 +17,8 @@ from nhalf.mpi.probe import probe_command
 from nhalf.mpi.processes import run
 from nhalf.mpi.start import start
 from nhalf.study.pattern import PatternInfo
-from nhalf.study.placement import CORES, asked_cores
+from nhalf.study.placement import FREE, asked_cores
+from nhalf.study.site import HERE, Site
 
 DESCRIBE_TIMEOUT_S = 30.0
 
@@ -55,11 +56,15 @@ class Subject:
         found = msgspec.convert(self.description["patterns"], list[PatternInfo])
         return {info.name: info for info in found}
 
-    def launch(self, ranks: int, placement: str, options: str) -> tuple[list[str], dict[str, str]]:
+    def launch(
+        self, ranks: int, placement: str, options: str, site: Site = HERE
+    ) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that start the probe with this many ranks.
 
-        Raises MissingError where this machine cannot give such a placement.
+        Raises MissingError where the site cannot give such a placement.
         """
+        site = site if self.library else HERE
+        layout = site.layout(placement, ranks)
         command = list(self.command)
         cpus = asked_cores(placement, ranks)
         if cpus:
@@ -68,7 +73,9 @@ class Subject:
             command += ["--options", options]
         if self.library is None:
             return [*command, "--ranks", str(ranks)], {}
-        prepared = start(self.library, command, ranks, bind=placement == CORES)
+        bind = not cpus and placement != FREE and not site.shares_cores
+        spread = site.spread(layout)
+        prepared = start(self.library, command, ranks, bind=bind, spread=spread)
         return prepared.command, prepared.environment
 
 

@@ -84,26 +84,47 @@ MPIEXEC = "/opt/mpi/bin/mpiexec"
         (
             "openmpi",
             {"hosts": ("a", "b", "c")},
-            f"{MPIEXEC} -n 4 --host a:2,b:2,c:2 -x LD_LIBRARY_PATH --map-by node --bind-to core "
+            f"{MPIEXEC} -n 4 --host a:2,b:2,c:2 -x LD_LIBRARY_PATH --map-by slot --bind-to core "
             f"{COMMAND}",
+        ),
+        (
+            "openmpi",
+            {"hosts": ("a", "b"), "cyclic": True, "oversubscribe": True, "bind": False},
+            f"{MPIEXEC} -n 4 --host a:2,b:2 -x LD_LIBRARY_PATH --map-by node:OVERSUBSCRIBE "
+            f"--bind-to none {COMMAND}",
         ),
         ("openmpi", {"mpiexec": None}, f"mpirun -n 4 --map-by core --bind-to core {COMMAND}"),
         ("hydra", {}, f"{MPIEXEC} -n 4 -bind-to core {COMMAND}"),
         ("hydra", {"bind": False}, f"{MPIEXEC} -n 4 -bind-to none {COMMAND}"),
         ("hydra", {"oversubscribe": True}, f"{MPIEXEC} -n 4 -bind-to core {COMMAND}"),
-        ("hydra", {"hosts": ("a", "b")}, f"{MPIEXEC} -n 4 -hosts a,b -bind-to core {COMMAND}"),
+        (
+            "hydra",
+            {"hosts": ("a", "b")},
+            f"{MPIEXEC} -n 4 -hosts a,b -ppn 2 -bind-to core {COMMAND}",
+        ),
+        (
+            "hydra",
+            {"hosts": ("a", "b"), "cyclic": True, "bootstrap": "slurm"},
+            f"{MPIEXEC} -n 4 -hosts a,b -ppn 1 -bootstrap slurm -bind-to core {COMMAND}",
+        ),
         ("hydra", {"mpiexec": None}, f"mpiexec -n 4 -bind-to core {COMMAND}"),
         (
             "srun",
             {},
-            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --cpu-bind=cores --cpus-per-task=1 "
-            + COMMAND,
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --cpu-bind=cores "
+            f"--cpus-per-task=1 {COMMAND}",
         ),
         (
             "srun",
-            {"bind": False, "oversubscribe": True, "hosts": ("a", "b")},
-            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --cpu-bind=none --overcommit "
-            f"--nodelist=a,b {COMMAND}",
+            {"bind": False, "oversubscribe": True, "hosts": ("a", "b"), "pmi": "pmi2"},
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --mpi=pmi2 --overcommit "
+            f"--nodes=2 --ntasks-per-node=2 --distribution=block --nodelist=a,b {COMMAND}",
+        ),
+        (
+            "srun",
+            {"bind": False, "hosts": ("a", "b", "c"), "ranks_per_host": 2, "cyclic": True},
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --nodes=3 --ntasks-per-node=2 "
+            f"--distribution=cyclic --nodelist=a,b,c {COMMAND}",
         ),
         ("direct", {"ranks": 64}, COMMAND),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from nhalf.errors import InputError, MissingError
 from nhalf.study import placement
-from nhalf.study.placement import cores_for, placement_advice
+from nhalf.study.placement import check_placement, cores_for, fits, placement_advice
 
 
 class TestPlacementAdvice:
@@ -51,6 +51,42 @@ class TestPlacementAdvice:
         assert placement_advice(found, "same-cache") == advice
 
 
+class TestHosts:
+    @staticmethod
+    def rank(host: str, *networks: str, fabrics: tuple[str, ...] = ()) -> dict[str, Any]:
+        return {"host": host, "allowed_cpus": [0], "networks": networks, "fabrics": fabrics}
+
+    def test_where_they_were_asked_for(self) -> None:
+        both = [self.rank("a.cluster"), self.rank("b")]
+        assert placement_advice(both, "2x1", ["a", "b.cluster"]) == []
+
+    def test_elsewhere(self) -> None:
+        both = [self.rank("a"), self.rank("b")]
+        assert placement_advice(both, "2x1", ["b", "a"]) == ["misplaced"]
+        assert placement_advice(both, "2x1", ["a", "c"]) == ["misplaced"]
+
+    def test_hosts_of_a_lab(self) -> None:
+        both = [self.rank("a") | {"allowed_cpus": [0, 1]}, self.rank("b")]
+        assert placement_advice(both, "2x1", ["a", "b"], True) == ["shared-cores"]
+        assert placement_advice(both[:1], "1x1", ["a"], True) == []
+
+    def test_one_network_for_all(self) -> None:
+        assert placement_advice([self.rank("a", "eth0"), self.rank("b", "eth0", "eth1")]) == []
+        assert placement_advice([self.rank("a", "eth0"), self.rank("b")]) == []
+
+    def test_networks_that_differ(self) -> None:
+        both = [self.rank("a", "eth0"), self.rank("b", "eth1")]
+        assert placement_advice(both) == ["mixed-networks"]
+
+    def test_a_fast_network_that_nobody_uses(self) -> None:
+        slow = [self.rank("a", "eth0", fabrics=("mlx5_0",)), self.rank("b", "eth0")]
+        assert placement_advice(slow) == ["slow-network"]
+        fast = [self.rank(host, "eth0", "mlx5_0", fabrics=("mlx5_0",)) for host in "ab"]
+        assert placement_advice(fast) == []
+        alone = [self.rank("a", "eth0", fabrics=("mlx5_0",))]
+        assert placement_advice(alone) == []
+
+
 def test_cores_of_each_placement() -> None:
     caches = [[0, 1], [2, 3, 4]]
     assert cores_for("cores", 2, caches) == []
@@ -65,7 +101,12 @@ def test_what_the_machine_cannot_give() -> None:
         cores_for("same-node", 2, [[0, 1]])
     with pytest.raises(MissingError, match="no 2 cores share"):
         cores_for("same-cache", 2, [])
-    with pytest.raises(MissingError, match="one host"):
-        cores_for("other-node", 2, [[0, 1]])
     with pytest.raises(InputError, match="same-cache"):
-        cores_for("same-cash", 2, [[0, 1]])
+        check_placement("same-cash")
+
+
+def test_layouts_are_placements() -> None:
+    assert check_placement("4x2:cyclic") == "4x2:cyclic"
+    assert fits("4x2", 8)
+    assert not fits("4x2", 4)
+    assert fits("cores", 5)
