@@ -25,6 +25,7 @@ ADDED = {
     "slowest_point.py": "src/nhalf/results",
     "aprun.py": "src/nhalf/launchers",
     "two_columns.py": "src/nhalf/importers",
+    "plain_points.py": "src/nhalf/exporters",
 }
 
 
@@ -93,6 +94,7 @@ def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
         ("nhalf.results", "Result", "slowest-point"),
         ("nhalf.launchers", "Launcher", "aprun"),
         ("nhalf.importers", "Importer", "two-columns"),
+        ("nhalf.exporters", "Exporter", "plain-points"),
     ],
 )
 def test_a_python_file_is_found_by_its_folder(
@@ -114,6 +116,15 @@ def test_a_log_of_an_added_importer_is_read(tree: Path, tmp_path: Path) -> None:
     points = json.loads(python(tree, *arguments, "--out", str(tmp_path / "run")))["points"]
     median_s = {point["bytes"]: point["median_s"] for point in points}
     assert median_s == pytest.approx({0: 2e-6, 1000: 3e-6})
+
+
+def test_an_added_form_is_exported(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("# my ping-pong\n0 4e-6\n1000 6e-6\n")
+    run = str(tmp_path / "run")
+    python(tree, "-m", "nhalf", "import", str(tmp_path / "log"), "--out", run)
+    said = python(tree, "-m", "nhalf", "export", run, "--to", "plain-points")
+    assert said == "pingpong 0 2e-06\npingpong 1000 3e-06\n"
+    assert "plain-points" in python(tree, "-m", "nhalf", "export", "--list")
 
 
 def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> None:

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pattern, bytes and seconds, as a plotting program reads them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nhalf.errors import InputError
+from nhalf.exporters import Exporter
+from nhalf.statistics.summary import summarise
+from nhalf.store.run import Run
+
+
+class PlainPoints(Exporter):
+    """A line per point."""
+
+    what: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
+
+    def text(self, run: Run | None) -> str:
+        """The points of a run, in the order of the store."""
+        if run is None:
+            raise InputError("plain-points needs a run", "name its directory")
+        points = summarise(run.measurements()).select("pattern", "bytes", "median_s")
+        return "".join(f"{name} {size} {time_s:g}\n" for name, size, time_s in points.iter_rows())

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb export: which form, of what, to where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.cli.export import command
+from nhalf.errors import InputError, MissingError
+
+
+def test_the_form_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(reframe=True)
+    printed = capsys.readouterr().out
+    assert "class NhalfCheck" in printed
+    command(to="reframe", reframe=True, out=tmp_path / "check.py")
+    assert (tmp_path / "check.py").read_text() == printed
+    assert capsys.readouterr().out == f"reframe: {tmp_path / 'check.py'}\n"
+    command(to="reframe", json=True)
+    answer = json.loads(capsys.readouterr().out)
+    assert answer == {"to": "reframe", "out": None, "text": printed}
+
+
+def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    command(list_=True, json=True)
+    forms = json.loads(capsys.readouterr().out)["forms"]
+    assert "reframe" in [form["name"] for form in forms]
+    command(list_=True)
+    assert "a check for ReFrame" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "which form\\?; name one with --to: .*reframe"),
+        ({"to": "refame"}, "did you mean reframe"),
+        ({"to": "goal", "reframe": True}, "are two forms"),
+        ({"run": Path("nowhere"), "reframe": True}, "is not a run directory"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        command(**options)
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match="choose another place with --out"):
+        command(reframe=True, out=tmp_path / "no" / "check.py")
