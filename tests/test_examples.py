@@ -3,7 +3,7 @@
 
 A line `$ nhalf …` is a command, the lines below it what it says; `…` stands for anything (on a
 line of its own: for any lines), blanks count as one, blank lines not at all. `[exit 1]` is the
-exit code.
+exit code. TOML files beside the text are there when the commands run.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -87,6 +88,8 @@ def say(command: str, folder: Path) -> tuple[int, str]:
 def test_example(transcript: Path, tmp_path: Path) -> None:
     steps = parse(transcript.read_text(encoding="utf-8"))
     assert steps
+    for given in transcript.parent.glob("*.toml"):
+        shutil.copy(given, tmp_path)
     for step in steps:
         exit_code, output = say(step.command, tmp_path)
         assert exit_code == step.exit_code, f"$ {step.command}\n{output}"
