@@ -16,6 +16,7 @@ std::vector<std::string_view> capabilities() {
   std::vector<std::string_view> found;
   if constexpr (Duplex<T>) found.push_back("duplex");
   if constexpr (NonBlocking<T>) found.push_back("non-blocking");
+  if constexpr (FirstDone<T>) found.push_back("wait-any");
   if constexpr (SynchronousSend<T>) found.push_back("synchronous-send");
   if constexpr (BufferedSend<T>) found.push_back("buffered-send");
   if constexpr (ReadySend<T>) found.push_back("ready-send");

@@ -69,6 +69,14 @@ concept NonBlocking = Transport<T> && requires(T& transport, int peer, ConstByte
   transport.wait(request);
 };
 
+/// Waits for whichever of several started operations is done first: its place among them, or their
+/// number where none was left. No two of them receive from the same rank.
+template <class T>
+concept FirstDone =
+    NonBlocking<T> && requires(T& transport, std::span<typename T::Request> requests) {
+      { transport.wait_any(requests) } -> std::same_as<std::size_t>;
+    };
+
 /// A send that returns only after the matching receive has started.
 template <class T>
 concept SynchronousSend = Transport<T> && requires(T& transport, int peer, ConstBytes out) {

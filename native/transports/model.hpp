@@ -23,6 +23,41 @@
 
 namespace nhalf {
 
+/// A rank, or the way from one rank to another, on which everything takes longer by a factor.
+struct Slowness {
+  static constexpr OptionInfo described[] = {
+      {"slow", "1", "", "factor on the times of messages that slow_from and slow_to choose"},
+      {"slow_from", "", "", "only messages of this rank"},
+      {"slow_to", "", "", "only messages to this rank"}};
+
+  explicit Slowness(const Options& options)
+      : slow_factor(options.number("slow", 1.0)),
+        from(options.number("slow_from", anybody)),
+        to(options.number("slow_to", anybody)) {}
+
+  /// On everything that happens to a message, its gap at a rank aside.
+  [[nodiscard]] double on_message(int sender, int receiver) const {
+    const bool chosen = (from == anybody || from == sender) && (to == anybody || to == receiver);
+    return chosen ? slow_factor : 1;
+  }
+  /// On the gap at its sender, which is slow only with messages to all.
+  [[nodiscard]] double on_sender(int sender) const {
+    return to == anybody ? on_message(sender, anybody) : 1;
+  }
+  [[nodiscard]] double on_receiver(int receiver) const {
+    return from == anybody ? on_message(anybody, receiver) : 1;
+  }
+  /// Whether it is about the way between two ranks, on which one message then follows another.
+  [[nodiscard]] bool is_way(int sender, int receiver) const {
+    return from == sender && to == receiver;
+  }
+
+  static constexpr int anybody = -1;
+  double slow_factor;
+  int from;
+  int to;
+};
+
 /// A message of n bytes leaves o_s after the call, arrives nG + L later and is taken in o_r: one
 /// way T(n) = o_s + L + o_r + nG. Between two messages of one sender (or to one receiver) lie at
 /// least g + nG.
@@ -47,6 +82,9 @@ struct ModelParameters {
       {"drift_per_s", "0", "1/s", "relative growth of all times per virtual second"},
       {"jitter_s", "0", "s", "mean of the exponential further latency drawn for each message"},
       {"clock_resolution_s", "0", "s", "smallest step of the virtual clock; 0: exact"},
+      Slowness::described[0],
+      Slowness::described[1],
+      Slowness::described[2],
       ClockError::described[0],
       ClockError::described[1],
       {"seed", "1", "", "of the random numbers"},
@@ -72,6 +110,7 @@ struct ModelParameters {
         drift_per_s(options.number("drift_per_s", 0.0)),
         jitter_s(options.number("jitter_s", 0.0)),
         clock_resolution_s(options.number("clock_resolution_s", 0.0)),
+        slowness(options),
         seed(options.number("seed", std::uint64_t{1})) {
     if (state_fraction > 1) throw InputError("state_fraction is a fraction from 0 to 1");
   }
@@ -92,6 +131,7 @@ struct ModelParameters {
   double packet_offset_bytes, packet_bytes, packet_s;
   double noise, launch_noise, state_slow, state_fraction, state_dwell, drift_per_s;
   double jitter_s, clock_resolution_s;
+  Slowness slowness;
   std::uint64_t seed;
 };
 
@@ -179,6 +219,8 @@ class ModelMachine {
   std::vector<Rank> ranks;
   std::vector<std::deque<Message>> channels;
   std::vector<std::vector<std::byte>> spare;
+  /// When the slow way between two ranks, if there is one, can take the next message.
+  double way_free_s = 0;
   std::uint64_t barriers_done = 0;
   std::uint64_t messages = 0;
   int arrived = 0;
@@ -255,7 +297,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     if (!message.data.empty()) std::memcpy(data.data(), message.data.data(), message.data.size());
     const double n = static_cast<double>(message.data.size());
     machine_.spare.push_back(std::move(message.data));
-    arrive(message.arrival_s, n);
+    arrive(message.arrival_s, n, peer);
     if (message.taken_s) *message.taken_s = me().clock_s;
   }
 
@@ -272,6 +314,21 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     if (request.from >= 0) recv(request.from, request.data);
     request.from = -1;
   }
+  /// Waits until all that is to be received has been sent: which arrives first is certain only
+  /// then.
+  std::size_t wait_any(std::span<Request> requests) {
+    auto first = requests.size();
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].from < 0) continue;
+      machine_.fibers.wait_until([this, &requests, i] { return !coming(requests[i]).empty(); });
+      const bool earlier =
+          first == requests.size() ||
+          coming(requests[i]).front().arrival_s < coming(requests[first]).front().arrival_s;
+      if (earlier) first = i;
+    }
+    if (first < requests.size()) wait(requests[first]);
+    return first;
+  }
 
   /// Brings all virtual clocks together and begins another batch.
   void barrier() {
@@ -279,6 +336,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       double latest_s = 0;
       for (const auto& rank : machine_.ranks) latest_s = std::max(latest_s, rank.clock_s);
       for (auto& rank : machine_.ranks) rank.clock_s = rank.sender_free_s = latest_s;
+      machine_.way_free_s = latest_s;
       machine_.weather.next_batch(latest_s);
     });
   }
@@ -316,15 +374,27 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   [[nodiscard]] double factor() const { return machine_.weather.factor(); }
 
+  std::deque<ModelMachine::Message>& coming(const Request& request) {
+    return machine_.channel(request.from, rank_);
+  }
+
   ModelMachine::Message& post(int peer, ConstBytes data) {
     const auto& p = machine_.parameters;
     const double n = static_cast<double>(data.size());
+    const double slow = p.slowness.on_message(rank_, peer);
+    const double gap_s = (p.g + p.bytes_s(n)) * factor();
+    const double overhead_s = p.o_s * slow * factor();
     const double began_s = std::max(me().clock_s, me().sender_free_s);
-    me().clock_s = began_s + p.o_s * factor();
-    me().sender_free_s = began_s + (p.g + p.bytes_s(n)) * factor();
+    me().clock_s = began_s + overhead_s;
+    me().sender_free_s = began_s + gap_s * p.slowness.on_sender(rank_);
+    double leaves_s = began_s;
+    if (p.slowness.is_way(rank_, peer)) {
+      leaves_s = std::max(began_s, machine_.way_free_s);
+      machine_.way_free_s = leaves_s + gap_s * slow;
+    }
     ModelMachine::Message message;
-    message.arrival_s =
-        me().clock_s + (p.bytes_s(n) + p.latency_s(n)) * factor() + machine_.weather.jitter_s();
+    message.arrival_s = leaves_s + overhead_s + (p.bytes_s(n) + p.latency_s(n)) * slow * factor() +
+                        machine_.weather.jitter_s();
     ++machine_.messages;
     if (!machine_.spare.empty()) {
       message.data = std::move(machine_.spare.back());
@@ -335,13 +405,14 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
 
   /// The receiver takes messages no closer together than its gap allows.
-  void arrive(double arrival_s, double n) {
+  void arrive(double arrival_s, double n, int from) {
     const auto& p = machine_.parameters;
-    const double gap_s = (p.g + p.bytes_s(n)) * factor();
+    const double gap_s = (p.g + p.bytes_s(n)) * factor() * p.slowness.on_receiver(rank_);
     const double taken_s =
         std::max(arrival_s, me().last_arrival_s + (me().last_arrival_s < 0 ? 0 : gap_s));
     me().last_arrival_s = taken_s;
-    me().clock_s = std::max(me().clock_s, taken_s) + p.o_r * factor();
+    me().clock_s =
+        std::max(me().clock_s, taken_s) + p.o_r * factor() * p.slowness.on_message(from, rank_);
   }
 
   /// Waits for all ranks; the last one to come acts for all.

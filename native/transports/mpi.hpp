@@ -96,6 +96,11 @@ class MpiTransport : public MpiCollectives {
   void wait_all(std::span<Request> requests) {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
+  std::size_t wait_any(std::span<Request> requests) {
+    int done = MPI_UNDEFINED;
+    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE);
+    return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
+  }
 
   void barrier() { MPI_Barrier(world()); }
   void broadcast(Bytes data) {

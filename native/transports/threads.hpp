@@ -70,11 +70,21 @@ class ThreadChannel {
     slot.turn.store(2 * (number / slots) + 2, std::memory_order_release);
   }
 
+  /// Whether the next message is there.
+  [[nodiscard]] bool holds_message() const {
+    const auto turn = ring_[read_ % slots].turn.load(std::memory_order_acquire);
+    return turn == 2 * (read_ / slots) + 1;
+  }
+
+  /// Whether the receiver has taken message `number`.
+  [[nodiscard]] bool has_taken(std::uint64_t number) const {
+    const auto turn = ring_[number % slots].turn.load(std::memory_order_acquire);
+    return turn >= 2 * (number / slots) + 2;
+  }
+
   /// Waits until the receiver has taken message `number`.
   void wait_taken(std::uint64_t number) {
-    auto& slot = ring_[number % slots];
-    spin_until(
-        [&] { return slot.turn.load(std::memory_order_acquire) >= 2 * (number / slots) + 2; });
+    spin_until([&] { return has_taken(number); });
   }
 
  private:
@@ -189,6 +199,24 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     if (request.from >= 0) recv(request.from, request.data);
     request = {};
   }
+  /// Looks at each in turn, so that no sender is always the last to be heard.
+  std::size_t wait_any(std::span<Request> requests) {
+    const auto count = requests.size();
+    std::size_t found = count;
+    spin_until([&] {
+      bool any = false;
+      for (std::size_t i = 0; i < count && found == count; ++i) {
+        const auto place = (looked_at_ + i) % count;
+        any = any || requests[place].sent != nullptr || requests[place].from >= 0;
+        if (is_done(requests[place])) found = place;
+      }
+      return found < count || !any;
+    });
+    if (found == count) return count;
+    looked_at_ = found + 1;
+    wait(requests[found]);
+    return found;
+  }
 
   void barrier() {
     const auto turn = team_.barriers.load(std::memory_order_acquire);
@@ -234,6 +262,12 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     }
   }
 
+  /// Whether `wait` would return at once from a request that is not done with.
+  bool is_done(const Request& request) {
+    if (request.sent != nullptr) return request.sent->has_taken(request.number);
+    return request.from >= 0 && from(request.from).holds_message();
+  }
+
   static void bind_to(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -254,6 +288,7 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
 
   ThreadTeam& team_;
   int rank_;
+  std::size_t looked_at_ = 0;
   SteadyClock clock_;
   ClockError clock_error_;
   std::vector<ThreadChannel*> to_;
