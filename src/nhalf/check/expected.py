@@ -89,12 +89,12 @@ def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
     """The launch medians with one pattern, and of one library where it is known by that name."""
     if pattern:
         medians = medians.filter(pl.col("pattern") == pattern)
-    ours = medians.filter(pl.col("mpi") == mpi)
+    ours = medians.filter(pl.col("mpi") == mpi) if mpi else medians
     return medians if ours.is_empty() else ours
 
 
 def _narrowed(known: machine.Machine, pattern: str, mpi: str) -> machine.Machine:
     """The machine with the models that `_only` would leave."""
     models = [model for model in known.models if pattern in ("", model.pattern)]
-    ours = [model for model in models if model.mpi == mpi]
+    ours = [model for model in models if mpi in ("", model.mpi)]
     return msgspec.structs.replace(known, models=tuple(ours or models))

@@ -113,6 +113,17 @@ def test_a_time_of_zero_is_the_clock(ask: Ask) -> None:
     assert "clock is too coarse" in answer.worst_point.reason
 
 
+def test_a_time_of_zero_leaves_the_other_sizes_alone(make_measurements: Make) -> None:
+    frame = make_measurements(sizes=SIZES).collect()
+    zero = pl.when(pl.col("bytes") == 8, pl.col("launch") == 0).then(pl.lit([0.0]))
+    frame = frame.with_columns(zero.otherwise("samples_s").alias("samples_s"))
+    text = '[[expect]]\nmetric="time"\nat_most="1 s"'
+    expectations = read_expectations(Path("p"), msgspec.toml.decode(text), None)
+    (answer,) = answers(Measured(frame.lazy()), expectations)
+    verdicts = {point.point["bytes"]: point.verdict for point in answer.points}
+    assert verdicts == {0: "met", 8: "unclear", 1024: "met", 65536: "met"}
+
+
 def test_all_data_is_verified_or_named(make_measurements: Make) -> None:
     assert verified(Measured(make_measurements(sizes=SIZES))).verdict == "met"
     wrong = verified(Measured(make_measurements(sizes=SIZES, verified=False)))

@@ -147,6 +147,30 @@ def test_a_former_run_a_machine_and_its_name(
     capsys.readouterr()
 
 
+def test_every_curve_is_checked_and_only_those_that_are_wanted(
+    keep: Keep, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A transport without a library is one of several, not what is meant by no --mpi."""
+    libraries, patterns = ["", "mpich", "openmpi"], ["pingpong", "exchange"]
+    run = keep("run", libraries=libraries, patterns=patterns)
+    fit(Path(run), out=tmp_path / "machine.toml")
+    capsys.readouterr()
+    for expect in (run, str(tmp_path / "machine.toml")):
+        for narrow, curves in (
+            ({}, 6),
+            ({"mpi": "mpich"}, 2),
+            ({"pattern": "exchange"}, 3),
+            ({"mpi": "mpich", "pattern": "exchange"}, 1),
+        ):
+            assert code(run, expect, json=True, **narrow) == 0
+            answer = json.loads(capsys.readouterr().out)
+            assert len(answer["expectations"]) == 1 + curves
+    # A library that has another name there is compared with the only one.
+    other = keep("other", libraries=["mpich-4"], patterns=patterns)
+    assert code(run, other, mpi="mpich", json=True) == 0
+    assert len(json.loads(capsys.readouterr().out)["expectations"]) == 3
+
+
 def test_junit_is_written_beside(
     keep: Keep, promise: Promise, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
