@@ -18,6 +18,7 @@ from nhalf.check.measured import Measured
 from nhalf.check.promise import answers, verified
 from nhalf.check.verdict import Answer
 from nhalf.errors import InputError
+from nhalf.machines.machine import Segment
 
 Make = Callable[..., pl.LazyFrame]
 SIZES = [0, 8, 1024, 65536]
@@ -81,6 +82,38 @@ def test_verdicts(ask: Ask, text: str, verdict: str, points: int) -> None:
     assert len(answer.points) == points
 
 
+@pytest.mark.parametrize(
+    ("metric", "sizes", "value"),
+    [
+        ("t0", "", 1e-6),
+        ("t0", "bytes='1K:64K'", 5e-6),
+        ("t0", "bytes=[8, 65536]", 1e-6),
+        ("r_inf", "", 5e9),
+        ("r_inf", "bytes='0:8'", 1e9),
+        ("n_half", "", 25000.0),
+    ],
+)
+def test_the_first_segment_starts_and_the_last_one_carries(
+    make_measurements: Make, metric: str, sizes: str, value: float
+) -> None:
+    measured = Measured(make_measurements(sizes=SIZES))
+    segments = [
+        Segment(
+            from_bytes=first, to_bytes=last, t0_s=t0_s, t0_ci=(t0_s, t0_s), r_inf_Bps=rate_Bps,
+            r_inf_ci=(rate_Bps, rate_Bps), n_half_bytes=t0_s * rate_Bps, n_half_ci=(0.0, 1e9),
+        )
+        for first, last, t0_s, rate_Bps in ((0, 8, 1e-6, 1e9), (1024, 65536, 5e-6, 5e9))
+    ]  # fmt: skip
+    model = msgspec.structs.replace(measured.models[0], segments=tuple(segments))
+    measured.models = [model]
+    bound = {"t0": "1 s", "r_inf": "9 GB/s", "n_half": "1M"}[metric]
+    text = f'[[expect]]\nmetric="{metric}"\nat_most="{bound}"\n{sizes}'
+    (answer,) = answers(measured, read_expectations(Path("p"), msgspec.toml.decode(text), None))
+    (point,) = answer.points
+    assert point.measured is not None
+    assert point.measured.median == pytest.approx(value)
+
+
 def test_axes_are_selected_by_their_values(ask: Ask) -> None:
     text = 'metric="time"\nat_most="20us"\naxes={pairs=[2, 4]}'
     answer = ask(text, axes="load=10,pairs=2")
@@ -99,6 +132,15 @@ def test_one_launch_is_unclear_and_says_so(ask: Ask, metric: str) -> None:
 
 def test_a_value_between_is_unclear(ask: Ask) -> None:
     assert ask('metric="time"\nbytes=0\nat_most="1us"', launch_noise=0.05).verdict == "unclear"
+
+
+@pytest.mark.parametrize(("metric", "bound"), [("time", "1 s"), ("bandwidth", "9 TB/s")])
+def test_the_interval_holds_the_value(ask: Ask, metric: str, bound: str) -> None:
+    for seed in range(10):
+        text = f'metric="{metric}"\nat_most="{bound}"'
+        for point in ask(text, launch_noise=0.5, launches=3, seed=seed).points:
+            assert point.measured is not None
+            assert point.measured.low < point.measured.median < point.measured.high
 
 
 def test_wrong_data_is_never_fast_enough(ask: Ask) -> None:
