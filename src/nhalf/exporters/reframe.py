@@ -23,6 +23,7 @@ from nhalf.exporters import Exporter
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 from nhalf.study.catalogue import StudyBlock, StudyFile
+from nhalf.study.layout import parse_layout
 from nhalf.study.plan import Plan, read_plan
 from nhalf.units import format_size
 
@@ -32,8 +33,6 @@ STUDY_FILE = "study.toml"
 MINUTES_LEAST = 10
 MINUTES_UNKNOWN = 60
 """The limit of a job whose plan has no budget."""
-
-_LAYOUT = re.compile(r"(\d+)x(\d+)")
 
 
 @dataclass(frozen=True)
@@ -159,9 +158,9 @@ def _shape(plan: Plan) -> tuple[int, int]:
     nodes, per_node = 1, 1
     ranks = max(rank for block in plan.blocks for rank in block.ranks)
     for placement in (name for block in plan.blocks for name in block.placements):
-        layout = _LAYOUT.fullmatch(placement)
+        layout = parse_layout(placement)
         if layout:
-            nodes, per_node = max(nodes, int(layout[1])), max(per_node, int(layout[2]))
+            nodes, per_node = max(nodes, layout.hosts), max(per_node, layout.per_host)
         elif placement == "other-node":
             nodes = max(nodes, 2)
     return nodes, max(per_node, math.ceil(ranks / nodes))

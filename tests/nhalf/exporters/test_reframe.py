@@ -129,7 +129,7 @@ def test_options_are_ready_for_a_shell(keep: Keep) -> None:
         (["cores"], [2], 2, 2),
         (["cores", "other-node"], [2, 4], 4, 2),
         (["2x1", "1x2"], [2], 4, 2),
-        (["4x2"], [8], 8, 2),
+        (["4x2:cyclic"], [8], 8, 2),
     ],
 )
 def test_the_allocation_holds_the_placements(
