@@ -49,6 +49,24 @@ def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None
     assert missing == []
 
 
+def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> None:
+    libraries = ["a", "b", "c", "d"]
+    before, after = (
+        make_measurements(libraries=libraries, sizes=SIZES, seed=seed) for seed in (1, 2)
+    )
+
+    def width(names: list[str]) -> float:
+        wanted = pl.col("mpi").is_in(names)
+        former = launch_medians(before.filter(wanted))
+        answers, _ = against_run(Measured(after.filter(wanted)), former, 0.10)
+        (answer,) = (answer for answer in answers if answer.name.startswith("pingpong, a,"))
+        level = answer.points[0].measured
+        assert level is not None
+        return level.high / level.low
+
+    assert width(libraries) > width(["a"]) > 1
+
+
 def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
     former = launch_medians(exact(libraries=["mpich", "openmpi"], sizes=[0, 8, 16]))
     answers, missing = against_run(Measured(exact(libraries=["mpich", "impi"])), former, 0.10)
