@@ -47,7 +47,6 @@ def against_run(
         former,
         measured.medians,
         libraries=libraries,
-        threshold=1 + tolerance,
         confidence=shared_confidence(families),
     )
     wrong = measured.summary.filter(~pl.col("verified"))

@@ -70,7 +70,7 @@ def _points(measured: Measured, expectation: Expectation) -> pl.DataFrame:
     points = select(measured.summary, expectation.selectors)
     if expectation.metric == "bandwidth":
         points = points.filter(pl.col("bytes_per_time") > 0)
-    return points
+    return points.select(*KEY, "median_s", "launches", "bytes_per_time", "verified")
 
 
 def _point(
