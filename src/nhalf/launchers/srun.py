@@ -20,6 +20,8 @@ class Srun(Launcher):
         srun then warns of the word alone.
         """
         tokens = ["srun", f"--ntasks={job.ranks}", "--input=0", "--kill-on-bad-exit=1", "--quiet"]
+        # Beside what an earlier launch may have left on a host that does not answer.
+        tokens.append("--overlap")
         if job.pmi:
             tokens.append(f"--mpi={job.pmi}")
         if job.bind:

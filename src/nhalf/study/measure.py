@@ -15,6 +15,7 @@ from nhalf.store.journal import Journal
 from nhalf.store.run import Run
 from nhalf.study.agenda import Agenda, Family
 from nhalf.study.budget import LAUNCHES_MIN, Budget, Group, curve_budget
+from nhalf.study.health import Examiner, unanswered
 from nhalf.study.placement import FREE, placement_advice
 from nhalf.study.plan import Plan, Point, Start
 from nhalf.study.process import LaunchError, Probe
@@ -23,11 +24,13 @@ from nhalf.study.refine import refine
 from nhalf.study.site import HERE, Site
 from nhalf.study.state import State
 from nhalf.study.subject import Subject
+from nhalf.study.time_limit import UNLIMITED, TimeLimit
 
 FAILURES_MAX = 2
 """How often a launch may end at one point, or a start that never answered may fail."""
 FAILURES_IN_A_ROW_MAX = 6
 """Launches that may fail in a row, without any answer, of a start that did answer before."""
+TROUBLES_TOLD = 4
 SCOUT_SLICE_S = 0.004
 SCOUT_SHARE = 0.2
 """Looking for protocol changes takes this share of a given budget at most."""
@@ -57,9 +60,11 @@ class Measuring:
         subjects: Sequence[Subject],
         progress: Progress,
         site: Site = HERE,
+        limit: TimeLimit = UNLIMITED,
     ) -> None:
         self.plan = plan
-        self.site = site
+        self.path = run.path
+        self.limit = limit
         self.subjects = {subject.key: subject for subject in subjects}
         self.progress = progress
         first = plan.blocks[0].placements[0] if plan.blocks else FREE
@@ -67,6 +72,8 @@ class Measuring:
         self.journal: Journal = run.journal()
         for event in run.events():
             self.state.note(event)
+        self.site = self._living(site)
+        self.troubles: list[str] = []
         self.random = random.Random(plan.seed)
         self.failures: Counter[Start] = Counter()
         self.answered = {Start(key, p.ranks, p.placement) for key, _, p in self.state.done}
@@ -81,11 +88,14 @@ class Measuring:
     def run(self) -> dict[str, str]:
         """Measure all that is not in the journal yet; the reasons of what could not be started."""
         with self.journal:
+            self._refuse_what_hosts_cannot()
             self._keep_to_budget()
             for start in self._starts():
                 self._scout(start)
             self._keep_to_budget()
-            self.progress.total(self.agenda.left().total())
+            points = self.agenda.left().total()
+            self.journal.append({"event": "planned", "points": points})
+            self.progress.total(points)
             for launch in range(self.agenda.launches()):
                 for start in self._starts():
                     self._launch(start, launch)
@@ -95,6 +105,11 @@ class Measuring:
             if key not in self.state.failed
         }
         return self.state.failed | refused
+
+    def troubles_in_words(self) -> list[str]:
+        """The launches that ended early, a line for each reason, the first few."""
+        counts = Counter(self.troubles).most_common(TROUBLES_TOLD)
+        return [f"{reason} ({number} times)" if number > 1 else reason for reason, number in counts]
 
     def _default_budget_s(self) -> float:
         """Seconds for a run that was given no budget: so many for each of its curves."""
@@ -132,6 +147,7 @@ class Measuring:
             todo = self._todo(start, launch)
             if not todo:
                 return
+            self.limit.check(self.path)
             self.budget.begun(start, launch)
             self._keep_to_budget()
             began_s = time.monotonic()
@@ -143,7 +159,7 @@ class Measuring:
                         self._keep(subject, launch, advice, answer)
                         points_s += answer.spent_s
             except LaunchError as error:
-                self._failed(start, str(error))
+                self._failed(start, error)
             self.budget.launched(time.monotonic() - began_s - points_s)
 
     def _start(self, start: Start, doing: str, launch: int) -> Probe:
@@ -159,7 +175,9 @@ class Measuring:
         except NhalfError as error:
             self._refuse(start, str(error))
             raise LaunchError(str(error)) from error
-        probe = Probe(tokens, variables, self.plan.timeout_s)
+        names = tuple(dict.fromkeys(self._hosts(start)))
+        examiner = Examiner(names)
+        probe = Probe(tokens, variables, self.plan.timeout_s, examiner)
         started = probe.launch.get("ranks")
         if started != start.ranks:
             probe.kill()
@@ -177,7 +195,7 @@ class Measuring:
         subject = self.subjects[start.subject]
         answer: Answer | None = None
         for position, point in enumerate(todo):
-            if self.budget.spent(launch):
+            if self.budget.spent(launch) or self.limit.is_near():
                 break
             if launch < LAUNCHES_MIN and position % POINTS_BETWEEN_LOOKS == 0:
                 self._look_at_time()
@@ -198,7 +216,7 @@ class Measuring:
             try:
                 record = probe.receive(self.plan.timeout_s + 50 * slice_s, identity=str(position))
             except LaunchError as error:
-                self._suspect(subject, point, str(error))
+                self._suspect(subject, point, error)
                 raise
             self._answered(start)
             spent_s = time.monotonic() - asked_s
@@ -234,9 +252,14 @@ class Measuring:
 
     def _placement_advice(self, placement: list[dict[str, Any]], start: Start) -> list[str]:
         """The doubts about where the ranks of a launch are."""
+        hosts = self._hosts(start)
+        shares_cores = bool(hosts) and self.site.shares_cores
+        return placement_advice(placement, start.placement, hosts, shares_cores)
+
+    def _hosts(self, start: Start) -> list[str]:
+        """The host of every rank of a start; none on this machine."""
         site = self.site if self.subjects[start.subject].library else HERE
-        hosts = site.expected(start.placement, start.ranks)
-        return placement_advice(placement, start.placement, hosts, site.shares_cores)
+        return site.expected(start.placement, start.ranks)
 
     def _keep(self, subject: Subject, launch: int, advice: list[str], answer: Answer) -> None:
         """Put an answer into the journal, then show it."""
@@ -291,11 +314,12 @@ class Measuring:
                     for family in families:
                         if self._scouted_enough():
                             break
+                        self.limit.check(self.path)
                         curve = family.curve
                         sizes = self.state.sizes[curve] = self._sizes(probe, start, family)
                         self.journal.append({"event": "sizes", **curve._asdict(), "sizes": sizes})
             except LaunchError as error:
-                self._failed(start, str(error))
+                self._failed(start, error)
 
     def _scouted_enough(self) -> bool:
         """Whether looking for sizes has taken its share of a given budget."""
@@ -314,7 +338,7 @@ class Measuring:
                 probe.send(line("scout", point, SCOUT_SLICE_S, 0.02, info.timing))
                 record = probe.receive(self.plan.timeout_s, identity="scout")
             except LaunchError as error:
-                self._suspect(subject, point, str(error))
+                self._suspect(subject, point, error)
                 raise
             self._answered(start)
             # The fastest sample: disturbances only ever add time.
@@ -330,11 +354,14 @@ class Measuring:
         self.answered.add(start)
         self.failures[start] = 0
 
-    def _suspect(self, subject: Subject, point: Point, reason: str) -> None:
-        """A launch ended while a point was running: after the second time it is left out."""
-        self.suspects[subject.key, point] += 1
+    def _suspect(self, subject: Subject, point: Point, error: LaunchError) -> None:
+        """A launch ended while a point was running: after the second time it is left out.
+
+        A point is not to blame for a host that died.
+        """
+        self.suspects[subject.key, point] += not error.dead
         if self.suspects[subject.key, point] >= FAILURES_MAX:
-            self._impossible(subject, point, reason)
+            self._impossible(subject, point, str(error))
 
     def _impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Note a point that this subject cannot measure."""
@@ -342,12 +369,40 @@ class Measuring:
         event = {"event": "failed", "subject": subject.key, **_identity(point), "reason": reason}
         self.journal.append(event)
 
-    def _failed(self, start: Start, reason: str) -> None:
-        """Note a launch that failed; a start that only fails is given up."""
+    def _failed(self, start: Start, error: LaunchError) -> None:
+        """Note a launch that failed; a start that only fails, or needs a dead host, is given up."""
         self.failures[start] += 1
+        self.troubles.append(f"{self.subjects[start.subject].title}: {error}")
+        for host, reason in error.dead.items():
+            self._lost(host, reason)
         limit = FAILURES_IN_A_ROW_MAX if start in self.answered else FAILURES_MAX
-        if self.failures[start] >= limit:
-            self._refuse(start, reason)
+        if self.failures[start] >= limit and start not in self.state.refused:
+            self._refuse(start, str(error))
+
+    def _lost(self, host: str, reason: str) -> None:
+        """A host is dead: what needs it is given up, and it is told to whoever goes on."""
+        self.state.dead[host] = reason
+        self.journal.append({"event": "host", "host": host, "reason": reason})
+        for start in self.agenda.starts():
+            if host in self._hosts(start):
+                self._refuse(start, f"{host}: {reason}")
+
+    def _refuse_what_hosts_cannot(self) -> None:
+        """Give up the starts that need more hosts than there are."""
+        for start in self.agenda.starts():
+            try:
+                self._hosts(start)
+            except NhalfError as error:
+                self._refuse(start, str(error))
+
+    def _living(self, site: Site) -> Site:
+        """The site without hosts that died before and are still dead."""
+        died = [host.name for host in site.hosts if host.name in self.state.dead]
+        still = unanswered(died) if died else []
+        for host in still:
+            self.progress.say(f"{host} still does not answer and is left out")
+        self.state.dead = {host: self.state.dead[host] for host in still}
+        return site.without(still)
 
     def _refuse(self, start: Start, reason: str) -> None:
         """Give a start up, and its subject when it has no other."""

@@ -18,29 +18,47 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from nhalf.study.health import Examiner
+
 END_TIMEOUT_S = 10.0
 """How long the processes may take to end after their last point."""
 LINE_BYTES_MAX = 1 << 24
 """Longer lines are no records, which know how many samples they may hold."""
 NOISE_LETTERS_MAX = 300
+NOBODY = Examiner()
+"""Looks after a launch on this machine."""
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class LaunchError(Exception):
-    """The processes did not start, died, or fell silent; the text says which and why."""
+    """The processes did not start, died, or fell silent; the text says which and why.
+
+    `dead` are the hosts that are to blame, with the reason of each.
+    """
+
+    def __init__(self, text: str, dead: Mapping[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.dead = dict(dead or {})
 
 
 class Probe:
     """A running launch. Lines that are not records are noise; the last ones explain failures."""
 
     def __init__(
-        self, tokens: Sequence[str], environment: Mapping[str, str], timeout_s: float
+        self,
+        tokens: Sequence[str],
+        environment: Mapping[str, str],
+        timeout_s: float,
+        examiner: Examiner = NOBODY,
     ) -> None:
         """Start the processes and wait for the record that opens the launch.
 
-        Raises LaunchError when it does not come within `timeout_s` seconds.
+        `examiner` is asked why, should they fall silent or end. Raises LaunchError when the
+        record does not come within `timeout_s` seconds.
         """
+        self._examiner = examiner
+        self.launch: dict[str, Any] = {}
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: deque[bytes] = deque()
         self._partial = bytearray()
@@ -76,7 +94,7 @@ class Probe:
             self._process.stdin.write(line.encode() + b"\n")
             self._process.stdin.flush()
         except OSError as error:
-            raise LaunchError(self._why_ended()) from error
+            raise self._ended() from error
 
     def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
         """The next record, of one kind or with one identity where given.
@@ -93,7 +111,7 @@ class Probe:
                     return record
             left_s = deadline_s - time.monotonic()
             if left_s <= 0:
-                raise LaunchError(f"no answer within {timeout_s:.3g} s{self._last_words()}")
+                raise self._silent(timeout_s)
             self._read(left_s)
 
     def _read(self, timeout_s: float) -> None:
@@ -103,7 +121,7 @@ class Probe:
             return
         data = os.read(self._process.stdout.fileno(), 1 << 20)
         if not data:
-            raise LaunchError(self._why_ended())
+            raise self._ended()
         self._partial += data
         if b"\n" in data:
             whole, _, rest = self._partial.rpartition(b"\n")
@@ -123,21 +141,36 @@ class Probe:
         self._noise.append(text.strip()[:NOISE_LETTERS_MAX])
         return None
 
-    def _why_ended(self) -> str:
-        """How the processes ended, and their last words."""
+    def _silent(self, timeout_s: float) -> LaunchError:
+        """That nobody answered, and why, as far as it can be found while the processes live."""
+        found = self._examiner.look(self.launch.get("placement", []), self._words())
+        why = f": {found.text}" if found.text else self._last_words()
+        return LaunchError(f"no answer within {timeout_s:.3g} s{why}", found.dead)
+
+    def _ended(self) -> LaunchError:
+        """How the processes ended, and who is to blame, or their last words."""
         try:
             code = self._process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            return f"the processes closed their output{self._last_words()}"
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return f"the processes ended with {how}{self._last_words()}"
+            how = "the processes closed their output"
+        else:
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            how = f"the processes ended with {how}"
+        found = self._examiner.told(self._words())
+        why = f": {found.text}" if found.text else self._last_words()
+        return LaunchError(f"{how}{why}", found.dead)
 
-    def _last_words(self) -> str:
-        """The most telling line of standard error, else of the noise, as ': …' or ''."""
+    def _words(self) -> list[str]:
+        """The last lines that the launcher and the processes wrote and that say anything."""
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - 8192))
-        lines = self._errors.read().decode(errors="replace").splitlines() or list(self._noise)
-        words = [line.strip() for line in lines if any(c.isalnum() for c in line)]
+        lines = self._errors.read().decode(errors="replace").splitlines()
+        words = (line.strip("\0 \t\r") for line in [*lines, *self._noise])
+        return [line for line in words if any(map(str.isalnum, line))]
+
+    def _last_words(self) -> str:
+        """The most telling line, as ': …' or ''."""
+        words = self._words()
         telling = [line for line in words if "error" in line.lower() or "not enough" in line]
         chosen = (telling or words or [""])[0]
         return f": {chosen[:NOISE_LETTERS_MAX]}" if chosen else ""

@@ -15,6 +15,7 @@ import msgspec
 from nhalf.errors import InputError, MissingError, NhalfError
 from nhalf.mpi import Library, discover
 from nhalf.store.run import Run
+from nhalf.study.ending import keep_end
 from nhalf.study.environment import environment
 from nhalf.study.measure import Measuring
 from nhalf.study.plan import Plan, read_plan
@@ -22,6 +23,7 @@ from nhalf.study.progress import Progress
 from nhalf.study.resolve import absent, check_blocks, resolve
 from nhalf.study.site import HERE, Site, find_site
 from nhalf.study.subject import Subject, library_subject, plain_subject
+from nhalf.study.time_limit import time_limit
 from nhalf.units import format_size
 
 
@@ -30,13 +32,15 @@ class Outcome:
     """A run that ended, and what is not in it.
 
     `failed` is what could not be measured: the reason by library or points; `notes` what was left
-    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch.
+    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch;
+    `lost` are the hosts that died while measuring, each with the reason.
     """
 
     run: Run
     failed: dict[str, str]
     notes: list[str] = field(default_factory=list)
     unmeasured: dict[str, tuple[int, int]] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -105,17 +109,19 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
-        measuring = Measuring(run, plan, subjects, progress, prepared.site)
+        measuring = Measuring(run, plan, subjects, progress, prepared.site, time_limit())
         failed = {**prepared.failed, **measuring.run()}
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise MissingError(f"nothing could be measured: {reasons}", "run nhalf doctor")
-    run.finish()
     agenda = measuring.agenda
-    notes = [*absent(plan, subjects), *agenda.left_out()]
-    return Outcome(run, failed, notes, agenda.unmeasured())
+    notes = [*absent(plan, subjects), *agenda.left_out(), *measuring.troubles_in_words()]
+    outcome = Outcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)
+    keep_end(outcome)
+    run.finish()
+    return outcome
 
 
 def default_folder() -> Path:

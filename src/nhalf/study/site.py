@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nhalf.errors import InputError, MissingError
 from nhalf.mpi.start import Spread, cores
-from nhalf.study.allocation import allocation, idle_hosts
+from nhalf.study.allocation import allocation
 from nhalf.study.hosts import Host, parse_hosts, read_host_file
 from nhalf.study.layout import Layout, parse_layout
 from nhalf.study.placement import ONE_HOST, OTHER_NODE
@@ -105,10 +106,10 @@ class Site:
         names = [host.name for host in self.hosts]
         return self.layout(placement, ranks).expected(names, ranks)
 
-    def without(self, dead: Mapping[str, str]) -> Site:
+    def without(self, dead: Collection[str]) -> Site:
         """The hosts that are left when some are dead."""
         left = tuple(host for host in self.hosts if host.name not in dead)
-        return Site(left, self.launcher, self.source, self.shares_cores)
+        return dataclasses.replace(self, hosts=left)
 
 
 HERE = Site()
@@ -118,9 +119,8 @@ HERE = Site()
 def find_site(hosts: str, host_file: str, launcher: str) -> Site:
     """The hosts that the user named, else those of the allocation, else this machine.
 
-    `hosts` and `host_file` are '' where not given. With srun and outside of an allocation, the
-    hosts are those that Slurm has idle. Raises InputError for lists that cannot be read,
-    MissingError where Slurm is asked for and has no host.
+    `hosts` and `host_file` are '' where not given. Raises InputError for lists that cannot be
+    read.
     """
     check_launcher(launcher)
     if hosts and host_file:
@@ -130,8 +130,6 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
         named = parse_hosts(hosts) if hosts else read_host_file(Path(host_file))
         return Site(tuple(named), launcher, "--hosts" if hosts else host_file, shares_cores)
     found = allocation(os.environ)
-    if found is None and launcher == "srun":
-        found = idle_hosts()
     if found is None:
         return Site((), launcher)
     return Site(tuple(found.hosts), launcher, found.source, shares_cores)

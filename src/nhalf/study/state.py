@@ -26,7 +26,8 @@ class State:
     """What a journal says is done: points by subject and launch, sizes found, failures.
 
     `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
-    (subject, ranks, placement) that this machine cannot give.
+    (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
+    while measuring, each with the reason.
     """
 
     placement: str = CORES
@@ -35,6 +36,7 @@ class State:
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
     refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    dead: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
         """Take in one event of the journal.
@@ -54,6 +56,8 @@ class State:
 
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
+        if kind == "host":
+            self.dead[event["host"]] = event["reason"]
         if kind not in ("sizes", "point", "failed"):
             return
         subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]

@@ -111,20 +111,21 @@ MPIEXEC = "/opt/mpi/bin/mpiexec"
         (
             "srun",
             {},
-            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --cpu-bind=cores "
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --overlap --cpu-bind=cores "
             f"--cpus-per-task=1 {COMMAND}",
         ),
         (
             "srun",
             {"bind": False, "oversubscribe": True, "hosts": ("a", "b"), "pmi": "pmi2"},
-            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --mpi=pmi2 --overcommit "
-            f"--nodes=2 --ntasks-per-node=2 --distribution=block --nodelist=a,b {COMMAND}",
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --overlap --mpi=pmi2 "
+            "--overcommit --nodes=2 --ntasks-per-node=2 --distribution=block --nodelist=a,b "
+            + COMMAND,
         ),
         (
             "srun",
             {"bind": False, "hosts": ("a", "b", "c"), "ranks_per_host": 2, "cyclic": True},
-            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --nodes=3 --ntasks-per-node=2 "
-            f"--distribution=cyclic --nodelist=a,b,c {COMMAND}",
+            "srun --ntasks=4 --input=0 --kill-on-bad-exit=1 --quiet --overlap --nodes=3 "
+            f"--ntasks-per-node=2 --distribution=cyclic --nodelist=a,b,c {COMMAND}",
         ),
         ("direct", {"ranks": 64}, COMMAND),
     ],

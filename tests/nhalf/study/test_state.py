@@ -29,3 +29,11 @@ def test_events_that_are_not_known_are_passed_over() -> None:
     state = State()
     state.note({"event": "later"})
     assert state == State()
+
+
+def test_hosts_that_died_are_remembered() -> None:
+    state = State()
+    state.note({"event": "host", "host": "n2", "reason": "does not answer any more"})
+    assert state.dead == {"n2": "does not answer any more"}
+    with pytest.raises(InputError):
+        state.note({"event": "host"})
