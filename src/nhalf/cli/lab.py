@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Make a cluster with Slurm on this machine, for those who have none."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from nhalf.errors import InputError
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Make a cluster with Slurm on this machine, for those who have none.",
+)
+
+Name = Annotated[str, typer.Option(help="Which lab.", envvar="NHALF_LAB", show_envvar=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DEFAULT = "lab"
+
+
+@app.command("up")
+def up(
+    nodes: Annotated[int, typer.Option(help="How many nodes: n1, n2, …")] = 4,
+    rate: Annotated[str | None, typer.Option(help="Of every link: 500mbit, 1gbit.")] = None,
+    topology: Annotated[str, typer.Option(help="star, ring or tree.")] = "star",
+    cpus: Annotated[int, typer.Option(help="What Slurm is told of a node.")] = 4,
+    slow: Annotated[
+        list[str] | None,
+        typer.Option(help="NODE=RATE or A-B=RATE: a link with another rate; may be repeated."),
+    ] = None,
+    name: Annotated[str, typer.Option(help="What to call it; several may be up.")] = DEFAULT,
+    install: Annotated[
+        bool, typer.Option(help="Let apt-get install what is missing, on Debian.")
+    ] = True,
+    json: Json = False,
+) -> None:
+    """Start a cluster: a network namespace per node, links of that rate, Slurm."""
+    from nhalf.cli._lab import show_status
+    from nhalf.cli._output import console, emit_json, stdout_console
+    from nhalf.lab import build, packages
+    from nhalf.lab.shaping import parse_link_rate
+    from nhalf.lab.status import status
+
+    _outside()
+    rate_Bps = None if rate is None else parse_link_rate(rate)
+    planned = build.plan(name, nodes, topology, cpus, rate_Bps, _slow(slow or []))
+    build.require_root()
+    packages.ensure(install, console().print)
+    with console().status("starting …") as shown:
+        lab = build.build(planned, lambda what: shown.update(f"starting: {what} …"))
+    if json:
+        emit_json(status(lab))
+    else:
+        show_status(stdout_console(), status(lab), fresh=True)
+
+
+@app.command("exec", context_settings={"allow_interspersed_args": False})
+def execute(
+    command: Annotated[list[str], typer.Argument(help="What to run.", metavar="COMMAND…")],
+    node: Annotated[str | None, typer.Option(help="Run it there, not on the head.")] = None,
+    name: Name = DEFAULT,
+) -> None:
+    """Run a command in the cluster: on its head, where srun, salloc and sbatch are at home."""
+    from nhalf.lab import build, environment, state
+    from nhalf.lab.layout import HEAD
+
+    build.require_root()
+    lab = state.load(name)
+    place = HEAD if node in (None, HEAD) else lab.layout.node(str(node))
+    environment.execute(lab, place, command)
+
+
+@app.command("status")
+def show(name: Name = DEFAULT, json: Json = False) -> None:
+    """Show nodes, links and jobs, as Slurm and the links say."""
+    from nhalf.cli._lab import show_status
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.lab import build, state
+    from nhalf.lab.status import status
+
+    build.require_root()
+    found = status(state.load(name))
+    if json:
+        emit_json(found)
+    else:
+        show_status(stdout_console(), found)
+
+
+@app.command("down")
+def down(
+    name: Annotated[str, typer.Option(help="Which lab.")] = DEFAULT, json: Json = False
+) -> None:
+    """Remove everything that was made for the cluster, also what a crash has left."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.lab import build
+    from nhalf.lab.remove import remove_named
+
+    _outside()
+    build.require_root()
+    existed = remove_named(name)
+    if json:
+        emit_json({"lab": name, "removed": existed})
+    else:
+        stdout_console().print(f"{name} is removed" if existed else f"there was no lab {name}")
+
+
+def _slow(given: list[str]) -> dict[str, float]:
+    from nhalf.lab.shaping import parse_link_rate
+
+    rates_Bps = {}
+    for text in given:
+        link, equals, rate = text.partition("=")
+        if not equals:
+            raise InputError(f"{text!r} names no rate", "write --slow n2=100mbit")
+        rates_Bps[link] = parse_link_rate(rate)
+    return rates_Bps
+
+
+def _outside() -> None:
+    """Raises InputError inside of a lab: it would saw off the branch that it sits on."""
+    if "NHALF_LAB" in os.environ:
+        raise InputError(
+            f"this shell runs inside of the lab {os.environ['NHALF_LAB']}", "leave it first"
+        )
