@@ -136,6 +136,7 @@ def test_a_former_run_a_machine_and_its_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     former, now = keep("former"), keep("now", slower={"mpich": 1.2})
+    slight = keep("slight", slower={"mpich": 1.05})
     (tmp_path / "machines").mkdir()
     fit(Path(former), out=tmp_path / "machines" / "known.toml")
     monkeypatch.setattr(nhalf.check.expected, "MACHINES", tmp_path / "machines")
@@ -143,6 +144,8 @@ def test_a_former_run_a_machine_and_its_name(
         assert code(now, expect) == 1
         assert code(now, expect, tolerance="25%") == 0
         assert code(former, expect, tolerance="0%") == 0
+        assert code(slight, expect) == 0
+        assert code(slight, expect, tolerance="0%") == 1
         assert code(now, expect, pattern="pingpong", mpi="mpich", tolerance="25%") == 0
     capsys.readouterr()
 
