@@ -78,6 +78,13 @@ def test_references_are_the_ends_of_the_curve_of_each_library(keep: Keep) -> Non
     }
 
 
+def test_intervals_hold_their_references_and_wrong_data_is_none(keep: Keep) -> None:
+    known = constant(ReFrame().text(keep(launch_noise=0.05)), "REFERENCE")
+    assert len(known) == 2
+    assert all(low < value < high for value, low, high, _ in known.values())
+    assert constant(ReFrame().text(keep(name="wrong", verified=False)), "REFERENCE") == {}
+
+
 def test_the_check_names_its_values_as_the_references_do(keep: Keep) -> None:
     text = ReFrame().text(keep(libraries=["mpich-5.0"], axes="a=1,b=x-y"))
     (point,) = [
