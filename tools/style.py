@@ -28,8 +28,8 @@ CPP = {".cpp", ".hpp", ".h", ".c"}
 CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
 PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 PLUGIN_FOLDERS = {
-    *("cli", "exporters", "findings", "importers", "launchers", "models", "panels", "results"),
-    "styles",
+    *("batch", "cli", "exporters", "findings", "importers", "launchers", "models", "panels"),
+    *("results", "styles"),
 }
 NATIVE_PLUGINS = ("native/patterns", "native/transports", "native/algorithms")
 CLOCK_ROOMS = ("native/core/", "native/transports/", "tests/native/")

@@ -9,12 +9,12 @@ import os
 import signal
 import sys
 
-from nhalf.errors import Interrupted, NhalfError
+from nhalf.errors import Interrupted, NhalfError, Terminated
 
 
 def main() -> None:
     """Run the command line; the process ends with the documented exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know no µ
@@ -44,8 +44,10 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _interrupt(_signal: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+def _terminate(number: int, _frame: object) -> None:
+    """End as after Ctrl-C; the same wish again must not disturb the ending."""
+    signal.signal(number, signal.SIG_IGN)
+    raise Terminated
 
 
 def _say(text: str) -> None:

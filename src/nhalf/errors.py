@@ -50,6 +50,10 @@ class Interrupted(NhalfError):
     exit_code = 130
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: somebody, or a batch system, wants this process to end."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not known, with the closest known names as its remedy."""
     names = sorted(known)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nhalf.errors import FailedError, InputError, Interrupted
+from nhalf.errors import FailedError, InputError, Interrupted, Terminated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 LAUNCHES = 5
 GOES_WITH_RESUME = {"resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"}
+GOES_WITH_RESUME |= {"submit", "job", "no_wait"}
 PLACEMENT = typer.Option(
     help="cores, free, same-cache, same-node, other-node or 4x2 (hosts x ranks); several by commas."
 )
 HOSTS = typer.Option(help="Hosts to measure on: n1,n2 or n[1-4] or n1:8 (cores).")
 HOST_FILE = typer.Option(help="A file of hosts, a line each.")
 LAUNCHER = typer.Option(help="srun, mpirun or hydra; else each library's own.")
+SUBMIT = typer.Option("--submit", help="As a job of the batch system: submit, follow, collect.")
+JOB = typer.Option(help="What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
+NO_WAIT = typer.Option("--no-wait", help="Submit and leave.")
 STYLE = typer.Option(help="Print tables as imb or osu do; --pattern may name their tests.")
 
 
@@ -83,15 +87,30 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     style: Annotated[str, STYLE] = "",
+    submit: Annotated[bool, SUBMIT] = False,
+    job: Annotated[str, JOB] = "",
+    no_wait: Annotated[bool, NO_WAIT] = False,
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
     if list_:
         _list(as_json=json)
         return
+    if outcome := _outcome(context, study):
+        _finish(outcome, json=json, quiet=quiet, report=report, style=style)
+
+
+def _outcome(context: typer.Context, study: str) -> Outcome | None:
+    """What is measured here, or in a job; None where that is not waited for."""
+    from nhalf.cli import _submit
     from nhalf.study.progress import Progress
 
-    outcome = _measure(_prepare(context, study), Progress(quiet or json))
-    _finish(outcome, json=json, quiet=quiet, report=report, style=style)
+    options = context.params
+    _submit.check_together(options)
+    if options["resume"] is not None:
+        _check_only_resume(context)
+    if options["submit"]:
+        return _submit.submitted(context, study, _given(context))
+    return _measure(_prepare(context, study), Progress(options["quiet"] or options["json"]))
 
 
 def _prepare(context: typer.Context, study: str) -> Prepared:
@@ -101,7 +120,6 @@ def _prepare(context: typer.Context, study: str) -> Prepared:
 
     options = context.params
     if options["resume"] is not None:
-        _check_only_resume(context)
         named = options["hosts"], host_file(options), options["launcher"]
         return session.resume(options["resume"], *named)
     site = site_of(options)
@@ -151,10 +169,11 @@ def _measure(prepared: Prepared, progress: Progress) -> Outcome:
 
     try:
         return measure(prepared, progress)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         path = prepared.run.path
+        how = "asked to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
         raise Interrupted(
-            "interrupted; every finished point is kept",
+            f"{how}; every finished point is kept",
             f"go on with: nhalf run --resume {shlex.quote(str(path))}",
         ) from None
 

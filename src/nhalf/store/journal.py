@@ -102,6 +102,28 @@ class Journal:
             self.close()
 
 
+class Tail:
+    """The lines of a journal that somebody else writes, each handed out once."""
+
+    def __init__(self, path: Path) -> None:
+        """The file may come later."""
+        self._path = path
+        self._offset_bytes = 0
+
+    def lines(self) -> Iterator[bytes]:
+        """The whole lines that came since the last time."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset_bytes)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        return
+                    self._offset_bytes += len(line)
+                    yield line
+        except OSError:
+            return
+
+
 class _Name(msgspec.Struct):
     """What every event has."""
 

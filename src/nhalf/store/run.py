@@ -36,6 +36,10 @@ class _Description(msgspec.Struct):
     titles: dict[str, str] = {}
 
 
+class _Event(msgspec.Struct):
+    """Any event, of which only the number matters."""
+
+
 class _Point(msgspec.Struct, gc=False):
     """What a line of the journal must hold for a point: the columns of store/schema.py."""
 
@@ -130,6 +134,10 @@ class Run:
             {key: value for key, value in event.items() if key != "samples_s"}
             for event in events(self.path / JOURNAL)
         ]
+
+    def ends(self) -> int:
+        """How often the run has come to its end: more than once where it was resumed after."""
+        return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
 
     def measurements(self) -> pl.LazyFrame:
         """One row per point and launch, columns of store/schema.py.

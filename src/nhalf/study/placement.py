@@ -39,6 +39,12 @@ def fits(placement: str, ranks: int) -> bool:
     return layout is None or layout.ranks == ranks
 
 
+def hosts_asked(placement: str) -> int:
+    """How many hosts a placement needs."""
+    layout = parse_layout(placement)
+    return layout.hosts if layout else 2 if placement == OTHER_NODE else 1
+
+
 def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> list[int]:
     """The core of each local rank; empty where the launcher decides.
 

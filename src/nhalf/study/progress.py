@@ -31,6 +31,11 @@ class Progress:
         if self._bars is not None and self._task is not None:
             self._bars.update(self._task, total=points, completed=0)
 
+    def reached(self, points: int, total: int) -> None:
+        """How many of how many points are measured, where somebody else measures."""
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, total=total, completed=points)
+
     def say(self, text: str) -> None:
         """What is going on now."""
         if self._bars is not None and self._task is not None:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batch systems: one file, one way to hand a job to a scheduler and to hear of it.
+
+What a job asks for becomes text by a pure function, so job scripts are tested as text. nhalf asks
+the system's own commands, each with a time limit, and keeps no connection.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import ClassVar
+
+
+class Phase(Enum):
+    """What the states of all batch systems come down to."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    BROKEN = "broken"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing happens any more."""
+        return self not in (Phase.WAITING, Phase.RUNNING)
+
+
+@dataclass(frozen=True)
+class JobState:
+    """How a job stands: `name` and `reason` as the system calls them, '' where it gives none.
+
+    `hosts` is the list of its hosts in the system's own words; `exit_code` that of its script,
+    None where it is not known.
+    """
+
+    name: str
+    phase: Phase
+    reason: str = ""
+    hosts: str = ""
+    exit_code: int | None = None
+
+    def __str__(self) -> str:
+        """'PENDING (Resources)', 'RUNNING on n[1-4]'."""
+        on = f" on {self.hosts}" if self.hosts and self.phase is Phase.RUNNING else ""
+        return f"{self.name}{on}{f' ({self.reason})' if self.reason else ''}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a job asks for.
+
+    `time_s` 0 leaves the time to the system; `hosts` are named where the user named them;
+    `options` are the user's own, of which each takes the place of ours.
+    """
+
+    name: str
+    output: Path
+    nodes: int = 1
+    hosts: tuple[str, ...] = ()
+    time_s: float = 0.0
+    time_why: str = ""
+    options: tuple[str, ...] = ()
+
+
+class Unreachable(Exception):
+    """The scheduler does not answer now; it may later."""
+
+
+class BatchSystem(ABC):
+    """One scheduler."""
+
+    what: ClassVar[str]
+    """One sentence: which system this is, by which commands."""
+    title: ClassVar[str]
+    """What people call it."""
+
+    @abstractmethod
+    def is_here(self) -> bool:
+        """Whether its commands are found."""
+
+    @abstractmethod
+    def options(self, text: str) -> tuple[str, ...]:
+        """The user's options one by one; raises InputError for what is none, or is not his."""
+
+    @abstractmethod
+    def nodes_in(self, options: Sequence[str]) -> int:
+        """How many hosts the user's options ask for at least; 0 where they do not say."""
+
+    @abstractmethod
+    def directives(self, request: Request) -> str:
+        """The lines of a job script that the system reads, each with its reason above it."""
+
+    @abstractmethod
+    def submit(self, script: Path) -> str:
+        """Hand a script over; the name of the job.
+
+        Raises InputError with the system's own words where it refuses the job, MissingError where
+        nobody answers.
+        """
+
+    @abstractmethod
+    def state(self, job: str) -> JobState | None:
+        """How a job stands; None where the system has forgotten it. Raises Unreachable."""
+
+    @abstractmethod
+    def cancelling(self, job: str) -> str:
+        """The command that cancels a job, as a user types it."""
+
+    @abstractmethod
+    def usable_hosts(self, options: Sequence[str]) -> list[str]:
+        """The hosts that are up in the part of the machine that the options name.
+
+        None where that cannot be found out.
+        """
+
+    @abstractmethod
+    def job_here(self, variables: Mapping[str, str]) -> str:
+        """The job in which this process runs, '' outside of one."""
+
+    @abstractmethod
+    def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
+        """Seconds until a job's time is up, as this process hears it; None for no limit."""
