@@ -246,12 +246,14 @@ def _show(look: Look, progress: Progress, said: str, *, talks: bool) -> str:
 
 def _collected(run: Path, record: jobs.Record, system: BatchSystem, look: Look) -> Outcome:
     """What came out of a job that is over; raises what kept it from its end."""
-    from nhalf.store.run import Run
+    from nhalf.batch import Phase
+    from nhalf.store.run import DESCRIPTION, Run
     from nhalf.study.ending import last_end
 
-    if look.ends > record.ends:
-        outcome = last_end(Run.open(run))
-        assert outcome is not None
+    # A job that found nothing left to measure adds no end of its own.
+    over = look.ends > record.ends or (look.state is not None and look.state.phase is Phase.DONE)
+    outcome = last_end(Run.open(run)) if over and (run / DESCRIPTION).exists() else None
+    if outcome is not None:
         jobs.keep(run, msgspec.structs.replace(record, collected=True))
         return outcome
     kept = f"{look.points} points are kept" if look.points else "no point was finished"

@@ -94,7 +94,8 @@ class Measuring:
                 self._scout(start)
             self._keep_to_budget()
             points = self.agenda.left().total()
-            self.journal.append({"event": "planned", "points": points})
+            if points:
+                self.journal.append({"event": "planned", "points": points})
             self.progress.total(points)
             for launch in range(self.agenda.launches()):
                 for start in self._starts():
