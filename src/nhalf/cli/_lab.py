@@ -26,7 +26,7 @@ def show_status(console: Console, found: dict[str, Any], fresh: bool = False) ->
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for title in ("node", "address", "Slurm", "link", "rate"):
         table.add_column(title)
-    of_nodes = {link["link"].split("-")[0]: link for link in found["links"]}
+    of_nodes = {link["link"].split("-")[0]: link for link in reversed(found["links"])}
     for node in found["nodes"]:
         link = of_nodes.get(node["node"])
         assert link is not None
@@ -37,10 +37,8 @@ def show_status(console: Console, found: dict[str, Any], fresh: bool = False) ->
             _link(link), rate_text(link["rate_Bps"]),
         )  # fmt: skip
     console.print(table)
-    names = {node["node"] for node in found["nodes"]}
     for link in found["links"]:
-        between = link["link"].split("-")
-        if (not names.intersection(between) and "s0" not in between[1:]) or between[0][0] == "s":
+        if link not in of_nodes.values():
             console.print(f"link {_link(link)}  {rate_text(link['rate_Bps'])}")
     for job in found["jobs"]:
         console.print(f"job {job['job']} {job['name']}: {job['state'].lower()} {job['nodes']}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Annotated
 
 import typer
@@ -88,6 +89,72 @@ def show(name: Name = DEFAULT, json: Json = False) -> None:
         emit_json(found)
     else:
         show_status(stdout_console(), found)
+
+
+@app.command("link")
+def link(
+    which: Annotated[str, typer.Argument(help="NODE, or A-B.", metavar="LINK")],
+    rate: Annotated[str | None, typer.Option(help="The rate from now on: 100mbit.")] = None,
+    unplug: Annotated[bool, typer.Option("--down", help="Pull the cable out.")] = False,
+    plug: Annotated[bool, typer.Option("--up", help="Plug it in again.")] = False,
+    name: Name = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Change a link while things run: its rate, or whether it is there at all."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.lab import build, faults, state
+    from nhalf.lab.shaping import parse_link_rate, rate_text
+
+    if plug and unplug:
+        raise InputError("a link cannot be up and down", "take one of --up and --down")
+    rate_Bps = None if rate is None else parse_link_rate(rate)
+    build.require_root()
+    up = plug if plug or unplug else None
+    found = faults.change_link(state.load(name), which, rate_Bps, up)
+    if json:
+        emit_json(found)
+    else:
+        words = "up" if found["up"] else "down"
+        stdout_console().print(f"{found['link']} {words}, {rate_text(found['rate_Bps'])}")
+
+
+@app.command("kill")
+def kill(
+    node: Annotated[str, typer.Argument(help="Which one.", metavar="NODE")],
+    name: Name = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Cut the power of a node: all that runs there dies at once, and its link."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.lab import build, faults, state
+
+    build.require_root()
+    died = faults.kill_node(state.load(name), node)
+    if json:
+        emit_json({"node": node, "processes": died})
+    else:
+        stdout_console().print(f"{node} is dead: {died} processes ended with it")
+
+
+@app.command("restart")
+def restart(
+    node: Annotated[str, typer.Argument(help="Which one.", metavar="NODE")],
+    name: Name = DEFAULT,
+    json: Json = False,
+) -> None:
+    """Start a node again, as after a power cut."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.lab import build, faults, slurm, state
+
+    build.require_root()
+    lab = state.load(name)
+    since_s = time.time()
+    faults.restart_node(lab, lab.layout.node(node))
+    found = slurm.wait_until_back(lab, node, since_s)
+    if json:
+        emit_json({"node": node, "state": found})
+    else:
+        stdout_console().print(f"{node} is back: {found}")
 
 
 @app.command("down")

@@ -22,11 +22,6 @@ class Link:
     b: str
     shaped: bool = True
 
-    @property
-    def name(self) -> str:
-        """As a user names it: 'n1-s0'."""
-        return f"{self.a}-{self.b}"
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -65,21 +60,29 @@ class Layout:
             raise unknown("node", name, self.nodes)
         return name
 
-    def link(self, name: str) -> Link:
-        """The link 'A-B', or the one that a node hangs on; raises InputError if there is none.
+    def title(self, link: Link) -> str:
+        """As a link is named to a user: what routers pass on is between their nodes."""
+        ends = (link.a, link.b)
+        if all(end in self.routers for end in ends):
+            return "-".join(f"n{end[1:]}" for end in ends)
+        return "-".join(ends)
 
-        In a ring, 'n1-n2' is the link between their routers.
+    @property
+    def data_links(self) -> tuple[Link, ...]:
+        """The links that messages between nodes take; the others are for control."""
+        return tuple(link for link in self.links if link.shaped or link.a in self.nodes)
+
+    def link(self, name: str) -> Link:
+        """The link called 'A-B', or the one that a node hangs on.
+
+        Raises InputError if there is none.
         """
-        links = [link for link in self.links if HEAD not in (link.a, link.b)]
-        if name in self.nodes:
-            return next(link for link in links if name in (link.a, link.b))
         ends = set(name.split("-"))
-        routed = {f"r{end[1:]}" if self.routers and end in self.nodes else end for end in ends}
-        for link in links:
-            if {link.a, link.b} in (ends, routed):
+        for link in self.data_links:
+            if name == link.a in self.nodes or ends == set(self.title(link).split("-")):
                 return link
-        known = [*self.nodes, *(link.name for link in links if link.a not in self.nodes)]
-        raise unknown("link", name, known)
+        titles = (self.title(link) for link in self.data_links if link.a not in self.nodes)
+        raise unknown("link", name, [*self.nodes, *titles])
 
 
 def layout(topology: str, nodes: int) -> Layout:

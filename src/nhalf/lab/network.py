@@ -149,7 +149,7 @@ def link_state(lab: Lab, link: Link) -> dict[str, object]:
         up = "LOWER_UP" in msgspec.json.decode(shown.stdout)[0]["flags"]
         options = (entry.get("options", {}) for entry in msgspec.json.decode(queue.stdout))
         rate_Bps = next((one["rate"] for one in options if "rate" in one), None)
-    return {"link": link.name, "up": up, "rate_Bps": rate_Bps}
+    return {"link": lab.layout.title(link), "up": up, "rate_Bps": rate_Bps}
 
 
 def routes_here() -> list[str]:

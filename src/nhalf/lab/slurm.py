@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from datetime import datetime
 from typing import Any
 
 from nhalf.errors import FailedError
@@ -99,10 +101,22 @@ def wait_until_idle(lab: Lab, timeout_s: float = READY_TIMEOUT_S) -> None:
     )
 
 
-def set_state(lab: Lab, node: str, state: str, reason: str = "") -> None:
-    """Tell Slurm that a node is down or resumes; without an answer nothing happens."""
-    words = [f"reason={reason}"] if reason else []
-    _ask(lab, "scontrol", "update", f"nodename={node}", f"state={state}", *words)
+def wait_until_back(lab: Lab, node: str, since_s: float, timeout_s: float = READY_TIMEOUT_S) -> str:
+    """Slurm's word for a node as soon as its slurmd, started after `since_s`, has told of itself.
+
+    `since_s` are seconds of the epoch. Raises FailedError if that takes too long.
+    """
+    earliest = datetime.fromtimestamp(int(since_s))
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        said = "".join(_ask(lab, "scontrol", "show", "node", node))
+        started = re.search(r"SlurmdStartTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", said)
+        if started and datetime.fromisoformat(started[1]) >= earliest:
+            return node_states(lab).get(node, "silent")
+        time.sleep(POLL_S)
+    raise FailedError(
+        f"Slurm did not hear of {node} within {timeout_s:g} s", f"look into {lab.folder}/log"
+    )
 
 
 def _ask(lab: Lab, *command: str) -> list[str]:

@@ -35,10 +35,6 @@ def status(lab: Lab) -> dict[str, Any]:
         "rate_Bps": lab.rate_Bps,
         "slurmctld": running(lab.folder / "slurmctld.pid"),
         "nodes": nodes,
-        "links": [
-            network.link_state(lab, link)
-            for link in lab.layout.links
-            if HEAD not in (link.a, link.b)
-        ],
+        "links": [network.link_state(lab, link) for link in lab.layout.data_links],
         "jobs": slurm.jobs(lab),
     }
