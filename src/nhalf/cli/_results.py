@@ -20,7 +20,11 @@ def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> N
         cells = [[*_subject(row, titles), *(c.cell(row) for c in columns)] for row in rows]
         show_table(["library", "ranks", *(column.title for column in columns)], cells)
         for row in rows:
-            for said in filter(None, [row.get("missing"), *row.get("doubts", [])]):
+            further = kind.further(row)
+            if further is not None:
+                show_table(*further)
+            said_of = [*kind.sentences(row), row.get("missing"), *row.get("doubts", [])]
+            for said in filter(None, said_of):
                 text = f"{', '.join(_subject(row, titles))} ranks: {said}"
                 stdout_console().print(text, markup=False)
 

@@ -225,5 +225,7 @@ def run_json(
     for point in points:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
-    found = results(run.measurements() if measurements is None else measurements, summary)
+    measured = run.measurements() if measurements is None else measurements
+    found = results(measured, summary, lambda: {run.name: places(run)})
     return {"run": str(run.path), "points": points, "results": as_json(found)}
+    from nhalf.store.places import places

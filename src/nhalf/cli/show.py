@@ -28,6 +28,7 @@ def command(
     from nhalf.cli.run import run_json
     from nhalf.results import results
     from nhalf.statistics.summary import summarise
+    from nhalf.store.places import places
     from nhalf.store.run import Run
 
     opened = Run.open(run)
@@ -43,7 +44,8 @@ def command(
         show_style(style, opened, summary)
     else:
         show_points(opened, summary)
-        show_results(results(measurements, summary), opened.titles)
+        found = results(measurements, summary, lambda: {opened.name: places(opened)})
+        show_results(found, opened.titles)
 
 
 def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:

@@ -59,7 +59,7 @@ class ReportData:
     @cached_property
     def results(self) -> dict[str, list[Row]]:
         """The rows of every derived result of the data, by its name (nhalf.results)."""
-        return results(self.measurements, self.summary)
+        return results(self.measurements, self.summary, lambda: self.places)
 
 
 @dataclass(frozen=True)

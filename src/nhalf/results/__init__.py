@@ -20,18 +20,22 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from nhalf.plugins import load
 
+if TYPE_CHECKING:
+    from nhalf.store.places import Place, Start
+
 SUBJECT = ("run", "transport", "mpi", "ranks", "placement")
 """Whom a row is about: the members that every row has, as in the columns of the store."""
 
 Row = dict[str, Any]
+FindPlaces = Callable[[], "Mapping[str, Mapping[Start, Sequence[Place]]]"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,20 @@ class Result(ABC):
         it lacks ('' or absent: nothing), and under `doubts`, in sentences, what to think of it.
         """
 
+    def placed(
+        self, measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces
+    ) -> list[Row]:
+        """The same, for a result that asks where the ranks were."""
+        return self.of(measurements, summary)
+
+    def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
+        """Column titles and cells of a table of its own for one row, where a line is not enough."""
+        return None
+
+    def sentences(self, row: Row) -> list[str]:
+        """What there is to say of a row below its table, beside what it lacks and its doubts."""
+        return []
+
     def line(self, row: Row) -> str:
         """One row in a line, without its subject."""
         if row.get("missing"):
@@ -101,11 +119,16 @@ def parts() -> frozenset[str]:
     return frozenset().union(*(kind.parts for kind in kinds().values()))
 
 
-def results(measurements: pl.LazyFrame, summary: pl.DataFrame) -> dict[str, list[Row]]:
-    """The rows of every result for which something was measured, by its name."""
+def results(
+    measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces = dict
+) -> dict[str, list[Row]]:
+    """The rows of every result for which something was measured, by its name.
+
+    `find_places` looks up by run where the ranks were (store/places.py), where a result asks.
+    """
     patterns = set(summary["pattern"].unique())
     found = {
-        name: kind.of(measurements, summary)
+        name: kind.placed(measurements, summary, find_places)
         for name, kind in kinds().items()
         if kind.patterns & patterns
     }

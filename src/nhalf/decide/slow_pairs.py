@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes and which links are slower than the others, from times between all pairs.
+
+The logarithm of the time from i to j is taken as
+
+    log t(i, j) = overall + sends(i) + receives(j) + pair(i, j) + noise
+
+fitted by medians, as in Tukey's median polish (J. Tukey, Exploratory Data Analysis, 1977), but most
+effects are nought: one is put in only where it is larger than MINIMAL_RATIO and than chance allows,
+nodes before pairs. With three hosts a full polish would share one slow link out between its ends.
+
+`overall` is the median of the unremarkable pairs, the fastest group of a third of all at least,
+since with few hosts a slow node makes most pairs slow.
+
+Chance: an effect counts where it exceeds a threshold T in *every* one of L launches. One launch
+exceeds the quantile of its noise with probability p, so all of them do for none of N pairs with
+probability 1 - N p^L; p is chosen so that this is 1 - ERROR_PROBABILITY. The noise is that between
+launches, known from so many degrees of freedom as there are. T is larger where the unremarkable
+pairs differ by more than their launches do, and where single launches are so often far out that
+they could be so in all launches of one pair.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import bdtr, gammaincinv, ndtr, ndtri
+
+from nhalf.statistics.intervals import Floats, Interval, launch_interval
+
+MINIMAL_RATIO = 1.2
+"""Who is slower by less than this is not named."""
+ERROR_PROBABILITY = 1e-3
+"""Of naming anything where all are equal and noise is lognormal."""
+OUTLIER_ERROR_PROBABILITY = 2e-3
+"""The same where single launches are far out, as often as is seen in the data."""
+OUTLIER_DOUBT = 1e-3
+LAUNCHES_MIN = 2
+BASE_SHARE = 1 / 3
+"""At least this share of all pairs is the group that others are compared with."""
+EXCEPTIONS_SHARE = 0.1
+"""A node is slow to everybody though this share of its peers is not."""
+BASE_ERRORS = 1.0
+"""So many standard errors of the base are allowed for."""
+NOISE_CUT = 4.0
+"""Launches that differ by so many usual differences do not count as noise."""
+PEERS_MIN = 2
+"""With one peer, nobody can say which of the two is slow."""
+CENTRED_PAIRS_MIN = 6
+"""From so many pairs on, what all of a launch have in common is taken off."""
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """What is slower than the others, with its ratio to them over launches.
+
+    `kind` is 'sends', 'receives' or 'node' (both) of the one of `members`, or 'way' (from the first
+    to the second of them) or 'link' (both ways). `peers` are concerned.
+    """
+
+    kind: str
+    members: tuple[int, ...]
+    ratio: Interval
+    peers: int = 1
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What can be said of a map. Ratios are 1 where nothing differs."""
+
+    base_s: float
+    noise_relative: float
+    threshold_ratio: float
+    largest_ratio: float
+    """Of the slowest unremarkable pair to the fastest."""
+    suspects: list[Suspect]
+
+
+def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
+    """Judge the times between n members in several launches, shape (launches, n, n).
+
+    Rows send, columns receive; NaN is what there is not, as the diagonal. Where not `directed`,
+    times are symmetric and members have one effect for both. None for fewer than LAUNCHES_MIN
+    launches or without pairs.
+    """
+    logs = np.log(times_s)
+    known = np.isfinite(logs).sum(axis=0) >= LAUNCHES_MIN
+    if not directed:
+        known = np.triu(known | known.T)
+        logs = np.where(np.isfinite(logs), logs, logs.transpose(0, 2, 1))
+    if not known.any():
+        return None
+    search = _Search(logs, known, directed)
+    suspects = [*search.nodes(), *search.pairs()]
+    calm = search.middles[search.unremarkable]
+    return Judgement(
+        base_s=math.exp(search.base),
+        noise_relative=search.noise,
+        threshold_ratio=math.exp(search.threshold),
+        largest_ratio=float(np.exp(calm.max() - calm.min())) if calm.size else 1.0,
+        suspects=_joined(suspects) if directed else suspects,
+    )
+
+
+def judge_alone(times_s: Floats) -> Judgement | None:
+    """Judge members by one time each, shape (launches, members); suspects are of kind 'alone'."""
+    found = judge(times_s[:, :, None])
+    if found is None:
+        return None
+    alone = [Suspect("alone", one.members[:1], one.ratio) for one in found.suspects]
+    return replace(found, suspects=alone)
+
+
+class _Search:
+    """Times as logarithms, from which the effects that were found are taken off one by one."""
+
+    def __init__(self, logs: Floats, known: Bools, directed: bool) -> None:
+        self.directed = directed
+        self.known = known
+        self.count = int(known.sum())
+        launches = logs[:, known]
+        middles = _median(launches, axis=0)
+        if self.count >= CENTRED_PAIRS_MIN:
+            launches = launches - _median(launches - middles, axis=1)[:, None]
+            middles = _median(launches, axis=0)
+        self.launches = int(np.isfinite(launches).sum(axis=0).min())
+        self.noise, self.degrees = _noise(launches)
+        self._set_base(launches, middles)
+        self.excess = np.full(logs.shape, np.nan)
+        self.excess[:, known] = launches - self.base
+        if not directed:
+            mirrored = self.excess.transpose(0, 2, 1)
+            self.excess = np.where(np.isfinite(self.excess), self.excess, mirrored)
+        self.middles = np.full(known.shape, np.nan)
+        self.middles[known] = middles
+        self.unremarkable = known & (np.abs(self.middles - self.base) <= self.threshold)
+
+    def _set_base(self, launches: Floats, middles: Floats) -> None:
+        """The level of the unremarkable pairs, and how far beyond it chance may lead."""
+        self.threshold = self._threshold(self.count)
+        for _ in range(3):
+            self.base = _lowest_group(middles, self.threshold)
+            calm = np.abs(middles - self.base) <= self.threshold
+            wanted = max(
+                self._threshold(self.count),
+                self._for_differences(middles[calm]),
+                self._for_outliers(launches - middles),
+            )
+            if wanted <= self.threshold:
+                break
+            self.threshold = wanted
+
+    def _threshold(self, tests: int, members: int = 1) -> float:
+        """What none of so many exceeds in all launches by chance; each is a median of `members`."""
+        quantile = _quantile(tests, self.launches, self.degrees)
+        spread = 1.0 if members == 1 else math.sqrt(math.pi / 2 / members)
+        # All launches are compared with one base, which has an error of its own.
+        of_base = BASE_ERRORS * math.sqrt(
+            math.pi / 2 / self.launches / max(1, BASE_SHARE * self.count)
+        )
+        return max(math.log(MINIMAL_RATIO), (quantile * spread + of_base) * self.noise)
+
+    def _for_differences(self, middles: Floats) -> float:
+        """The threshold that unremarkable pairs ask for, which differ in all launches alike."""
+        if middles.size < CENTRED_PAIRS_MIN:
+            return 0.0
+        deviation = 1.4826 * float(np.median(np.abs(middles - np.median(middles))))
+        # A median of launches varies by up to pi/2 of what a mean does.
+        chance = self.noise**2 * math.pi / 2 / self.launches
+        differ = math.sqrt(max(0.0, deviation**2 - chance))
+        return differ * -float(ndtri(ERROR_PROBABILITY / self.count))
+
+    def _for_outliers(self, apart: Floats) -> float:
+        """The threshold beyond which no more single launches are than may be, if too many are.
+
+        `apart` are launches less the median of their pair. All launches of a pair are out with
+        probability share^L. Few data cannot show that there are more than that: they are believed
+        where chance would show so many once in OUTLIER_DOUBT.
+        """
+        values = apart[np.isfinite(apart)]
+        share = (OUTLIER_ERROR_PROBABILITY / self.count) ** (1 / self.launches)
+        out = int((values > self.threshold).sum())
+        if out == 0 or share >= 1 or bdtr(out - 1, values.size, share) < 1 - OUTLIER_DOUBT:
+            return 0.0
+        return float(np.quantile(values, 1 - share, method="higher"))
+
+    def nodes(self) -> list[Suspect]:
+        """Members whose sends or receives are slow with everybody, the most telling one first."""
+        found: list[Suspect] = []
+        while True:
+            candidates = list(self._candidates())
+            if not candidates:
+                return found
+            suspect = max(candidates, key=lambda one: (one.peers, one.ratio.median))
+            found.append(suspect)
+            self._take_off(suspect)
+
+    def _candidates(self) -> list[Suspect]:
+        """Members whose sends or receives are slow in all launches and with all but a few peers."""
+        kinds = ("sends", "receives") if self.directed else ("node",)
+        found: list[Suspect] = []
+        for kind in kinds:
+            excess = self.excess.transpose(0, 2, 1) if kind == "receives" else self.excess
+            by_launch = _median(excess, axis=2)
+            by_peer = _median(excess, axis=0)
+            level = _median(by_launch, axis=0)
+            peers = np.isfinite(by_peer).sum(axis=1)
+            slow = (by_peer >= level[:, None] / 2).sum(axis=1)
+            enough = (peers >= PEERS_MIN) & (peers - slow <= np.floor(EXCEPTIONS_SHARE * peers))
+            for member in np.flatnonzero(enough):
+                launches = by_launch[np.isfinite(by_launch[:, member]), member]
+                threshold = self._threshold(len(kinds) * len(level), int(peers[member]))
+                if launches.min() > threshold:
+                    ratio = _ratio(launches)
+                    found.append(Suspect(kind, (int(member),), ratio, int(slow[member])))
+        return found
+
+    def _take_off(self, suspect: Suspect) -> None:
+        effect = math.log(suspect.ratio.median)
+        member = suspect.members[0]
+        if suspect.kind != "receives":
+            self.excess[:, member, :] -= effect
+        if suspect.kind != "sends":
+            self.excess[:, :, member] -= effect
+
+    def pairs(self) -> list[Suspect]:
+        """Pairs that are slow in all launches beyond what their nodes explain, slowest first."""
+        kind = "way" if self.directed else "link"
+        with np.errstate(invalid="ignore"):
+            least = np.where(self.known, np.nanmin(_filled(self.excess), axis=0), -np.inf)
+        found = []
+        for i, j in np.argwhere(least > self.threshold):
+            launches = self.excess[:, i, j]
+            ratio = _ratio(launches[np.isfinite(launches)])
+            found.append(Suspect(kind, (int(i), int(j)), ratio))
+        return sorted(found, key=lambda suspect: -suspect.ratio.median)
+
+
+def _filled(values: Floats) -> Floats:
+    """No launch of a pair is NaN only where all are."""
+    return np.where(np.isfinite(values).any(axis=0), values, 0.0)
+
+
+@functools.cache
+def _quantile(tests: int, launches: int, degrees: int) -> float:
+    """How many standard deviations none of `tests` exceeds in all launches.
+
+    With probability 1 - ERROR_PROBABILITY, where the deviation is known from so many degrees of
+    freedom: the mean of Q(t s)^launches over s, with degrees s^2 distributed as chi square. It is
+    not that of Student, as all launches share one s.
+    """
+    edges = 1 / (1 + np.exp(-np.linspace(-30, 30, 1201)))
+    middles = (edges[1:] + edges[:-1]) / 2
+    scale = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
+
+    def excess(quantile: float) -> float:
+        all_out = np.sum(np.diff(edges) * ndtr(-quantile * scale) ** launches)
+        return float(tests * all_out - ERROR_PROBABILITY)
+
+    return float(brentq(excess, 0, 1e6)) if excess(0) > 0 else 0.0
+
+
+def _median(values: Floats, axis: int) -> Floats:
+    """As numpy.nanmedian, which takes a hundred times as long for short axes; NaN where all are."""
+    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN comes last
+    count = np.isfinite(ordered).sum(axis=-1)[..., None]
+    low = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, -1)
+    high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), -1)
+    middle: Floats = ((low + high) / 2)[..., 0]
+    return middle
+
+
+def _noise(launches: Floats) -> tuple[float, int]:
+    """Standard deviation of one launch from the differences between launches of each pair.
+
+    `launches` has shape (launches, pairs). Differences far beyond the usual ones are left out.
+    """
+    first, second = np.triu_indices(len(launches), 1)
+    apart = np.abs(launches[first] - launches[second])
+    apart = apart[np.isfinite(apart)]
+    usual = float(np.median(apart)) / 0.6745
+    kept = apart[apart <= NOISE_CUT * usual]
+    return float(np.sqrt(np.mean(kept**2) / 2)), launches.shape[1] * (len(launches) - 1)
+
+
+def _lowest_group(middles: Floats, reach: float) -> float:
+    """The median of the lowest group of a third of all pairs that lie within `reach` of it."""
+    starts = np.quantile(middles, np.linspace(0, 1, min(len(middles), 40)), method="nearest")
+    for start in starts:
+        centre = float(start)
+        for _ in range(50):
+            group = middles[np.abs(middles - centre) <= reach]
+            moved = float(np.median(group))
+            if moved == centre:
+                break
+            centre = moved
+        if group.size >= BASE_SHARE * middles.size:
+            return centre
+    return float(np.median(middles))
+
+
+def _ratio(launches: Floats) -> Interval:
+    return launch_interval(np.exp(launches))
+
+
+def _joined(suspects: list[Suspect]) -> list[Suspect]:
+    """Sends and receives of one member as one, and both ways between two members as one link."""
+    return _twins(_twins(suspects, "sends", "receives", "node"), "way", "way", "link")
+
+
+def _twins(suspects: list[Suspect], first: str, second: str, both: str) -> list[Suspect]:
+    """Those of two kinds about the same members become one of kind `both`."""
+    waiting = list(suspects)
+    found: list[Suspect] = []
+    while waiting:
+        one = waiting.pop(0)
+        members = one.members[::-1]
+        twin = next(
+            (
+                other
+                for other in waiting
+                if {one.kind, other.kind} == {first, second} and other.members == members
+            ),
+            None,
+        )
+        if twin is None:
+            found.append(one)
+            continue
+        waiting.remove(twin)
+        ratio = Interval(
+            math.sqrt(one.ratio.median * twin.ratio.median),
+            min(one.ratio.low, twin.ratio.low),
+            max(one.ratio.high, twin.ratio.high),
+        )
+        found.append(Suspect(both, tuple(sorted(one.members)), ratio, min(one.peers, twin.peers)))
+    return found
