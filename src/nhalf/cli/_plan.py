@@ -95,6 +95,10 @@ def _placed(block: Block, given: Collection[str], site: Site) -> Block:
             for layout in both_ways(ranks, len(site.hosts), site.cores_per_host)
         ]
         return msgspec.structs.replace(block, placements=list(dict.fromkeys(both)))
+    placements = [text for name in block.placements if (text := site.in_numbers(name))]
+    if not placements:
+        raise InputError("there is one host only: every-host needs several", "give --hosts")
+    block = msgspec.structs.replace(block, placements=placements)
     layouts = [layout for text in block.placements if (layout := parse_layout(text))]
     if layouts and "ranks" not in given:
         others = block.ranks if len(layouts) < len(block.placements) else []

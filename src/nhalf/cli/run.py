@@ -115,10 +115,12 @@ def _outcome(context: typer.Context, study: str) -> Outcome | None:
 
 def _prepare(context: typer.Context, study: str) -> Prepared:
     """A run that goes on, or a plan of these options with a directory of its own."""
+    from nhalf.cli._allocate import allocate
     from nhalf.cli._plan import host_file, plan_of, site_of
     from nhalf.study import session
 
     options = context.params
+    allocate(options)
     if options["resume"] is not None:
         named = options["hosts"], host_file(options), options["launcher"]
         return session.resume(options["resume"], *named)
@@ -204,6 +206,12 @@ def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: s
         from nhalf.cli._summary import show_outcome
 
         show_outcome(outcome, summary, written)
+    if outcome.lost:
+        said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
+        raise FailedError(
+            f"lost while measuring: {said}; every finished point is kept",
+            f"go on with the others: nhalf run --resume {shlex.quote(str(outcome.run.path))}",
+        )
     wrong = summary.filter(~summary["verified"])
     if wrong.height:
         first = wrong.row(0, named=True)
@@ -220,6 +228,7 @@ def run_json(
     """What `run --json` and `show --json` print; of the measurements given, or of all."""
     from nhalf.results import as_json, results
     from nhalf.statistics.axes import parse_axes
+    from nhalf.store.places import places
 
     points = summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:
@@ -228,4 +237,3 @@ def run_json(
     measured = run.measurements() if measurements is None else measurements
     found = results(measured, summary, lambda: {run.name: places(run)})
     return {"run": str(run.path), "points": points, "results": as_json(found)}
-    from nhalf.store.places import places

@@ -15,12 +15,15 @@ from nhalf.study.topology import allowed_cpus, last_level_caches
 CORES, FREE = "cores", "free"
 SAME_CACHE, SAME_NODE, OTHER_NODE = "same-cache", "same-node", "other-node"
 ONE_HOST = (SAME_CACHE, SAME_NODE)
+EVERY_HOST, WHOLE_HOST = "every-host", "whole-host"
 PLACEMENTS = {
     CORES: "every rank on a core of its own, as the launcher chooses",
     FREE: "ranks move as the system likes",
     SAME_CACHE: "ranks on cores that share their last-level cache (one core complex)",
     SAME_NODE: "ranks on one host, on cores that share no cache",
     OTHER_NODE: "neighbouring ranks on different hosts",
+    EVERY_HOST: "one rank on every host that there is",
+    WHOLE_HOST: "a rank on every core of one host",
     "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out",
 }
 """Every placement that can be asked for, in words."""

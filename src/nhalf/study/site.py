@@ -15,7 +15,7 @@ from nhalf.mpi.start import Spread, cores
 from nhalf.study.allocation import allocation
 from nhalf.study.hosts import Host, parse_hosts, read_host_file
 from nhalf.study.layout import Layout, parse_layout
-from nhalf.study.placement import ONE_HOST, OTHER_NODE
+from nhalf.study.placement import EVERY_HOST, ONE_HOST, OTHER_NODE, WHOLE_HOST
 
 LAUNCHERS = ("", "mpirun", "hydra", "srun")
 LAB = "NHALF_LAB"
@@ -44,7 +44,9 @@ class Site:
     @property
     def cores(self) -> int:
         """How many ranks have a core of their own."""
-        return sum(map(_cores_of, self.hosts)) if self.hosts else cores()
+        if self.shares_cores or not self.hosts:
+            return cores()
+        return sum(map(_cores_of, self.hosts))
 
     @property
     def cores_per_host(self) -> int:
@@ -59,6 +61,17 @@ class Site:
             "source": self.source,
             "shares_cores": self.shares_cores,
         }
+
+    def in_numbers(self, placement: str) -> str:
+        """The layout that 'every-host' and 'whole-host' mean here, '' for none; else the text.
+
+        On one machine there are no pairs of hosts, so that 'every-host' means nothing.
+        """
+        if placement == WHOLE_HOST:
+            return f"1x{max(min(self.cores_per_host, self.cores), 2)}"
+        if placement == EVERY_HOST:
+            return f"{len(self.hosts)}x1" if self.several else ""
+        return placement
 
     def layout(self, placement: str, ranks: int) -> Layout:
         """How a placement spreads so many ranks over these hosts.

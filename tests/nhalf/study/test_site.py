@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from nhalf.errors import InputError, MissingError
+from nhalf.mpi.start import cores
 from nhalf.study.hosts import Host
 from nhalf.study.layout import Layout
 from nhalf.study.site import HERE, Site, find_site
@@ -64,6 +66,11 @@ def test_what_launchers_are_told() -> None:
     assert not FOUR.spread(Layout(2, 2)).crowded
 
 
+def test_cores_of_all_hosts_or_of_the_one_machine_that_they_share() -> None:
+    assert (FOUR.cores, FOUR.cores_per_host) == (8, 2)
+    assert dataclasses.replace(FOUR, shares_cores=True).cores == HERE.cores == cores()
+
+
 def test_ranks_by_host() -> None:
     assert FOUR.expected("other-node", 5) == ["n1", "n2", "n3", "n4", "n1"]
     assert FOUR.expected("cores", 4) == ["n1", "n1", "n2", "n2"]
@@ -94,3 +101,11 @@ def test_what_cannot_be() -> None:
         find_site("a", "b", "")
     with pytest.raises(InputError, match="launcher 'ssh'"):
         find_site("", "", "ssh")
+
+
+def test_words_for_layouts() -> None:
+    assert [FOUR.in_numbers(word) for word in ("every-host", "whole-host", "cores", "2x1")] == [
+        "4x1", "1x2", "cores", "2x1",
+    ]  # fmt: skip
+    assert HERE.in_numbers("every-host") == ""
+    assert HERE.in_numbers("whole-host") == f"1x{max(cores(), 2)}"
