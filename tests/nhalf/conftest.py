@@ -219,3 +219,57 @@ def point_event() -> Callable[..., dict[str, Any]]:
         }
 
     return make
+
+
+@pytest.fixture
+def make_pair_map() -> Callable[..., pl.LazyFrame]:
+    """A builder of maps of all pairs of ranks on given hosts."""
+    return build_pair_map
+
+
+def build_pair_map(
+    hosts: Sequence[str],
+    factor: Callable[[str, str], float] = lambda first, second: 1.0,
+    *,
+    pattern: str = "pair-map-bandwidth",
+    size: int = 2**18,
+    launches: int = 3,
+    **columns: Any,
+) -> pl.LazyFrame:
+    """A map of ranks on `hosts`: 1 µs within a host, 100 µs between two, times `factor`."""
+    count = len(hosts)
+
+    def time_s(i: int, j: int) -> float:
+        return (1e-6 if hosts[i] == hosts[j] else 1e-4) * factor(hosts[i], hosts[j])
+
+    pairs = [(i, j) for i in range(count) for j in range(count) if i != j]
+    if pattern == "pair-map-together":
+        values = [{"name": f"{i}>{j}", "value": time_s(i, j)} for i, j in pairs]
+        points = [("", [1e-3] * count, [{"name": "window", "value": 4.0}, *values])]
+    else:
+        wanted = (
+            pairs
+            if pattern == "pair-map-bandwidth"
+            else [pair for pair in pairs if pair[0] < pair[1]]
+        )
+        points = [
+            (
+                f"direction={'up' if i < j else 'down'},round={place + 1}",
+                # Others wait: theirs must not be taken.
+                [time_s(i, j) if rank == i else 7.0 for rank in range(count)],
+                [{"name": f"peer_of_{i}", "value": float(j)}],
+            )
+            for place, (i, j) in enumerate(wanted)
+        ]
+    rows = [
+        {
+            "run": "run", "transport": "mpi", "mpi": "mpich", "pattern": pattern, "algorithm": "",
+            "ranks": count, "placement": "", "axes": axes, "bytes": size, "launch": launch,
+            "position": position, "started_s": 1.7e9, "batch": 16, "messages_per_round": 1,
+            "bytes_per_time": size, "stop": "precision", "verified": True, "advice": [],
+            "samples_s": [max(rank_s)] * 3, "rank_s": rank_s, "values": named, **columns,
+        }
+        for launch in range(launches)
+        for position, (axes, rank_s, named) in enumerate(points)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()

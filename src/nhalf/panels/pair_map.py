@@ -33,8 +33,8 @@ class PairMap(Panel):
     how_to_read = (
         "Each cell is a pair, from the row to the column; brighter means slower than the usual "
         "pair of its kind. A bright row is a node that sends slowly, a bright column one that "
-        "receives slowly, a single bright cell a slow link; what is beyond doubt has an orange frame, and "
-        "pairs within one host, which are compared with each other only, have a dot."
+        "receives slowly, a single bright cell a slow link; what is beyond doubt has an orange "
+        "frame, and pairs within one host, which are compared with each other only, have a dot."
     )
     order = 46
 
@@ -133,6 +133,12 @@ def _slow_cells(one: common.Row) -> set[tuple[str, str]]:
     return cells
 
 
+def _is_slow(first: str, second: str, slow: set[tuple[str, str]]) -> bool:
+    """Whether a cell is one of those; what is slow to all is not so within."""
+    wholes = {(first, ""), ("", second)} if first != second else set()
+    return bool(slow & {(first, second), *wholes})
+
+
 def _orders(view: common.Row) -> dict[str, list[str]]:
     """Names in both orders."""
     names: list[str] = view["names"]
@@ -169,7 +175,8 @@ def _cells(
         if known.any():
             ratios[known] = times_s[known] / (base_s or np.median(times_s[known]))
     step = math.ceil(len(names) / MEMBERS_MAX)
-    places = [{name: i // step for i, name in enumerate(order)} for order in orders.values()]
+    listed = [orders[BY_NAME], orders[BY_LIKENESS] if step == 1 else orders[BY_NAME]]
+    places = [{name: i // step for i, name in enumerate(order)} for order in listed]
     best: dict[tuple[int, ...], common.Row] = {}
     for i, j in np.argwhere(np.isfinite(ratios)):
         first, second = names[i], names[j]
@@ -185,7 +192,7 @@ def _cells(
             "launches": _range_text(view["low_s"][i, j], view["high_s"][i, j]),
             "kind": "within one host" if within[i, j] else "between " + one["level"],
             "dot": int(within[i, j]),
-            "slow": int(bool({(first, second), (first, ""), ("", second)} & view["slow"])),
+            "slow": int(_is_slow(first, second, view["slow"])),
         }
         key = tuple(where)
         if key not in best or cell["ratio"] > best[key]["ratio"]:

@@ -14,7 +14,18 @@ from nhalf.study.axes import check_axes
 from nhalf.study.plan import Block
 from nhalf.study.subject import plain_subject
 
-NAMES = ["beff", "collectives", "dense", "fine-grid", "full", "logp", "p2p", "quick", "traffic"]
+NAMES = [
+    "beff",
+    "collectives",
+    "dense",
+    "fine-grid",
+    "full",
+    "logp",
+    "p2p",
+    "pair-map",
+    "quick",
+    "traffic",
+]
 BLOCK = '[[block]]\npatterns = ["pingpong"]\n'
 
 
