@@ -39,12 +39,14 @@ Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
 class PairMap:
     """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: there is none.
 
-    `hosts` by rank, empty where they are not known.
+    `hosts` by rank, empty where they are not known; `crowded` where ranks shared cores, which tells
+    of them and not of nodes and links.
     """
 
     key: Row
     times_s: Floats
     hosts: tuple[str, ...] = ()
+    crowded: bool = False
 
     @property
     def directed(self) -> bool:
@@ -111,7 +113,7 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
     """Every map that was measured, in the order of its key."""
     points = (
         measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
-        .select(*KEY, "launch", "rank_s", "values")
+        .select(*KEY, "launch", "rank_s", "values", "advice")
         .sort(*KEY, "launch")
         .collect()
     )
@@ -123,7 +125,9 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
             continue
         start = (key["run"], key["mpi"] or key["transport"], key["ranks"], key["placement"])
         names = tuple(hosts.get(start, ()))
-        found.append(PairMap(key, times_s, names if len(names) == key["ranks"] else ()))
+        crowded = bool(frame["advice"].list.contains("oversubscribed").any())
+        known = names if len(names) == key["ranks"] else ()
+        found.append(PairMap(key, times_s, known, crowded))
     return found
 
 
@@ -186,6 +190,7 @@ def as_row(one: PairMap) -> Row:
         "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
         "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
         "missing": "" if judgement else "who is slow is judged from two launches on",
+        "doubts": ["ranks share cores: it may be these that are slow"] if one.crowded else [],
     }
     if judgement:
         row |= {

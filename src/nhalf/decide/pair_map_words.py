@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nhalf.decide.pair_map import BANDWIDTH, LATENCY, Row
+from nhalf.decide.slow_pairs import MINIMAL_RATIO
 from nhalf.units import format_size
 
+LINKS_MIN = 3
+"""Fewer links being equal is no news."""
 PAIRS_LISTED = 6
 """So many slow pairs are named one by one, the slowest first."""
 
@@ -31,17 +34,18 @@ def sentences(row: Row) -> list[str]:
 
 
 def equal_text(row: Row) -> str:
-    """'all 12 links are equal within 4 %' where nothing is slow; '' where that cannot be said."""
-    if row["slow"] or row.get("equal_within_ratio") is None:
+    """'all 12 links … are equal within 4 %' where that is so; '' where it cannot be said."""
+    ratio = row.get("equal_within_ratio")
+    if row["slow"] or ratio is None or ratio > MINIMAL_RATIO:
         return ""
     links = sum(time_s is not None for line in row["times_s"] for time_s in line)
     links //= 1 if row["directed"] else 2
-    if links < 2:
+    if links < LINKS_MIN:
         return ""
     what = "pairs of ranks" if row["level"] == "ranks" else "links between hosts"
     if row["directed"]:
         what += " and directions"
-    return f"all {links} {what} are equal within {(row['equal_within_ratio'] - 1) * 100:.2g} %"
+    return f"all {links} {what} are equal within {(ratio - 1) * 100:.2g} %"
 
 
 def shares(links: Iterable[Row]) -> list[str]:

@@ -20,6 +20,8 @@ class PairMap(Finder):
         for row in data.results.get("pair_map", []):
             name = common.library_label(data, row["transport"], row["mpi"])
             about = f"{name}, {row['ranks']} ranks, {row['map']}"
+            if row["doubts"]:
+                continue
             if row["sentences"]:
                 yield from _slow(row, about)
             elif row["equal"]:

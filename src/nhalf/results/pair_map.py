@@ -45,7 +45,9 @@ class PairMap(Result):
 
     def sentences(self, row: Row) -> list[str]:
         """Who is slow, or that nobody is."""
-        said = row["sentences"] or ([row["equal"]] if row["equal"] else [])
+        threshold = row["threshold"]
+        none = f"nothing is slow beyond doubt, as it would be from {threshold} on"
+        said = row["sentences"] or ([row["equal"] or none] if threshold else [])
         return [f"{row['map']}: {one}" for one in said]
 
     def line(self, row: Row) -> str:

@@ -97,6 +97,19 @@ def test_equal_links_are_said_to_be(make_pair_map: Make) -> None:
     assert equal_text(latency) == "all 6 pairs of ranks are equal within 0 %"
 
 
+def test_far_from_equal_and_few_links_are_no_news(make_pair_map: Make) -> None:
+    fast = as_row(one_map(make_pair_map, FOUR, lambda i, j: 0.5 if (i, j) == ("n1", "n2") else 1.0))
+    assert fast["slow"] == []
+    assert equal_text(fast | {"equal_within_ratio": 1.3}) == ""
+    assert equal_text(as_row(one_map(make_pair_map, ["n1", "n2"]))) == ""
+
+
+def test_where_ranks_share_cores_the_row_says_so(make_pair_map: Make) -> None:
+    assert as_row(one_map(make_pair_map, FOUR))["doubts"] == []
+    row = as_row(one_map(make_pair_map, FOUR, advice=["oversubscribed"]))
+    assert row["doubts"] == ["ranks share cores: it may be these that are slow"]
+
+
 def test_a_slow_host_is_slow_with_all_its_ranks_but_not_within(make_pair_map: Make) -> None:
     hosts = sorted([*FOUR, *FOUR])
 

@@ -89,3 +89,8 @@ def test_findings_name_the_node_or_say_that_all_are_equal(make_pair_map: Make) -
     assert equal.kind == "pairs-equal"
     assert equal.text.endswith("all 12 links between hosts and directions are equal within 0 %.")
     assert equal.importance < slow.importance
+
+
+def test_ranks_that_share_cores_blame_nobody(make_pair_map: Make) -> None:
+    crowded = make_pair_map(HOSTS, slow_third, advice=["oversubscribed"])
+    assert list(PairMapFinder().find(data_of(crowded, HOSTS))) == []
