@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from nhalf.errors import FailedError, InputError, Interrupted, MissingError, NhalfError
+from nhalf.errors import FailedError, InputError, Interrupted, MissingError, NhalfError, unknown
 from nhalf.submit import job as jobs
 
 if TYPE_CHECKING:
     from nhalf.batch import BatchSystem, JobState
+    from nhalf.study.plan import Plan
     from nhalf.study.progress import Progress
     from nhalf.study.session import Outcome
     from nhalf.submit.follow import Look
@@ -90,7 +92,6 @@ def _needs(
     from nhalf.cli._plan import plan_of, words
     from nhalf.study.hosts import Host
     from nhalf.study.placement import check_placement, hosts_asked
-    from nhalf.study.resolve import check_blocks
     from nhalf.study.site import Site
 
     by_user = asked or named
@@ -105,9 +106,32 @@ def _needs(
         )
     hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or wanted))
     plan = plan_of(study, options, given, Site(hosts, options["launcher"]))
-    check_blocks(plan)
+    _check_names(plan)
     needed = max((hosts_asked(text) for b in plan.blocks for text in b.placements), default=1)
     return by_user or needed, plan.budget_s
+
+
+def _check_names(plan: Plan) -> None:
+    """Raises InputError for names and sizes that no job could know, before it waits in a queue.
+
+    What libraries can do is seen in the job: here may be none.
+    """
+    from nhalf.study.resolve import ALL
+    from nhalf.study.sizes import sizes_of
+    from nhalf.study.subject import plain_subject
+
+    for transport in plan.transports:
+        if transport != "mpi":
+            plain_subject(transport)
+    for block in plan.blocks:
+        for ranks in block.ranks:
+            sizes_of(block.bytes, ranks)
+    known = {}
+    with contextlib.suppress(MissingError):
+        known = plain_subject("model").infos
+    for name in plan.patterns if known and not plan.study else ():
+        if name not in known and name != ALL:
+            raise unknown("pattern", name, known)
 
 
 def _under_way(run: Path, system: BatchSystem) -> jobs.Record | None:

@@ -23,7 +23,7 @@ ASK_LEAST_S, ASK_MOST_S = 2.0, 15.0
 ASK_SHARE = 0.02
 AWAY_MAX_S = 900.0
 """So long a scheduler may be away."""
-LATE_MAX_S = 30.0
+LATE_MAX_S = 5.0
 """So much later than the scheduler a file system may show a job's last lines."""
 
 

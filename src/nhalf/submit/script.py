@@ -35,8 +35,8 @@ def script(directives: str, commands: Commands, variables: Mapping[str, str]) ->
     """
     lines = [
         "#!/bin/sh",
-        "# A job of nhalf, written by `nhalf run --submit`. Started again, it goes on with what is",
-        "# not measured yet.",
+        "# A job of nhalf, written by `nhalf run --submit`. Started again, it goes on with what",
+        "# is not measured yet.",
         "",
         directives,
         "",
