@@ -101,7 +101,7 @@ class TestOptions:
 class TestDirectives:
     def test_all_of_them(self) -> None:
         request = Request(
-            name="nhalf-it's #1",
+            name="nhalf-it's #a",
             output=Path("/a b/100%/it's/job.out"),
             nodes=4,
             hosts=("n1", "n2", "n3", "n4"),
