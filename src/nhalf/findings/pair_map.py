@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.decide.pair_map import Row
+from nhalf.decide.pair_map_words import equal_percent
 from nhalf.findings import Finder, Finding
 from nhalf.findings._words import sentence, weight
 from nhalf.panels import ReportData
@@ -30,7 +31,7 @@ class PairMap(Finder):
                     importance=40,
                     kind="pairs-equal",
                     label="Equal links",
-                    figure=f"{(row['equal_within_ratio'] - 1) * 100:.2g} %",
+                    figure=equal_percent(row),
                     value=row["equal_within_ratio"],
                     mpi=row["mpi"],
                     pattern=row["pattern"],

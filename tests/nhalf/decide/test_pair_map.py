@@ -92,9 +92,9 @@ def test_one_launch_makes_a_map_without_judgement(make_pair_map: Make) -> None:
 def test_equal_links_are_said_to_be(make_pair_map: Make) -> None:
     row = as_row(one_map(make_pair_map, FOUR, lambda i, j: 1.05 if (i, j) == FOUR[:2] else 1.0))
     assert sentences(row) == []
-    assert equal_text(row) == "all 12 links between hosts and directions are equal within 0 %"
+    assert equal_text(row) == "all 12 links between hosts and directions are equal within 0.1 %"
     latency = as_row(one_map(make_pair_map, ["n1"] * 4, pattern=LATENCY))
-    assert equal_text(latency) == "all 6 pairs of ranks are equal within 0 %"
+    assert equal_text(latency) == "all 6 pairs of ranks are equal within 0.1 %"
 
 
 def test_far_from_equal_and_few_links_are_no_news(make_pair_map: Make) -> None:

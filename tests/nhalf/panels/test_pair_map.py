@@ -87,7 +87,7 @@ def test_findings_name_the_node_or_say_that_all_are_equal(make_pair_map: Make) -
     )
     (equal,) = PairMapFinder().find(data_of(make_pair_map(HOSTS), HOSTS))
     assert equal.kind == "pairs-equal"
-    assert equal.text.endswith("all 12 links between hosts and directions are equal within 0 %.")
+    assert equal.text.endswith("all 12 links between hosts and directions are equal within 0.1 %.")
     assert equal.importance < slow.importance
 
 
