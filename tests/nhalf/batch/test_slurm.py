@@ -112,7 +112,7 @@ class TestDirectives:
         assert Slurm().directives(request) == "\n".join(
             [
                 "# What squeue shows.",
-                """#SBATCH --job-name='nhalf-it'"'"'s #1'""",
+                """#SBATCH --job-name='nhalf-it'"'"'s #a'""",
                 "# Hosts for the largest placement.",
                 "#SBATCH --nodes=4",
                 "# The hosts that --hosts names.",
