@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from nhalf.errors import InputError, MissingError
 from nhalf.lab import addresses, network, places, slurm, state
 from nhalf.lab.command import attempt
 from nhalf.lab.layout import layout
-from nhalf.lab.remove import remove
+from nhalf.lab.remove import remove, remove_named
 from nhalf.lab.state import Lab
 
 Step = tuple[str, Callable[[Lab], None]]
@@ -64,15 +66,17 @@ def begin(planned: Lab) -> Lab:
         )
     taken = [lab.number for lab in state.all_labs()]
     number = addresses.free_number(network.routes_here(), taken)
-    lab = Lab(**{**{key: getattr(planned, key) for key in planned.__struct_fields__},
-                 "number": number})  # fmt: skip
+    lab = msgspec.structs.replace(planned, number=number)
     lab.folder.mkdir(mode=0o755)
     lab.save()
     return lab
 
 
 def build(planned: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
-    """Make all of it and wait until Slurm sees every node idle."""
+    """Make all of it and wait until Slurm sees every node idle.
+
+    A lab that Slurm does not like stays, so that its logs can be read.
+    """
     with state.locked():
         network.note_folder()
         lab = begin(planned)
@@ -84,5 +88,9 @@ def build(planned: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
             remove(lab)
             raise
     say("Slurm")
-    slurm.wait_until_idle(lab)
+    try:
+        slurm.wait_until_idle(lab)
+    except KeyboardInterrupt:
+        remove_named(lab.name)
+        raise
     return lab

@@ -15,16 +15,18 @@ from nhalf.lab.command import attempt, must
 from nhalf.lab.layout import HEAD, Link
 from nhalf.lab.state import ROOT, Lab
 
+SETTINGS = ("net/ipv6/conf/*/disable_ipv6=1",)
 NODE_SETTINGS = ("net/ipv4/tcp_slow_start_after_idle=0",)
 ROUTER_SETTINGS = (
     "net/ipv4/ip_forward=1",
-    "net/ipv4/conf/all/rp_filter=0",
-    "net/ipv4/conf/default/rp_filter=0",
-    "net/ipv4/conf/all/proxy_arp=1",
-    "net/ipv4/neigh/default/proxy_delay=0",
+    "net/ipv4/conf/*/rp_filter=0",
+    "net/ipv4/conf/*/proxy_arp=1",
+    "net/ipv4/neigh/*/proxy_delay=0",
 )
-"""A router answers for all other nodes, at once, so that a node sees them on its own network."""
+"""A router answers for all other nodes, at once, so that a node sees them on its own network.
 
+Ports have settings of their own once they are there, so that `default` alone would come too late.
+"""
 
 NETNS = Path("/run/netns")
 NOTE = ROOT / ".netns-is-ours"
@@ -76,14 +78,15 @@ def setup(lab: Lab, place: str) -> str:
 
 def settings(lab: Lab, place: str) -> str:
     """A shell script that tells the kernel how a place treats packets."""
-    chosen = ["net/ipv6/conf/all/disable_ipv6=1", "net/ipv6/conf/default/disable_ipv6=1"]
+    chosen = list(SETTINGS)
     if place in lab.layout.nodes:
         chosen += NODE_SETTINGS
     if place in lab.layout.routers:
         chosen += ROUTER_SETTINGS
     pairs = (text.split("=") for text in chosen)
     return _text(
-        f"[ ! -e /proc/sys/{key} ] || echo {value} >/proc/sys/{key}" for key, value in pairs
+        f"for key in /proc/sys/{key}; do [ ! -e $key ] || echo {value} >$key; done"
+        for key, value in pairs
     )
 
 

@@ -18,6 +18,7 @@ from nhalf.lab.processes import running
 from nhalf.lab.state import Lab
 
 START_TIMEOUT_S = 20.0
+Process = subprocess.Popen[bytes]
 
 ENTER = """
 set -e
@@ -71,30 +72,32 @@ def start_head(lab: Lab) -> None:
         f"--seed-file={folder}/munge.seed"
     )
     unshared = ["unshare", "--uts", "--mount", "--propagation", "slave"]
-    _start(lab, HEAD, unshared, [munged, f"slurmctld -f {lab.slurm_conf}"])
-    _wait_for_keepers(lab, [HEAD])
+    daemons = [munged, f"slurmctld -f {lab.slurm_conf}"]
+    _wait_for_keepers(lab, {HEAD: _start(lab, HEAD, unshared, daemons)})
 
 
 def start_nodes(lab: Lab, nodes: list[str]) -> None:
     """Nodes with their slurmd, all at once."""
+    started = {}
     for node in nodes:
         (lab.folder / f"keeper.{node}").unlink(missing_ok=True)
         inside = [
             *("nsenter", f"--net=/run/netns/{lab.namespace(node)}"),
             *("unshare", "--uts", "--mount", "--ipc", "--propagation", "slave"),
         ]
-        _start(lab, node, inside, [f"slurmd -N {node} -f {lab.slurm_conf}"])
-    _wait_for_keepers(lab, nodes)
+        daemons = [f"slurmd -N {node} -f {lab.slurm_conf}"]
+        started[node] = _start(lab, node, inside, daemons)
+    _wait_for_keepers(lab, started)
 
 
 def keeper(lab: Lab, place: str) -> int | None:
     """The process that keeps the namespaces of the head or of a node, if it lives."""
-    return running(lab.folder / f"keeper.{place}")
+    return running(lab, f"keeper.{place}")
 
 
-def _start(lab: Lab, place: str, namespaces: list[str], daemons: list[str]) -> None:
+def _start(lab: Lab, place: str, namespaces: list[str], daemons: list[str]) -> Process:
     with (lab.folder / "log" / f"{place}.log").open("ab") as log:
-        subprocess.Popen(
+        return subprocess.Popen(
             [*namespaces, "sh", "-c", ENTER, "nhalf-lab", str(lab.folder), place, *daemons],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -105,11 +108,13 @@ def _start(lab: Lab, place: str, namespaces: list[str], daemons: list[str]) -> N
         )
 
 
-def _wait_for_keepers(lab: Lab, places: list[str]) -> None:
+def _wait_for_keepers(lab: Lab, started: dict[str, Process]) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while silent := [place for place in places if not (lab.folder / f"keeper.{place}").exists()]:
-        if time.monotonic() > deadline:
-            raise FailedError(f"{silent[0]} did not start: {_last_words(lab, silent[0])}")
+    while silent := [one for one in started if not (lab.folder / f"keeper.{one}").exists()]:
+        late = time.monotonic() > deadline
+        for place in silent:
+            if late or started[place].poll() is not None:
+                raise FailedError(f"{place} did not start: {_last_words(lab, place)}")
         time.sleep(0.01)
 
 

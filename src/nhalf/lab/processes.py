@@ -53,12 +53,12 @@ def kill(find: Callable[[], list[int]]) -> None:
         time.sleep(0.02)
 
 
-def running(pid_file: Path) -> int | None:
-    """The number in a file, if such a process runs."""
+def running(lab: Lab, pid_file: str) -> int | None:
+    """The number in a file of the lab, if such a process runs, and is the lab's."""
     with suppress(OSError, ValueError):
-        pid = int(pid_file.read_text())
-        os.kill(pid, 0)
-        return pid
+        pid = int((lab.folder / pid_file).read_text())
+        if _sees_hosts_file(Path(f"/proc/{pid}"), lab):
+            return pid
     return None
 
 

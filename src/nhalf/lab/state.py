@@ -103,6 +103,8 @@ def load(name: str) -> Lab:
     """The lab of that name; raises InputError where there is none."""
     found = read(folder_of(name))
     if found is None:
+        if folder_of(name).exists():
+            raise InputError(f"the lab {name} was not finished", f"nhalf lab down --name {name}")
         if names():
             raise unknown("lab", name, names())
         raise InputError("there is no lab on this machine", "start one: nhalf lab up")

@@ -21,7 +21,7 @@ def status(lab: Lab) -> dict[str, Any]:
             "address": lab.address(node),
             "state": states.get(node, "silent"),
             "alive": keeper(lab, node) is not None,
-            "slurmd": running(lab.folder / f"slurmd.{node}.pid"),
+            "slurmd": running(lab, f"slurmd.{node}.pid"),
         }
         for node in lab.layout.nodes
     ]
@@ -33,7 +33,7 @@ def status(lab: Lab) -> dict[str, Any]:
         "address": lab.address(HEAD),
         "cpus": lab.cpus,
         "rate_Bps": lab.rate_Bps,
-        "slurmctld": running(lab.folder / "slurmctld.pid"),
+        "slurmctld": running(lab, "slurmctld.pid"),
         "nodes": nodes,
         "links": [network.link_state(lab, link) for link in lab.layout.data_links],
         "jobs": slurm.jobs(lab),

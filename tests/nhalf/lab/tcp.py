@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain TCP between nodes: `serve PORT` until killed, `send HOST PORT BYTES TIMES` prints bytes per
+second of each transfer, from the first byte until the receiver says that it has all."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import sys
+import threading
+import time
+
+CHUNK = bytes(1 << 16)
+TIMEOUT_S = 20.0
+
+
+def receive(connection: socket.socket) -> None:
+    with connection, contextlib.suppress(OSError):
+        while head := connection.recv(8, socket.MSG_WAITALL):
+            (left,) = struct.unpack("<q", head)
+            while left > 0:
+                left -= len(connection.recv(min(left, 1 << 20)))
+            connection.sendall(b"!")
+
+
+def serve(port: int) -> None:
+    with socket.create_server(("", port)) as server:
+        print("ready", flush=True)
+        while True:
+            connection, _ = server.accept()
+            threading.Thread(target=receive, args=(connection,), daemon=True).start()
+
+
+def send(host: str, port: int, size_bytes: int, times: int) -> None:
+    with socket.create_connection((host, port), TIMEOUT_S) as connection:
+        connection.settimeout(TIMEOUT_S)
+        for _ in range(times):
+            started_s = time.monotonic()
+            connection.sendall(struct.pack("<q", size_bytes))
+            for start in range(0, size_bytes, len(CHUNK)):
+                connection.sendall(CHUNK[: size_bytes - start])
+            assert connection.recv(1) == b"!"
+            print(size_bytes / (time.monotonic() - started_s), flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(int(sys.argv[2]))
+    else:
+        send(sys.argv[2], *(int(word) for word in sys.argv[3:]))
