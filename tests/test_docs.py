@@ -48,7 +48,10 @@ def command_lines(text: str) -> list[str]:
     spans = re.findall(r"`(nhalf [a-z][^`]*)`", text)
     code = "\n".join([*fenced, *indented, *spans])
     lines = re.findall(r"^(?:\$ )?(nhalf [a-z].*)$", code, re.MULTILINE)
-    return [re.split(r"\s+(?:#|&&|\|\||>|\|)\s*", line)[0] for line in lines]
+    alone = [re.split(r"\s+(?:#|&&|\|\||>|\|)\s*", line)[0] for line in lines]
+    # `nhalf lab exec -- COMMAND` is two commands, of which the second may be one of ours.
+    parts = [part for line in alone for part in line.split(" -- ")]
+    return [part for part in parts if part.startswith("nhalf ")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
