@@ -50,7 +50,7 @@ def up(
     rate_Bps = None if rate is None else parse_link_rate(rate)
     planned = build.plan(name, nodes, topology, cpus, rate_Bps, _slow(slow or []))
     build.require_root()
-    packages.ensure(install, console().print)
+    packages.ensure(install, lambda text: console().print(text, markup=False, soft_wrap=True))
     with console().status("starting …") as shown:
         lab = build.build(planned, lambda what: shown.update(f"starting: {what} …"))
     if json:

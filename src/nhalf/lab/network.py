@@ -163,18 +163,24 @@ def routes_here() -> list[str]:
 
 def note_folder() -> None:
     """Remember whether /run/netns is only there because of labs."""
-    if not NETNS.is_mount():
+    if not _is_mount(NETNS):
         NOTE.touch()
 
 
 def forget_folder() -> None:
     """With the last lab goes /run/netns, if labs made it and nobody else uses it."""
     if NOTE.exists():
-        if NETNS.is_mount() and not any(NETNS.iterdir()):
+        if _is_mount(NETNS) and not any(NETNS.iterdir()):
             attempt(["umount", str(NETNS)])
             with suppress(OSError):
                 NETNS.rmdir()
         NOTE.unlink()
+
+
+def _is_mount(path: Path) -> bool:
+    """Whether something is mounted there, also a folder on itself, as `ip netns` does."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[4] == str(path) for line in lines)
 
 
 def _in(lab: Lab, tool: str, place: str) -> list[str]:

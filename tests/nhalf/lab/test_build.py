@@ -132,6 +132,33 @@ def test_a_folder_without_a_lab_is_removed(name: str) -> None:
     assert not state.folder_of(name).exists()
 
 
+FRESH = """
+! mountpoint -q /run/netns || umount --recursive --lazy /run/netns
+mount -t tmpfs tmpfs /run && mkdir /run/mount
+cut -d' ' -f5 /proc/self/mountinfo | sort >before
+"$@" lab up --name {name} --nodes 1 --json >/dev/null
+"$@" lab exec --name {name} -- srun -N1 hostname
+"$@" lab down --name {name} --json >/dev/null
+cut -d' ' -f5 /proc/self/mountinfo | sort >after
+rmdir /run/mount; ls -A /run; diff before after
+"""
+
+
+def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path: Path) -> None:
+    """`ip netns` mounts its folder when it is first called; here /run is empty before."""
+    apart = ["unshare", "--mount", "sh", "-c", FRESH.format(name=name), "sh"]
+    done = subprocess.run(
+        [*apart, sys.executable, "-m", "nhalf"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("n1\n", "", 0)
+
+
 def test_a_second_lab_of_that_name_is_refused_and_the_first_one_lives(name: str) -> None:
     lab = build.build(build.plan(name, 1))
     with pytest.raises(InputError, match=f"nhalf lab down --name {name}"):

@@ -119,7 +119,7 @@ def test_a_command_is_run_in_the_namespaces_of_its_place(monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "getcwd", lambda: "/there")
     lab = Lab("some", 3, 2)
     head = environment.command_line(lab, "ctl", ["a", "b c"])
-    assert head[:5] == ["nsenter", "--target", "7", "--uts", "--mount"]
+    assert head[:7] == ["nsenter", "--target", "7", "--uts", "--mount", "--root", "sh"]
     assert head[-3:] == ["/there", "a", "b c"]
     node = environment.command_line(lab, "n1", ["a"])
-    assert node[3:7] == ["--uts", "--mount", "--net", "--ipc"]
+    assert node[3:8] == ["--uts", "--mount", "--root", "--net", "--ipc"]
