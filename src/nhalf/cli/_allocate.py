@@ -7,12 +7,16 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nhalf.errors import MissingError
 
+if TYPE_CHECKING:
+    from nhalf.store.run import Run
+
 HOSTS_TAKEN = 4
 """So many hosts are taken where nobody says how many: a cluster is shared."""
+SRUN = "srun"
 
 
 def allocate(options: Mapping[str, Any]) -> None:
@@ -22,39 +26,72 @@ def allocate(options: Mapping[str, Any]) -> None:
     it ends when the run ends, however that happens. A host that dies does not end it. Does
     nothing in any other case; raises MissingError where there is no Slurm.
     """
-    launcher = options["launcher"] or _launcher_of_run(options)
-    if launcher != "srun" or os.environ.get("SLURM_JOB_ID"):
+    if os.environ.get("SLURM_JOB_ID"):
+        return
+    run = _resumed(options)
+    if (options["launcher"] or _said(run, "launcher")) != SRUN:
         return
     if shutil.which("salloc") is None:
         raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")
-    command = [sys.executable, "-m", "nhalf", *sys.argv[1:]]
-    words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *_hosts(options)]
+    hosts = _named(options) or (_hosts_of(run) if run else _hosts(options))
+    words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execvp("salloc", [*words, *command])
+    os.execvp("salloc", [*words, sys.executable, "-m", "nhalf", *sys.argv[1:]])
 
 
-def _launcher_of_run(options: Mapping[str, Any]) -> str:
-    """The launcher of the run that goes on, '' where none does."""
+def _resumed(options: Mapping[str, Any]) -> Run | None:
+    """The run that goes on, None where one begins."""
     if options["resume"] is None:
-        return ""
+        return None
     from nhalf.store.run import Run
 
-    return str(Run.open(options["resume"]).plan.get("launcher", ""))
+    return Run.open(options["resume"])
+
+
+def _said(run: Run | None, name: str) -> str:
+    """What the plan of a run says, '' where there is none."""
+    return str(run.plan.get(name, "")) if run else ""
+
+
+def _named(options: Mapping[str, Any]) -> list[str]:
+    """The hosts that the user names now."""
+    from nhalf.cli._plan import host_file
+
+    return _these(options["hosts"], host_file(options), frozenset())
+
+
+def _these(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:
+    from nhalf.study.site import find_site
+
+    names = [host.name for host in find_site(hosts, host_file, SRUN).hosts]
+    left = [name for name in names if name not in dead]
+    return [f"--nodes={len(left)}", f"--nodelist={','.join(left)}"] if left else []
+
+
+def _hosts_of(run: Run) -> list[str]:
+    """As many hosts as a run began with, without those that it lost: Slurm may not know yet."""
+    lost = frozenset(event["host"] for event in run.events() if event["event"] == "host")
+    named = _these(_said(run, "hosts"), _said(run, "host_file"), lost)
+    if named:
+        return named
+    idle = sum(name not in lost for name in _idle())
+    asked = min(int(_said(run, "hosts_found") or 1), max(idle, 1))
+    return [f"--nodes={asked}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
 
 
 def _hosts(options: Mapping[str, Any]) -> list[str]:
-    """Which hosts to ask for: those that are named, else as many as the placements need."""
-    from nhalf.cli._plan import host_file, words
-    from nhalf.study.allocation import idle_hosts
+    """As many hosts as the placements need, a few where they do not say."""
+    from nhalf.cli._plan import words
     from nhalf.study.layout import parse_layout
-    from nhalf.study.site import find_site
 
-    named = find_site(options["hosts"], host_file(options), "srun").hosts
-    if named:
-        names = ",".join(host.name for host in named)
-        return [f"--nodes={len(named)}", f"--nodelist={names}"]
     layouts = [layout for text in words(options["placement"]) if (layout := parse_layout(text))]
     if layouts:
         return [f"--nodes={max(layout.hosts for layout in layouts)}"]
-    return [f"--nodes={min(HOSTS_TAKEN, len(idle_hosts().hosts))}"]
+    return [f"--nodes={min(HOSTS_TAKEN, len(_idle()))}"]
+
+
+def _idle() -> list[str]:
+    from nhalf.study.allocation import idle_hosts
+
+    return [host.name for host in idle_hosts().hosts]

@@ -40,13 +40,15 @@ class PairMap:
     """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: there is none.
 
     `hosts` by rank, empty where they are not known; `crowded` where ranks shared cores, which tells
-    of them and not of nodes and links.
+    of them and not of nodes and links; `shared` where hosts share the cores of one machine: then
+    rates of links are still theirs, but the times of small messages are the machine's scheduler's.
     """
 
     key: Row
     times_s: Floats
     hosts: tuple[str, ...] = ()
     crowded: bool = False
+    shared: bool = False
 
     @property
     def directed(self) -> bool:
@@ -94,7 +96,9 @@ class PairMap:
 
     @cached_property
     def judgement(self) -> Judgement | None:
-        """Who is slow between members."""
+        """Who is slow between members; None where that cannot be told."""
+        if self.shared and self.key["pattern"] == LATENCY:
+            return None
         return judge(self.between_s, directed=self.directed)
 
     @cached_property
@@ -127,7 +131,8 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         names = tuple(hosts.get(start, ()))
         crowded = bool(frame["advice"].list.contains("oversubscribed").any())
         known = names if len(names) == key["ranks"] else ()
-        found.append(PairMap(key, times_s, known, crowded))
+        shared = bool(frame["advice"].list.contains("shared-cores").any())
+        found.append(PairMap(key, times_s, known, crowded, shared))
     return found
 
 
@@ -172,6 +177,12 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
     }
 
 
+def _why_not_judged(one: PairMap) -> str:
+    if one.shared and one.key["pattern"] == LATENCY:
+        return "hosts that share the cores of one machine are not judged by small messages"
+    return "who is slow is judged from two launches on"
+
+
 def as_row(one: PairMap) -> Row:
     """A map as JSON knows it; see docs/pair-map.md for its members."""
     judgement, within = one.judgement, one.within
@@ -189,7 +200,7 @@ def as_row(one: PairMap) -> Row:
         "rank_times_s": _listed(_over_launches(np.nanmedian, one.times_s)),
         "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
         "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
-        "missing": "" if judgement else "who is slow is judged from two launches on",
+        "missing": "" if judgement else _why_not_judged(one),
         "doubts": ["ranks share cores: it may be these that are slow"] if one.crowded else [],
     }
     if judgement:
