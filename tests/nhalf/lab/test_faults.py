@@ -70,6 +70,7 @@ def test_a_dead_node_leaves_no_process_and_comes_back_as_another_start(lab: Lab)
     others = set(processes.of_lab(lab)) - set(processes.of_node(lab, "n4"))
     assert faults.kill_node(lab, "n4") >= 2
     assert processes.of_node(lab, "n4") == []
+    assert not network.link_state(lab, lab.layout.link("n4"))["up"]
     assert others <= set(processes.of_lab(lab))
     shown = {node["node"]: node for node in status(lab)["nodes"]}
     assert not shown["n4"]["alive"]
