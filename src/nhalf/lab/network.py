@@ -62,10 +62,7 @@ def setup(lab: Lab, place: str) -> str:
         lines += ["link add name bridge type bridge forward_delay 0", "link set bridge up"]
         lines += [f"link set {port} master bridge" for port in own]
     elif place in lab.layout.nodes:
-        lines += [
-            f"link set eth0 gso_max_size {shaping.PACKET_BYTES_MAX}",
-            f"address add {lab.address(place)}/24 dev eth0",
-        ]
+        lines.append(f"address add {lab.address(place)}/24 dev eth0")
     else:
         port = lab.head_port if place == HEAD else "s0"
         lines.append(f"address add {lab.address(place)}/{lab.layout.head_prefix_bits} dev {port}")
@@ -118,11 +115,14 @@ def make(lab: Lab) -> None:
 
 
 def shape(lab: Lab, rates_Bps: dict[Link, float | None]) -> None:
-    """Give links their rates, now."""
+    """Give links their rates, now, and nodes packets that go with them."""
     lines: dict[str, list[str]] = {}
     for link, rate_Bps in rates_Bps.items():
+        packet = f"link set eth0 gso_max_size {shaping.packet_bytes(rate_Bps)}"
         for place, line in buckets(lab, link, rate_Bps):
             lines.setdefault(place, []).append(line)
+            if place in lab.layout.nodes:
+                must([*_in(lab, "ip", place), "-batch", "-"], packet + "\n")
     for place, texts in lines.items():
         _kernel([*_in(lab, "tc", place), "-batch", "-"], _text(texts))
 

@@ -16,9 +16,11 @@ HEADER_BYTES = 14 + 20 + 32
 PAYLOAD_SHARE = (FRAME_BYTES - HEADER_BYTES) / FRAME_BYTES
 """Ethernet 14, IP 20, TCP with time stamps 32 bytes of a full frame: 1448/1514 is payload."""
 
-PACKET_BYTES_MAX = 16384
-"""What TCP hands to a shaped link at a time: small, so that the bucket can be small, too."""
-BURST_S = 250e-6
+PACKET_S = 131e-6
+PACKET_BYTES_MIN, PACKET_BYTES_MAX = 2 * (FRAME_BYTES - HEADER_BYTES), 65536
+"""TCP hands so many bytes to a link at a time as pass in PACKET_S: smaller packets keep a processor
+busy that ranks poll on, larger ones need a larger bucket."""
+PACKETS_IN_BUCKET = 2
 QUEUE_BYTES_PER_SENDER = 8 << 20
 """More than a TCP connection has under way (tcp_rmem allows 6 MiB), so that no queue overflows."""
 
@@ -49,13 +51,22 @@ def rate_text(rate_Bps: float | None) -> str:
     return f"{mega / 1e3:g} Gbit/s" if mega >= 1e3 else f"{mega:g} Mbit/s"
 
 
-def burst_bytes(rate_Bps: float) -> int:
-    """The size of the bucket: two packets at least, or what passes in BURST_S.
+def packet_bytes(rate_Bps: float | None) -> int:
+    """The largest packet that TCP hands to a link of this rate; as ever where it is not shaped."""
+    if rate_Bps is None:
+        return PACKET_BYTES_MAX
+    return min(max(round(rate_Bps * PACKET_S), PACKET_BYTES_MIN), PACKET_BYTES_MAX)
 
-    A bucket that is too small loses tokens whenever a timer is late; one that is too large lets
-    messages pass at the speed of memory.
+
+def burst_bytes(rate_Bps: float) -> int:
+    """The size of the bucket: two packets with the headers of all their frames.
+
+    A bucket that is too small loses tokens whenever a timer is late; one that is full lets the
+    beginning of each message pass at the speed of memory.
     """
-    return max(2 * (PACKET_BYTES_MAX + HEADER_BYTES * 12), round(rate_Bps * BURST_S))
+    packet = packet_bytes(rate_Bps)
+    frames = -(-packet // (FRAME_BYTES - HEADER_BYTES))
+    return PACKETS_IN_BUCKET * (packet + frames * HEADER_BYTES)
 
 
 def bucket_command(port: str, rate_Bps: float | None, senders: int) -> str:

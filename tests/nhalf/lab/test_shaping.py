@@ -36,14 +36,22 @@ def test_the_share_of_payload_is_that_of_full_frames() -> None:
     assert pytest.approx(1448 / 1514) == shaping.PAYLOAD_SHARE
 
 
-def test_bucket_of_a_slow_link_holds_two_packets_and_of_a_fast_one_a_quarter_millisecond() -> None:
-    assert shaping.burst_bytes(1e6) == 2 * (16384 + 12 * 66)
-    assert shaping.burst_bytes(1.25e9) == 312500
+@pytest.mark.parametrize(
+    ("rate_Bps", "packet"),
+    [(None, 65536), (1.25e5, 2896), (25e6, 3275), (125e6, 16375), (1e10, 65536)],
+)
+def test_packets_go_with_the_rate(rate_Bps: float | None, packet: int) -> None:
+    assert shaping.packet_bytes(rate_Bps) == packet
+
+
+def test_a_bucket_holds_two_packets_with_their_headers() -> None:
+    assert shaping.burst_bytes(1.25e5) == 2 * (2896 + 2 * 66)
+    assert shaping.burst_bytes(125e6) == 2 * (16375 + 12 * 66)
 
 
 def test_the_command_of_a_shaped_port() -> None:
     assert shaping.bucket_command("eth0", 125e6, 4) == (
-        "qdisc replace dev eth0 root tbf rate 125000000bps burst 34352 limit 33554432"
+        "qdisc replace dev eth0 root tbf rate 125000000bps burst 34334 limit 33554432"
     )
 
 
