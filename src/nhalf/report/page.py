@@ -7,6 +7,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from nhalf.report.overview import Overview, overview
 from nhalf.units import format_rate, format_size, format_time
 
 HERE = Path(__file__).parent
+HOSTS_NAMED = 4
 LEAD_FINDINGS = 3
 """How many findings stand large; the others follow as a list."""
 
@@ -118,8 +120,17 @@ def _read(name: str) -> str:
 
 
 def _title(data: ReportData) -> str:
-    hosts = {str(values["host"]) for values in data.environments.values() if values.get("host")}
-    return "Message performance" + (f" of {', '.join(sorted(hosts))}" if hosts else "")
+    hosts = sorted({name for values in data.environments.values() for name in _hosts(values)})
+    more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
+    named = ", ".join(hosts[:HOSTS_NAMED])
+    return "Message performance" + (f" of {named}{more}" if hosts else "")
+
+
+def _hosts(environment: Mapping[str, Any]) -> list[str]:
+    """The hosts that a run measured on; the one where it was begun if it names no other."""
+    named = environment.get("site", {}).get("hosts", [])
+    here = [str(environment["host"])] if environment.get("host") else []
+    return [str(name).partition(":")[0] for name in named] or here
 
 
 def _subtitle(data: ReportData) -> str:

@@ -71,8 +71,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     )
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": environment(),
-        "site": site.in_words(),
+        "environment": {**environment(), "site": site.in_words()},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }

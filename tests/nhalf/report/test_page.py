@@ -77,6 +77,22 @@ def test_page_shows_every_section_and_no_outside_reference(make_measurements: Ma
     assert not re.search(r"@import|url\((?!#)", html[: html.index("<body>")])
 
 
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"host": "ctl"}, "of ctl"),
+        ({"host": "ctl", "site": {"hosts": []}}, "of ctl"),
+        ({"host": "ctl", "site": {"hosts": ["n1:4", "n2:4"]}}, "of n1, n2"),
+        ({"site": {"hosts": [f"n{i}" for i in range(1, 8)]}}, "of n1, n2, n3, n4 and 3 more hosts"),
+    ],
+)
+def test_title_names_the_hosts(
+    environment: dict[str, Any], named: str, make_measurements: Make
+) -> None:
+    html = page(report_data(make_measurements(), environments={"run": environment}))
+    assert f"Message performance {named}<" in html
+
+
 def test_names_from_outside_stay_text(make_measurements: Make) -> None:
     measured = make_measurements(libraries=("a", "b"), slower={"a": 2.0})
     measured = measured.with_columns(placement=pl.lit(EVIL))
