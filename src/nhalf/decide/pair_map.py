@@ -117,6 +117,8 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
     """Every map that was measured, in the order of its key."""
     points = (
         measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
+        # Names are those of the first launch's hosts.
+        .filter(~pl.col("advice").list.contains("moved"))
         .select(*KEY, "launch", "rank_s", "values", "advice")
         .sort(*KEY, "launch")
         .collect()

@@ -71,6 +71,12 @@ ADVICES = (
         "host and allowed cores of each rank, read from inside the rank, are not those asked for",
     ),
     Advice(
+        "moved",
+        "ranks were on other hosts than in the first launch",
+        "go on with the hosts of the beginning, or begin another run",
+        "the hosts of all ranks, read from inside, are not those of the first launch of the run",
+    ),
+    Advice(
         "shared-cores",
         "the hosts are those of a lab and share the cores of one machine",
         "take rates of shaped links from a lab, and times of messages from a real cluster",

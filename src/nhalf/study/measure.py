@@ -236,6 +236,8 @@ class Measuring:
         placement = probe.launch.get("placement", [])
         simulated = probe.launch.get("clock", {}).get("name") == "virtual"
         advice = [] if simulated else self._placement_advice(placement, start)
+        if self.state.moved(start, {"placement": placement}):
+            advice = [*advice, "moved"]
         self.journal.append(
             {
                 "event": "launch",

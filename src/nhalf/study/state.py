@@ -27,7 +27,7 @@ class State:
 
     `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
     (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
-    while measuring, each with the reason.
+    while measuring, each with the reason, `hosts` by rank those of the first launch of each start.
     """
 
     placement: str = CORES
@@ -37,6 +37,7 @@ class State:
     impossible: set[tuple[str, Point]] = field(default_factory=set)
     refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
+    hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
         """Take in one event of the journal.
@@ -54,10 +55,18 @@ class State:
         """The sizes that were chosen for a curve, None where none were."""
         return self.sizes.get(curve) or self.sizes.get(curve._replace(range=""))
 
+    def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
+        """Whether a launch has its ranks on other hosts than the first of its start had."""
+        here = [rank["host"] for rank in launch.get("placement", [])]
+        return self.hosts.setdefault(start, here) != here
+
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "host":
             self.dead[event["host"]] = event["reason"]
+        if kind == "launch":
+            asked = event.get("asked_placement", self.placement)
+            self.moved((event["subject"], event.get("ranks", 0), asked), event)
         if kind not in ("sizes", "point", "failed"):
             return
         subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]

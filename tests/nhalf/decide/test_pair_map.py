@@ -51,6 +51,27 @@ def test_hosts_stand_in_the_order_of_their_names_within_apart(
     assert found.within_s == pytest.approx(np.full((3, 2), 1e-6))
 
 
+def test_launches_on_other_hosts_do_not_count(make_pair_map: Make) -> None:
+    moved = make_pair_map(FOUR, lambda i, j: 9.0, advice=["moved"])
+    assert pair_maps(moved, {}) == []
+    (found,) = pair_maps(pl.concat([make_pair_map(FOUR), moved]), {})
+    assert np.nanmax(found.times_s) == pytest.approx(1e-4)
+
+
+def test_small_messages_judge_nobody_where_hosts_share_cores(make_pair_map: Make) -> None:
+    def slow(first: str, second: str) -> float:
+        return 3.0 if "n2" in (first, second) else 1.0
+
+    alone = as_row(one_map(make_pair_map, FOUR, slow, pattern=LATENCY))
+    assert alone["slow"]
+    shared = one_map(make_pair_map, FOUR, slow, pattern=LATENCY, advice=["shared-cores"])
+    row = as_row(shared)
+    assert row["slow"] == []
+    assert "share the cores" in row["missing"]
+    rates = as_row(one_map(make_pair_map, FOUR, slow, advice=["shared-cores"]))
+    assert [one["members"] for one in rates["slow"]] == [["n2"]]
+
+
 def test_without_places_ranks_are_members(make_pair_map: Make) -> None:
     (found,) = pair_maps(make_pair_map(FOUR), {})
     assert not found.by_host

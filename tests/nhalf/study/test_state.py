@@ -37,3 +37,13 @@ def test_hosts_that_died_are_remembered() -> None:
     assert state.dead == {"n2": "does not answer any more"}
     with pytest.raises(InputError):
         state.note({"event": "host"})
+
+
+def test_ranks_that_moved_to_other_hosts() -> None:
+    state = State()
+    launch = {"event": "launch", "subject": "x", "ranks": 2, "asked_placement": "2x1"}
+    state.note(launch | {"placement": [{"host": "n1"}, {"host": "n2"}]})
+    start = ("x", 2, "2x1")
+    assert not state.moved(start, {"placement": [{"host": "n1"}, {"host": "n2"}]})
+    assert state.moved(start, {"placement": [{"host": "n2"}, {"host": "n1"}]})
+    assert not state.moved(("x", 2, "1x2"), {"placement": [{"host": "n2"}, {"host": "n2"}]})
