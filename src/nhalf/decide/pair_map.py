@@ -29,6 +29,7 @@ PATTERNS = (LATENCY, BANDWIDTH, TOGETHER)
 KEY = (*SUBJECT, "pattern", "bytes")
 """What a map is about."""
 _FIRST = "peer_of_"
+TOO_FEW = "who is slow is judged from two launches on"
 
 Row = dict[str, Any]
 Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
@@ -94,10 +95,19 @@ class PairMap:
         blocks[:, range(count), range(count)] = np.nan
         return blocks, within
 
+    @property
+    def why_not_judged(self) -> str:
+        """Why nobody can be called slow whatever the times, '' where somebody can."""
+        if self.shared and self.key["pattern"] == LATENCY:
+            return "hosts that share the cores of one machine are not judged by small messages"
+        if not self.by_host and len(self.members) == 2:
+            return "two ranks of a host are one pair, with nothing to compare it to"
+        return ""
+
     @cached_property
     def judgement(self) -> Judgement | None:
         """Who is slow between members; None where that cannot be told."""
-        if self.shared and self.key["pattern"] == LATENCY:
+        if self.why_not_judged:
             return None
         return judge(self.between_s, directed=self.directed)
 
@@ -179,12 +189,6 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
     }
 
 
-def _why_not_judged(one: PairMap) -> str:
-    if one.shared and one.key["pattern"] == LATENCY:
-        return "hosts that share the cores of one machine are not judged by small messages"
-    return "who is slow is judged from two launches on"
-
-
 def as_row(one: PairMap) -> Row:
     """A map as JSON knows it; see docs/pair-map.md for its members."""
     judgement, within = one.judgement, one.within
@@ -202,7 +206,7 @@ def as_row(one: PairMap) -> Row:
         "rank_times_s": _listed(_over_launches(np.nanmedian, one.times_s)),
         "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
         "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
-        "missing": "" if judgement else _why_not_judged(one),
+        "missing": "" if judgement else one.why_not_judged or TOO_FEW,
         "doubts": ["ranks share cores: it may be these that are slow"] if one.crowded else [],
     }
     if judgement:

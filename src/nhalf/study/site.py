@@ -15,7 +15,8 @@ from nhalf.mpi.start import Spread, cores
 from nhalf.study.allocation import allocation
 from nhalf.study.hosts import Host, parse_hosts, read_host_file
 from nhalf.study.layout import Layout, parse_layout
-from nhalf.study.placement import EVERY_HOST, ONE_HOST, OTHER_NODE, WHOLE_HOST
+from nhalf.study.placement import EVERY_HOST, FREE, ONE_HOST, OTHER_NODE, WHOLE_HOST
+from nhalf.study.topology import allowed_cpus
 
 LAUNCHERS = ("", "mpirun", "hydra", "srun")
 LAB = "NHALF_LAB"
@@ -100,6 +101,16 @@ class Site:
         if placement != OTHER_NODE and asked.ranks != ranks:
             raise InputError(f"{placement} holds {asked.ranks} ranks and not {ranks}")
         return asked
+
+    def cores_of_one_host(self, placement: str, layout: Layout) -> list[int]:
+        """The core of each rank where hosts share cores and the ranks are on one host.
+
+        Launchers of several such hosts must not bind, so that the probe does it. Empty in any
+        other case, and where there are not cores enough.
+        """
+        here = sorted(allowed_cpus())
+        wanted = self.shares_cores and placement != FREE and layout.hosts == 1
+        return here[: layout.ranks] if wanted and layout.ranks <= len(here) else []
 
     def spread(self, layout: Layout) -> Spread:
         """What a launcher has to know to place ranks so."""

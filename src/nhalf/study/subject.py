@@ -66,7 +66,7 @@ class Subject:
         site = site if self.library else HERE
         layout = site.layout(placement, ranks)
         command = list(self.command)
-        cpus = asked_cores(placement, ranks)
+        cpus = asked_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
         if cpus:
             command += ["--cpus", ",".join(map(str, cpus))]
         if options:

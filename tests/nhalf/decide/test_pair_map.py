@@ -72,6 +72,15 @@ def test_small_messages_judge_nobody_where_hosts_share_cores(make_pair_map: Make
     assert [one["members"] for one in rates["slow"]] == [["n2"]]
 
 
+def test_two_ranks_of_a_host_are_not_judged(make_pair_map: Make) -> None:
+    def slow(first: str, second: str) -> float:
+        return 3.0
+
+    row = as_row(one_map(make_pair_map, ["n1", "n1"], slow))
+    assert row["slow"] == []
+    assert "nothing to compare" in row["missing"]
+
+
 def test_without_places_ranks_are_members(make_pair_map: Make) -> None:
     (found,) = pair_maps(make_pair_map(FOUR), {})
     assert not found.by_host

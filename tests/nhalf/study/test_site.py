@@ -13,6 +13,7 @@ from nhalf.mpi.start import cores
 from nhalf.study.hosts import Host
 from nhalf.study.layout import Layout
 from nhalf.study.site import HERE, Site, find_site
+from nhalf.study.topology import allowed_cpus
 
 FOUR = Site(tuple(Host(f"n{i}", 2) for i in range(1, 5)))
 
@@ -109,3 +110,13 @@ def test_words_for_layouts() -> None:
     ]  # fmt: skip
     assert HERE.in_numbers("every-host") == ""
     assert HERE.in_numbers("whole-host") == f"1x{max(cores(), 2)}"
+
+
+def test_ranks_of_one_host_of_a_lab_have_cores_of_their_own() -> None:
+    lab = dataclasses.replace(FOUR, shares_cores=True)
+    here = sorted(allowed_cpus())
+    assert lab.cores_of_one_host("1x1", Layout(1, 1)) == here[:1]
+    assert lab.cores_of_one_host("free", Layout(1, 1)) == []
+    assert lab.cores_of_one_host("2x1", Layout(2, 1)) == []
+    assert lab.cores_of_one_host("cores", Layout(1, len(here) + 1)) == []
+    assert FOUR.cores_of_one_host("1x1", Layout(1, 1)) == []
