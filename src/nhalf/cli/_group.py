@@ -17,7 +17,7 @@ from nhalf import __version__, plugins
 from nhalf.errors import Interrupted, unknown
 
 PACKAGE = "nhalf.cli"
-ORDER = ("run", "show", "report", "compare", "fit", "mpi", "doctor")
+ORDER = ("run", "show", "report", "compare", "check", "fit", "mpi", "doctor")
 """The verbs that help lists first; the others follow in alphabetical order."""
 
 
