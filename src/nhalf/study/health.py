@@ -25,6 +25,9 @@ _KILLED = re.compile(
 """What launchers say of a rank that was ended."""
 _ENDED = re.compile(r"exited|exit code|peer host", re.IGNORECASE)
 """What they say of any rank that ends: the first, and those that follow it."""
+_ENDING = re.compile(r"cancelled|terminating|job step aborted", re.IGNORECASE)
+"""What they say when they end all other ranks."""
+HOSTS_TOLD, LETTERS_MAX = 3, 200
 _LOOK = 'for p in "$@"; do cat /proc/$p/stat 2>/dev/null || echo "$p"; done'
 
 
@@ -63,15 +66,31 @@ class Examiner:
         return Finding(", ".join(found[:4])) if found else told
 
     def told(self, words: Sequence[str]) -> Finding:
-        """What the launcher says of a host: the first line that names one and tells of an end."""
-        for kind in (_LOST, _KILLED, _ENDED):
-            for line in words:
-                named = self._named(line)
-                if named and kind.search(line):
-                    said = " ".join(line.split())[:200]
-                    text = said if named in said else f"{named}: {said}"
-                    return Finding(text, {named: said} if kind is _LOST else {})
+        """What the launcher says of hosts: those that are lost, else those whose ranks ended first.
+
+        The death of one rank may bring down another before the launcher ends the rest: all that
+        ended before that are named.
+        """
+        lost = self._lines(words, _LOST)
+        if lost:
+            (host, said), *_ = lost
+            return Finding(said, {host: said})
+        first = next((i for i, line in enumerate(words) if _ENDING.search(line)), len(words))
+        for kind in (_KILLED, _ENDED):
+            ended = self._lines(words[:first], kind) or self._lines(words, kind)[:1]
+            if ended:
+                return Finding("; ".join(said for _, said in ended[:HOSTS_TOLD]))
         return Finding()
+
+    def _lines(self, words: Sequence[str], kind: re.Pattern[str]) -> list[tuple[str, str]]:
+        """The first line of a kind for each host that lines name alone, in their order."""
+        found: dict[str, str] = {}
+        for line in words:
+            host = self._named(line)
+            if host and kind.search(line):
+                said = " ".join(line.split())[:LETTERS_MAX]
+                found.setdefault(host, said if host in said else f"{host}: {said}")
+        return list(found.items())
 
     def _named(self, line: str) -> str:
         """The one host that a line names, '' where it names none or several."""

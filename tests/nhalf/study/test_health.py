@@ -45,6 +45,13 @@ class TestWhatLaunchersSay:
         assert named in found.text
         assert not found.dead
 
+    def test_one_that_brings_another_down(self) -> None:
+        killed, crashed = "n3: task 2: Killed", "n1: task 0: Segmentation fault"
+        rest = ["srun: Terminating StepId=1.0", "n2: task 1: Killed"]
+        assert FOUR.told([crashed, killed, *rest]).text == f"{crashed}; {killed}"
+        assert FOUR.told([killed, *rest]).text == killed
+        assert FOUR.told(["srun: Job step aborted", killed, crashed]).text == killed
+
     @pytest.mark.parametrize(
         ("line", "named"),
         [
