@@ -31,12 +31,12 @@ BY_NAME, BY_LIKENESS = "by name", "by similarity"
 class PairMap(Panel):
     title = "Map of all pairs"
     how_to_read = (
-        "Each cell is a pair, from the row to the column; brighter means slower than the usual "
-        "pair of its kind. A bright row is a node that sends slowly, a bright column one that "
+        "Each cell is a pair, from the row to the column, brighter the slower it is beside the "
+        "usual pair of its kind: a bright row is a node that sends slowly, a bright column one that "
         "receives slowly, a single bright cell a slow link; what is beyond doubt has an orange "
         "frame, and pairs within one host, which are compared with each other only, have a dot."
     )
-    order = 46
+    order = 51
 
     def render(self, data: ReportData) -> alt.TopLevelMixin | None:
         rows: list[common.Row] = []

@@ -23,12 +23,13 @@ REACH = """
 import socket, sys
 for host in sys.argv[1:]:
     try:
-        socket.create_connection((host, 6818), 1.0).close()
+        socket.create_connection((host, 6818), 4.0).close()
         print(host)
     except OSError:
         pass
 """
 """Which nodes answer: 6818 is where slurmd listens."""
+PATIENCE_S = 60.0
 
 
 @pytest.fixture(scope="module", params=["star", "ring", "tree"])
@@ -90,7 +91,10 @@ def test_a_ring_without_a_link_keeps_its_slurm(make_lab: Callable[..., Lab]) -> 
     assert reached(ring, "ctl") == ["n1", "n2", "n3"]
     assert inside(ring, "srun", "-N3", "true").returncode == 0
     faults.change_link(ring, "n1-n2", up=True)
-    assert reached(ring, "n1") == ["n1", "n2", "n3"]
+    # A neighbour that did not answer is asked again only after some seconds.
+    end_s = time.monotonic() + PATIENCE_S
+    while reached(ring, "n1") != ["n1", "n2", "n3"]:
+        assert time.monotonic() < end_s
 
 
 def test_what_nodes_of_a_ring_say_to_each_other_stays_on_the_ring(
