@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from nhalf.check.selector import Numbers, Selector, Words, axes, numbers, words
-from nhalf.check.typed_toml import typed
 from nhalf.check.verdict import Bounds, Unit
 from nhalf.errors import InputError, unknown
 from nhalf.results import kinds
+from nhalf.typed_toml import typed
 from nhalf.units import parse_rate, parse_share, parse_size, parse_time
 
 POINT_METRICS: dict[str, Unit] = {"time": "s", "bandwidth": "Bps"}

@@ -14,12 +14,12 @@ from nhalf.check.expectations import POINT_METRICS, read_expectations
 from nhalf.check.intervals import CONFIDENCE
 from nhalf.check.measured import Measured, only
 from nhalf.check.promise import answers, verified
-from nhalf.check.typed_toml import read_toml
 from nhalf.check.verdict import Check, Kind
 from nhalf.errors import InputError, unknown
 from nhalf.machines import machine
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import DESCRIPTION, Run
+from nhalf.typed_toml import read_toml
 
 MACHINES = Path(nhalf.machines.__path__[0])
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
@@ -15,6 +15,7 @@ from nhalf.study.axes import expand, parse_ranks
 from nhalf.study.placement import CORES, check_placement
 from nhalf.study.plan import Block, Count, Fraction, Positive
 from nhalf.study.sizes import sizes_of
+from nhalf.typed_toml import read_toml, typed
 from nhalf.units import parse_duration
 
 FOLDER = Path(__file__).parent / "studies"
@@ -154,39 +155,4 @@ def _checked(path: Path, place: str, read: Callable[[str], Any], text: str) -> A
 
 def _read(path: Path) -> StudyFile:
     """A file in its form."""
-    try:
-        content = msgspec.toml.decode(path.read_bytes())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"the study {path} cannot be read: {reason}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}", "see nhalf run --list") from error
-    _check_keys(path, "", content, StudyFile)
-    blocks = content.get("block", [])
-    for place, block in enumerate(blocks if isinstance(blocks, list) else []):
-        if isinstance(block, Mapping):
-            _check_keys(path, f"block[{place}].", block, StudyBlock)
-    try:
-        return msgspec.convert(content, StudyFile)
-    except msgspec.ValidationError as error:
-        _wrong(path, str(error))
-
-
-def _check_keys(
-    path: Path, place: str, content: Mapping[str, Any], kind: type[msgspec.Struct]
-) -> None:
-    """Every key of a table is one that is known."""
-    known = kind.__struct_fields__
-    for key in content:
-        if key not in known:
-            raise InputError(
-                f"{path}: {place}{key}: {unknown('key', key, known).message}",
-                f"known are {', '.join(known)}",
-            )
-
-
-def _wrong(path: Path, said: str) -> NoReturn:
-    """The complaint about a value, which says its place at the end as `$.block[0].weight`."""
-    what, _, place = said.partition(" - at `$.")
-    where = f"{place.rstrip('`')}: " if place else ""
-    raise InputError(f"{path}: {where}{what}")
+    return typed(path, read_toml(path), StudyFile, {"block": StudyBlock})
