@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from nhalf.errors import InputError, MissingError
+from nhalf.machines.terms import value
+from nhalf.machines.topology import Topology
 
 SCHEMA = 1
 """Raised when an older reader would misread a newer file."""
@@ -18,20 +20,26 @@ Range = tuple[float, float]
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """T(n) = t0 + n/r_inf from the first to the last measured size of a range.
+    """T(n) = t0 + n/r_inf + root sqrt(n) from the first to the last size of a range.
 
-    Times are seconds, sizes bytes, rates bytes per second; `_ci` are 95 % intervals (low, high).
-    Where time does not grow with size, the rate and n_half are infinite and absent in the file.
+    Times are seconds, sizes bytes, rates bytes per second; `_ci` are 95 % intervals (low, high),
+    None where a publication gives none. Where time does not grow with size, the rate and n_half are
+    infinite and absent in the file. `root_s` is in a published model only.
     """
 
     from_bytes: int
     to_bytes: int
     t0_s: float
-    t0_ci: Range
+    t0_ci: Range | None = None
     r_inf_Bps: float = math.inf
-    r_inf_ci: Range = (0.0, math.inf)
+    r_inf_ci: Range | None = None
     n_half_bytes: float = math.inf
-    n_half_ci: Range = (0.0, math.inf)
+    n_half_ci: Range | None = None
+    root_s: float = 0.0
+
+    def time_s(self, size_bytes: float) -> float:
+        """What a message of so many bytes takes."""
+        return self.t0_s + size_bytes / self.r_inf_Bps + self.root_s * math.sqrt(size_bytes)
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,16 +132,106 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
     sizes: tuple[Overheads, ...] = ()
 
 
+class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
+    """T(n, p) = startup(p) + per_byte(p) n + per_root_byte(p) sqrt(n) of one pattern.
+
+    The three are sums of terms (machines/terms.py) in seconds, seconds per byte and seconds per
+    square root of a byte; n is the size of a message, p the number of ranks, both within their
+    ranges, whose ends belong to them; None: no end. `source` is the place in the publication.
+    """
+
+    pattern: str
+    transport: str = "mpi"
+    mpi: str = ""
+    algorithm: str = ""
+    placement: str = ""
+    from_bytes: int = 0
+    to_bytes: int | None = None
+    from_ranks: int = 2
+    to_ranks: int | None = None
+    startup_s: dict[str, float] = {}
+    per_byte_s: dict[str, float] = {}
+    per_root_byte_s: dict[str, float] = {}
+    source: str = ""
+
+    def covers(self, size_bytes: int, ranks: int) -> bool:
+        """Whether the model speaks of such a message among so many ranks."""
+        return self.from_bytes <= size_bytes <= (
+            math.inf if self.to_bytes is None else self.to_bytes
+        ) and self.from_ranks <= ranks <= (math.inf if self.to_ranks is None else self.to_ranks)
+
+    def time_s(self, size_bytes: float, ranks: int) -> float:
+        """What the pattern takes, whether or not the model covers it."""
+        return (
+            value(self.startup_s, ranks)
+            + value(self.per_byte_s, ranks) * size_bytes
+            + value(self.per_root_byte_s, ranks) * math.sqrt(size_bytes)
+        )
+
+
+class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One number that a publication states: a time, a rate, or both, of a pattern at a point."""
+
+    pattern: str
+    ranks: int = 2
+    size_bytes: int = 0
+    placement: str = ""
+    axes: str = ""
+    time_s: float | None = None
+    rate_Bps: float | None = None
+    what: str = ""
+    source: str = ""
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """One node: how many ranks it holds, and what its memory moves in all.
+
+    `memory_Bps` bounds the messages within a node together; None where it is not known.
+    """
+
+    ranks: int = 1
+    memory_Bps: float | None = None
+
+
+class Network(msgspec.Struct, frozen=True, kw_only=True):
+    """What joins the nodes. None where it is not known.
+
+    `bandwidth_Bps` and `latency_s` are those of one link in one direction, `adapter_Bps` that of a
+    node's way into the network where it is narrower than a link; in a half-duplex network both
+    directions share them.
+    """
+
+    topology: Topology
+    bandwidth_Bps: float | None = None
+    latency_s: float | None = None
+    adapter_Bps: float | None = None
+    duplex: bool = True
+
+
+class Protocol(msgspec.Struct, frozen=True, kw_only=True):
+    """How a message layer sends: below `rendezvous_bytes` a send does not wait for its receive."""
+
+    rendezvous_bytes: int | None = None
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine: its models and where they come from.
+    """A machine: what it is built of, its models and where they come from.
 
     `source` says where the numbers come from (a run, a publication); `environment` are a few lines
-    about the machine for a reader.
+    about the machine for a reader; `unknown` names what would be of use and was not published.
     """
 
     name: str
     schema: int = SCHEMA
+    title: str = ""
+    year: int | None = None
     source: str = ""
+    unknown: tuple[str, ...] = ()
+    node: Node | None = None
+    network: Network | None = None
+    protocol: Protocol | None = None
+    patterns: tuple[PatternModel, ...] = ()
+    points: tuple[PublishedPoint, ...] = ()
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
     loggp: tuple[LogGP, ...] = ()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of terms in the number of ranks p: '28 p - 9' is {"p": 28, "1": -9}.
+
+The vocabulary is that of the published models: what messages, trees and tables of partners cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from nhalf.errors import unknown
+
+TERMS: dict[str, Callable[[int], float]] = {
+    "1": lambda p: 1.0,
+    "p": float,
+    "log2(p)": lambda p: math.log2(p),
+    "floor(log2(p))": lambda p: float(p.bit_length() - 1),
+    "ceil(log2(p))": lambda p: float((p - 1).bit_length()),
+    "floor(log2(p))^2": lambda p: float(p.bit_length() - 1) ** 2,
+    "sqrt(floor(log2(p)))": lambda p: math.sqrt(p.bit_length() - 1),
+    "sqrt(p)": math.sqrt,
+    "p^2": lambda p: float(p) ** 2,
+    "p^3": lambda p: float(p) ** 3,
+}
+"""Every term by its name: its value for p = 1, 2, 3, ... ranks."""
+
+Sum = Mapping[str, float]
+"""Coefficients by term."""
+
+
+def check_terms(terms: Sum) -> None:
+    """Raises InputError for a term that is not known."""
+    for name in terms:
+        if name not in TERMS:
+            raise unknown("term", name, TERMS)
+
+
+def value(terms: Sum, ranks: int) -> float:
+    """The sum for so many ranks (1 or more), in the unit of its coefficients."""
+    return sum(coefficient * TERMS[name](ranks) for name, coefficient in terms.items())

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the nodes of a machine are wired: what can be said of a network without its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+Several = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class SharedMemory(msgspec.Struct, frozen=True, tag_field="kind", tag="shared-memory"):
+    """One node, no network."""
+
+    @property
+    def nodes(self) -> int:
+        return 1
+
+    def links_between(self, first: int, second: int) -> int:
+        return 0
+
+
+class Crossbar(msgspec.Struct, frozen=True, tag_field="kind", tag="crossbar"):
+    """Every node has one link to one switch that never blocks; 0 nodes: as many as are asked for."""
+
+    nodes: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+    def links_between(self, first: int, second: int) -> int:
+        return 0 if first == second else 2
+
+
+class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
+    """Level by level from the leaves: nodes or switches below a switch, switches above each, and
+    cables side by side (C. Leiserson, "Fat-trees: universal networks for hardware-efficient
+    supercomputing", IEEE Transactions on Computers C-34, 1985; the parameters are those of
+    S. Oehring et al., "On generalized fat trees", IPPS 1995)."""
+
+    down: tuple[Several, ...]
+    up: tuple[Several, ...]
+    cables: tuple[Several, ...]
+
+    @property
+    def nodes(self) -> int:
+        return math.prod(self.down)
+
+    def links_between(self, first: int, second: int) -> int:
+        """Up to the lowest switch above both, and down again."""
+        level = 0
+        while first != second:
+            first, second = first // self.down[level], second // self.down[level]
+            level += 1
+        return 2 * level
+
+
+class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"):
+    """Switches of `radix` ports on each side in stages that are passed both ways: from every
+    switch as many links lead up as lead down, so that nothing blocks but chance."""
+
+    radix: Annotated[int, msgspec.Meta(ge=2)]
+    stages: Several
+    nodes: Several
+
+    def as_fat_tree(self) -> FatTree:
+        """The tree of the same distances and the same bandwidth above every node.
+
+        The last stage is as wide as the nodes need.
+        """
+        below = self.radix ** (self.stages - 1)
+        down = (*[self.radix] * (self.stages - 1), max(1, -(-self.nodes // below)))
+        up = (1, *[self.radix] * (self.stages - 1))
+        return FatTree(down, up, (1,) * self.stages)
+
+    def links_between(self, first: int, second: int) -> int:
+        return self.as_fat_tree().links_between(first, second)
+
+
+class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
+    """A grid with links to both neighbours in every dimension, closed to rings."""
+
+    dimensions: tuple[Several, ...]
+
+    @property
+    def nodes(self) -> int:
+        return math.prod(self.dimensions)
+
+    def coordinates(self, node: int) -> tuple[int, ...]:
+        """Of a node, the first dimension running fastest."""
+        found = []
+        for size in self.dimensions:
+            found.append(node % size)
+            node //= size
+        return tuple(found)
+
+    def links_between(self, first: int, second: int) -> int:
+        """The shorter way round in every dimension."""
+        pairs = zip(self.coordinates(first), self.coordinates(second), strict=True)
+        return sum(
+            min((a - b) % size, (b - a) % size)
+            for (a, b), size in zip(pairs, self.dimensions, strict=True)
+        )
+
+
+class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
+    """2^dimension nodes, linked where their numbers differ in one bit."""
+
+    dimension: Several
+
+    @property
+    def nodes(self) -> int:
+        return 2**self.dimension
+
+    def links_between(self, first: int, second: int) -> int:
+        return (first ^ second).bit_count()
+
+
+Topology = SharedMemory | Crossbar | FatTree | Multistage | Torus | Hypercube
+
+
+def in_words(topology: Topology) -> str:
+    """A topology in a few words, as people call it."""
+    match topology:
+        case SharedMemory():
+            return "shared memory"
+        case Crossbar(nodes):
+            return f"crossbar of {nodes} nodes" if nodes else "crossbar"
+        case FatTree():
+            return f"fat tree of {_product(topology.down)} nodes"
+        case Multistage():
+            return f"{topology.stages} stages of {topology.radix}-way switches"
+        case Torus():
+            return f"{' x '.join(map(str, topology.dimensions))} torus"
+        case Hypercube():
+            return f"{topology.dimension}-dimensional hypercube"
+
+
+def _product(factors: Sequence[int]) -> str:
+    return " x ".join(map(str, factors))
