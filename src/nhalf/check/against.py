@@ -20,6 +20,7 @@ from nhalf.check.verdict import Answer, Bounds, PointVerdict, judge
 from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
 from nhalf.errors import InputError
 from nhalf.machines.machine import FittedModel, Machine
+from nhalf.models import Floats
 from nhalf.models._line import Piece
 from nhalf.models.segmented import Break, Segmented
 from nhalf.statistics.intervals import Interval
@@ -97,9 +98,15 @@ def _predicted(
         model = machine.models[int(place)]
         first, last = model.segments[0].from_bytes, model.segments[-1].to_bytes
         inside = curve.filter(pl.col("bytes").is_between(first, last)).drop("place")
-        times = as_model(model).predict_s(inside["bytes"].to_numpy())
-        frames.append(inside.with_columns(pl.Series("median_s", times)))
+        frames.append(inside.with_columns(pl.Series("median_s", _times_s(model, inside["bytes"]))))
     return pl.concat(frames).with_columns(mpi=pl.lit(pair[0]))
+
+
+def _times_s(model: FittedModel, sizes: pl.Series) -> Sequence[float] | Floats:
+    """Seconds for each size; published segments meet without a break between them."""
+    if model.breakpoints:
+        return as_model(model).predict_s(sizes.to_numpy())
+    return [model.time_s(size) for size in sizes]
 
 
 def as_model(model: FittedModel) -> Segmented:

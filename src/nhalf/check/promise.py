@@ -109,7 +109,7 @@ def _models(
         ]
         if segments:
             segment = segments[0 if expectation.metric == "t0" else -1]
-            low, high = getattr(segment, f"{expectation.metric}_ci")
+            low, high = getattr(segment, f"{expectation.metric}_ci") or (math.nan, math.nan)
             value = Interval(getattr(segment, MEMBERS[expectation.metric]), low, high)
             found.append(_whole(measured, rows[place], expectation, value))
     return chosen, found

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nhalf.statistics.axes import parse_axes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
+    from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Range, Segment
 
 
 def model_json(model: FittedModel) -> dict[str, Any]:
@@ -131,11 +131,16 @@ def _cells(segment: Segment) -> list[str]:
     return [
         f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}",
         format_time(segment.t0_s),
-        f"{format_time(segment.t0_ci[0])} – {format_time(segment.t0_ci[1])}",
+        _interval(segment.t0_ci, format_time),
         format_rate(segment.r_inf_Bps),
-        f"{format_rate(segment.r_inf_ci[0])} – {format_rate(segment.r_inf_ci[1])}",
+        _interval(segment.r_inf_ci, format_rate),
         format_size(round(segment.n_half_bytes)) if segment.n_half_bytes < 2**60 else "∞",
     ]
+
+
+def _interval(ends: Range | None, words: Callable[[float], str]) -> str:
+    """Both ends; nothing where a publication gives none."""
+    return f"{words(ends[0])} – {words(ends[1])}" if ends else ""
 
 
 def _change(change: Breakpoint | None) -> Text:

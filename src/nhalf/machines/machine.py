@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from nhalf.errors import InputError, MissingError
-from nhalf.machines.terms import value
-from nhalf.machines.topology import Topology
+from nhalf.machines.terms import check_terms, value
+from nhalf.machines.topology import Several, Topology
 
 SCHEMA = 1
 """Raised when an older reader would misread a newer file."""
@@ -24,7 +24,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
 
     Times are seconds, sizes bytes, rates bytes per second; `_ci` are 95 % intervals (low, high),
     None where a publication gives none. Where time does not grow with size, the rate and n_half are
-    infinite and absent in the file. `root_s` is in a published model only.
+    infinite and absent in the file. Where only n_half is absent, it is t0 r_inf (R. Hockney, "The
+    communication challenge for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20, 1994),
+    and infinite where t0 is not positive. `root_s`, in seconds per square root of a byte, is in
+    published models only.
     """
 
     from_bytes: int
@@ -36,6 +39,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     n_half_bytes: float = math.inf
     n_half_ci: Range | None = None
     root_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if math.isinf(self.n_half_bytes) and math.isfinite(self.r_inf_Bps) and self.t0_s > 0:
+            msgspec.structs.force_setattr(self, "n_half_bytes", self.t0_s * self.r_inf_Bps)
 
     def time_s(self, size_bytes: float) -> float:
         """What a message of so many bytes takes."""
@@ -68,8 +75,9 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
 class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     """The segments of one pattern of one library, with their error on sizes not fitted.
 
-    `heldout_median` and `heldout_p95` are relative absolute errors; absent where there were too
-    few sizes to leave any out.
+    In publications `axes` "distance=8" says that ranks are 8 or more apart, up to the next such
+    curve, and `source` is the place. `heldout_median` and `heldout_p95` are relative absolute
+    errors; absent where there were too few sizes to leave any out.
     """
 
     run: str = ""
@@ -86,6 +94,18 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     heldout_p95: float | None = None
     heldout_sizes: int = 0
     packet_steps: Steps | None = None
+    source: str = ""
+
+    def time_s(self, size_bytes: int) -> float:
+        """What the segment of a size says; raises InputError for sizes that no segment holds."""
+        for segment in self.segments:
+            if segment.from_bytes <= size_bytes <= segment.to_bytes:
+                return segment.time_s(size_bytes)
+        ranges = ", ".join(f"{s.from_bytes} to {s.to_bytes}" for s in self.segments)
+        raise InputError(
+            f"the model of {self.pattern} says nothing of {size_bytes} B",
+            f"take a size in {ranges or 'another model: this one is empty'}",
+        )
 
 
 class Overheads(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,11 +190,15 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One number that a publication states: a time, a rate, or both, of a pattern at a point."""
+    """One number that a publication states: a time, a rate, or both, of a pattern at a point.
+
+    `pattern` is one of nhalf's own, or says what else was timed ("primitive", "put"); `what` says
+    it in words. `size_bytes` is None where there is none or where it was not published.
+    """
 
     pattern: str
     ranks: int = 2
-    size_bytes: int = 0
+    size_bytes: int | None = None
     placement: str = ""
     axes: str = ""
     time_s: float | None = None
@@ -189,7 +213,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     `memory_Bps` bounds the messages within a node together; None where it is not known.
     """
 
-    ranks: int = 1
+    ranks: Several = 1
     memory_Bps: float | None = None
 
 
@@ -218,7 +242,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine: what it is built of, its models and where they come from.
 
     `source` says where the numbers come from (a run, a publication); `environment` are a few lines
-    about the machine for a reader; `unknown` names what would be of use and was not published.
+    about the machine for a reader; `unknown` names what would be of use and was not published,
+    `assumptions` what stands in this file although the source does not say it.
     """
 
     name: str
@@ -227,6 +252,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     year: int | None = None
     source: str = ""
     unknown: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     node: Node | None = None
     network: Network | None = None
     protocol: Protocol | None = None
@@ -282,9 +308,17 @@ def read(path: Path) -> Machine:
             "fit the run again, or use the nhalf that wrote the file",
         )
     try:
-        return msgspec.convert(content, Machine)
+        machine = msgspec.convert(content, Machine)
     except msgspec.ValidationError as error:
         raise _damaged(path, str(error)) from None
+    for place, pattern in enumerate(machine.patterns):
+        for terms in (pattern.startup_s, pattern.per_byte_s, pattern.per_root_byte_s):
+            try:
+                check_terms(terms)
+            except InputError as error:
+                reason = f"{path}: patterns[{place}]: {error.message}"
+                raise InputError(reason, error.remedy) from None
+    return machine
 
 
 def _damaged(path: Path, reason: str) -> InputError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of terms in the number of ranks p: '28 p - 9' is {"p": 28, "1": -9}.
+"""Sums of terms in the number of ranks p: 28 p - 9 is {"p": 28, "1": -9}.
 
 The vocabulary is that of the published models: what messages, trees and tables of partners cost.
 """
@@ -14,7 +14,9 @@ from nhalf.errors import unknown
 TERMS: dict[str, Callable[[int], float]] = {
     "1": lambda p: 1.0,
     "p": float,
-    "log2(p)": lambda p: math.log2(p),
+    "p-1": lambda p: float(p - 1),
+    "p-2": lambda p: float(p - 2),
+    "log2(p)": math.log2,
     "floor(log2(p))": lambda p: float(p.bit_length() - 1),
     "ceil(log2(p))": lambda p: float((p - 1).bit_length()),
     "floor(log2(p))^2": lambda p: float(p.bit_length() - 1) ** 2,

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 
 Several = Annotated[int, msgspec.Meta(ge=1)]
+Levels = Annotated[tuple[Several, ...], msgspec.Meta(min_length=1)]
 
 
 class SharedMemory(msgspec.Struct, frozen=True, tag_field="kind", tag="shared-memory"):
@@ -17,18 +18,21 @@ class SharedMemory(msgspec.Struct, frozen=True, tag_field="kind", tag="shared-me
 
     @property
     def nodes(self) -> int:
+        """How many there are."""
         return 1
 
     def links_between(self, first: int, second: int) -> int:
+        """Links that a message passes from one node to another."""
         return 0
 
 
 class Crossbar(msgspec.Struct, frozen=True, tag_field="kind", tag="crossbar"):
-    """Every node has one link to one switch that never blocks; 0 nodes: as many as are asked for."""
+    """Every node has one link to one switch that never blocks; 0: as many nodes as asked for."""
 
     nodes: Annotated[int, msgspec.Meta(ge=0)] = 0
 
     def links_between(self, first: int, second: int) -> int:
+        """Links that a message passes from one node to another: to the switch, and from it."""
         return 0 if first == second else 2
 
 
@@ -36,15 +40,29 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
     """Level by level from the leaves: nodes or switches below a switch, switches above each, and
     cables side by side (C. Leiserson, "Fat-trees: universal networks for hardware-efficient
     supercomputing", IEEE Transactions on Computers C-34, 1985; the parameters are those of
-    S. Oehring et al., "On generalized fat trees", IPPS 1995)."""
+    S. Oehring et al., "On generalized fat trees", IPPS 1995).
 
-    down: tuple[Several, ...]
-    up: tuple[Several, ...]
-    cables: tuple[Several, ...]
+    All three have one entry per level, otherwise ValueError.
+    """
+
+    down: Levels
+    up: Levels
+    cables: Levels
+
+    def __post_init__(self) -> None:
+        if not len(self.down) == len(self.up) == len(self.cables):
+            raise ValueError("down, up and cables of a fat tree need one entry per level each")
 
     @property
     def nodes(self) -> int:
+        """How many there are."""
         return math.prod(self.down)
+
+    @property
+    def switches(self) -> tuple[int, ...]:
+        """How many there are on each level, from the leaves up."""
+        levels = range(1, len(self.down) + 1)
+        return tuple(math.prod(self.down[level:]) * math.prod(self.up[:level]) for level in levels)
 
     def links_between(self, first: int, second: int) -> int:
         """Up to the lowest switch above both, and down again."""
@@ -57,7 +75,8 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
 
 class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"):
     """Switches of `radix` ports on each side in stages that are passed both ways: from every
-    switch as many links lead up as lead down, so that nothing blocks but chance."""
+    switch as many links lead up as lead down, so that nothing blocks but chance.
+    """
 
     radix: Annotated[int, msgspec.Meta(ge=2)]
     stages: Several
@@ -74,16 +93,18 @@ class Multistage(msgspec.Struct, frozen=True, tag_field="kind", tag="multistage"
         return FatTree(down, up, (1,) * self.stages)
 
     def links_between(self, first: int, second: int) -> int:
+        """Up to the lowest switch above both, and down again."""
         return self.as_fat_tree().links_between(first, second)
 
 
 class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
     """A grid with links to both neighbours in every dimension, closed to rings."""
 
-    dimensions: tuple[Several, ...]
+    dimensions: Levels
 
     @property
     def nodes(self) -> int:
+        """How many there are."""
         return math.prod(self.dimensions)
 
     def coordinates(self, node: int) -> tuple[int, ...]:
@@ -106,13 +127,15 @@ class Torus(msgspec.Struct, frozen=True, tag_field="kind", tag="torus"):
 class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
     """2^dimension nodes, linked where their numbers differ in one bit."""
 
-    dimension: Several
+    dimension: Annotated[int, msgspec.Meta(ge=1, le=30)]
 
     @property
     def nodes(self) -> int:
-        return 2**self.dimension
+        """How many there are."""
+        return 1 << self.dimension
 
     def links_between(self, first: int, second: int) -> int:
+        """As many as there are bits in which both differ."""
         return (first ^ second).bit_count()
 
 

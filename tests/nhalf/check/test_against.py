@@ -160,6 +160,31 @@ def test_a_model_of_a_file_predicts_as_it_was_fitted() -> None:
     assert times == pytest.approx([1e-6, 1e-6, 1e-6, 3.5e-6, 6e-6])
 
 
+def test_a_published_curve_promises_by_its_segments(exact: Make) -> None:
+    measured = Measured(exact())
+    row = measured.medians.row(0, named=True)
+    sizes = sorted(set(measured.medians["bytes"].to_list()))
+    segments = (
+        Segment(from_bytes=0, to_bytes=sizes[1], t0_s=1e-6, r_inf_Bps=1e9),
+        Segment(from_bytes=sizes[1] + 1, to_bytes=sizes[-1], t0_s=0, r_inf_Bps=1e8, root_s=1e-6),
+    )
+    model = FittedModel(
+        transport=row["transport"],
+        pattern=row["pattern"],
+        ranks=row["ranks"],
+        placement=row["placement"],
+        axes=row["axes"],
+        algorithm=row["algorithm"],
+        segments=segments,
+    )
+    (answer,), _ = against_machine(measured, Machine(name="old", models=(model,)), 0.0)
+    promised = {point.point["bytes"]: point.bounds.high for point in answer.points[1:]}
+    assert sorted(promised) == sizes
+    for size, high in promised.items():
+        by_hand = 1e-6 + size / 1e9 if size <= sizes[1] else size / 1e8 + 1e-6 * size**0.5
+        assert high == pytest.approx(by_hand)
+
+
 def test_models_that_err_more_than_is_tolerated_are_mentioned(exact: Make) -> None:
     known = machine_of(exact())
     assert model_notes(known, 0.10) == []

@@ -16,10 +16,17 @@ from nhalf.machines.machine import (
     FittedModel,
     LogGP,
     Machine,
+    Network,
+    Node,
     Overheads,
+    PatternModel,
+    Protocol,
+    PublishedPoint,
     Segment,
     Steps,
 )
+from nhalf.machines.terms import TERMS
+from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
 
 amounts = st.floats(0, 1e18, allow_subnormal=False)
 rates = st.one_of(st.floats(1e-3, 1e15), st.just(math.inf))
@@ -33,11 +40,12 @@ segments = st.builds(
     from_bytes=sizes,
     to_bytes=sizes,
     t0_s=amounts,
-    t0_ci=pairs,
+    t0_ci=st.none() | pairs,
     r_inf_Bps=rates,
-    r_inf_ci=pairs,
+    r_inf_ci=st.none() | pairs,
     n_half_bytes=rates,
-    n_half_ci=pairs,
+    n_half_ci=st.none() | pairs,
+    root_s=st.floats(-1, 1),
 )
 breakpoints = st.builds(
     Breakpoint,
@@ -77,11 +85,67 @@ loggps = st.builds(
     identifiable=st.none() | st.booleans(),
     sizes=st.lists(overheads, max_size=3).map(tuple),
 )
+counts = st.integers(1, 64)
+several = st.lists(counts, min_size=1, max_size=3).map(tuple)
+trees = several.flatmap(
+    lambda down: st.builds(
+        FatTree,
+        down=st.just(down),
+        up=st.tuples(*[counts] * len(down)),
+        cables=st.tuples(*[counts] * len(down)),
+    )
+)
+topologies = st.one_of(
+    st.just(SharedMemory()),
+    st.builds(Crossbar, nodes=st.integers(0, 4096)),
+    trees,
+    st.builds(Multistage, radix=st.integers(2, 8), stages=counts, nodes=counts),
+    st.builds(Torus, dimensions=several),
+    st.builds(Hypercube, dimension=st.integers(1, 30)),
+)
+networks = st.builds(
+    Network,
+    topology=topologies,
+    bandwidth_Bps=times,
+    latency_s=times,
+    adapter_Bps=times,
+    duplex=st.booleans(),
+)
+sums = st.dictionaries(st.sampled_from(sorted(TERMS)), st.floats(-1, 1), max_size=3)
+patterns = st.builds(
+    PatternModel,
+    pattern=words,
+    placement=words,
+    to_bytes=st.none() | sizes,
+    to_ranks=st.none() | counts,
+    startup_s=sums,
+    per_byte_s=sums,
+    per_root_byte_s=sums,
+    source=words,
+)
+points = st.builds(
+    PublishedPoint,
+    pattern=words,
+    ranks=counts,
+    size_bytes=st.none() | sizes,
+    time_s=times,
+    rate_Bps=times,
+    what=words,
+)
 machines = st.builds(
     Machine,
     name=words,
     schema=st.just(machine_file.SCHEMA),
+    title=words,
+    year=st.none() | st.integers(1940, 2100),
     source=words,
+    unknown=st.lists(words, max_size=2).map(tuple),
+    assumptions=st.lists(words, max_size=2).map(tuple),
+    node=st.none() | st.builds(Node, ranks=counts, memory_Bps=times),
+    network=st.none() | networks,
+    protocol=st.none() | st.builds(Protocol, rendezvous_bytes=st.none() | sizes),
+    patterns=st.lists(patterns, max_size=2).map(tuple),
+    points=st.lists(points, max_size=2).map(tuple),
     environment=st.dictionaries(words, words, max_size=3),
     models=st.lists(models, max_size=3).map(tuple),
     loggp=st.lists(loggps, max_size=2).map(tuple),
@@ -101,6 +165,10 @@ def example():
     segment = Segment(from_bytes=0, to_bytes=8, t0_s=1e-6, t0_ci=(9e-7, 1.1e-6))
     model = FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=(segment,))
     return Machine(name="here", models=(model,))
+
+
+def network(topology: str) -> bytes:
+    return f"schema = 1\nname = 'x'\nnetwork = {{topology = {{{topology}}}}}\n".encode()
 
 
 def test_a_file_without_loggp_is_read(tmp_path):
@@ -130,6 +198,12 @@ def test_an_infinite_rate_is_absent_in_the_file():
         (b"schema = 1\n", "name"),
         (b"schema = 1\nname = 3\n", "not a machine file"),
         (b"schema = 1\nname = 'x'\nmodels = [{pattern = 'p'}]\n", "not a machine file"),
+        (b"schema = 1\nname = 'x'\nnode = {ranks = 0}\n", "node.ranks"),
+        (network('kind = "ring"'), "not a machine file.*ring"),
+        (network('kind = "torus", dimensions = []'), "dimensions"),
+        (network('kind = "torus", dimensions = [4, 0]'), "dimensions"),
+        (network('kind = "fat-tree", down = [4, 4], up = [1], cables = [1, 1]'), "one entry"),
+        (network('kind = "hypercube", dimension = 31'), "dimension"),
     ],
 )
 def test_other_files_are_refused_in_one_line(content, words, tmp_path):
@@ -138,6 +212,53 @@ def test_other_files_are_refused_in_one_line(content, words, tmp_path):
     with pytest.raises(InputError, match=words) as error:
         machine_file.read(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("part", ["startup_s", "per_byte_s", "per_root_byte_s"])
+def test_a_term_that_is_not_known_is_told_with_its_place(part, tmp_path):
+    path = tmp_path / "m.toml"
+    text = f"schema = 1\nname = 'x'\npatterns = [{{pattern = 'bcast', {part} = {{'log(p)' = 1}}}}]"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"m.toml: patterns\[0\]: .*'log\(p\)'.*log2\(p\)"):
+        machine_file.read(path)
+
+
+def test_n_half_follows_from_the_other_two_where_it_is_absent():
+    line = {"from_bytes": 0, "to_bytes": 8}
+    assert Segment(**line, t0_s=2e-6, r_inf_Bps=1e9).n_half_bytes == pytest.approx(2000)
+    assert Segment(**line, t0_s=2e-6, r_inf_Bps=1e9, n_half_bytes=5.0).n_half_bytes == 5
+    assert Segment(**line, t0_s=-2e-6, r_inf_Bps=1e9).n_half_bytes == math.inf
+    assert Segment(**line, t0_s=2e-6).n_half_bytes == math.inf
+
+
+def test_the_time_of_a_size_is_that_of_its_segment():
+    segments = (
+        Segment(from_bytes=0, to_bytes=8, t0_s=1.0),
+        Segment(from_bytes=9, to_bytes=100, t0_s=2.0, r_inf_Bps=4.0, root_s=-0.5),
+    )
+    model = FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=segments)
+    assert [model.time_s(size) for size in (0, 8, 9, 100)] == [1, 1, 2.75, 22]
+    for size in (-1, 101):
+        with pytest.raises(InputError, match="0 to 8, 9 to 100"):
+            model.time_s(size)
+
+
+def test_a_pattern_covers_both_ends_of_its_ranges():
+    model = PatternModel(pattern="bcast", from_bytes=2, to_bytes=4, from_ranks=3, to_ranks=5)
+    sizes = [size for size in range(7) if model.covers(size, 4)]
+    ranks = [ranks for ranks in range(2, 8) if model.covers(3, ranks)]
+    assert (sizes, ranks) == ([2, 3, 4], [3, 4, 5])
+    assert PatternModel(pattern="bcast").covers(2**40, 2**20)
+
+
+def test_a_pattern_adds_three_sums():
+    model = PatternModel(
+        pattern="bcast",
+        startup_s={"p": 1.0, "1": -0.5},
+        per_byte_s={"floor(log2(p))": 0.25},
+        per_root_byte_s={"p-2": -0.125},
+    )
+    assert model.time_s(16, 6) == 6 - 0.5 + 0.25 * 2 * 16 - 0.125 * 4 * 4
 
 
 def test_every_truncated_file_is_refused_or_whole(tmp_path):
