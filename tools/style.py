@@ -31,7 +31,9 @@ PLUGIN_FOLDERS = {
     *("batch", "cli", "exporters", "findings", "importers", "launchers", "models", "panels"),
     *("results", "styles"),
 }
-NATIVE_PLUGINS = ("native/patterns", "native/transports", "native/algorithms")
+NATIVE_PLUGINS = (
+    *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
+)
 CLOCK_ROOMS = ("native/core/", "native/transports/", "tests/native/")
 
 
