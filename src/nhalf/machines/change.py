@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What if: a machine with something changed, 'network.bandwidth=2x', and all that follows from it.
+
+A change of a part is a change of the messages that pass through it: simulators that keep the two
+apart show links of twice the rate without any effect. So
+
+- `network.bandwidth` changes links, adapters and, by the same factor, the per-byte time of every
+  ping-pong between nodes;
+- `network.latency` changes the latency of a link and, by the same factor, of every ping-pong
+  between nodes that part of t0 which processors do not spend: t0 - o_s - o_r;
+- `node.memory` changes the memory of a node and the per-byte time of every ping-pong within one;
+- `protocol.rendezvous` moves the border between two segments that lies at the old threshold.
+
+Where o_s and o_r are not known, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
+kept as such in the changed machine, so that what comes after it changes the same part.
+What was published of the machine as it was (patterns, points) says nothing about another, and is
+left out; so are intervals and errors of what was fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from nhalf.errors import InputError, unknown
+from nhalf.machines.amount import parse_amount
+from nhalf.machines.curve import is_between_nodes, is_message, loggp_of, rebuilt
+from nhalf.machines.machine import (
+    FittedModel,
+    LogGP,
+    Machine,
+    Network,
+    Node,
+    Protocol,
+    Segment,
+)
+from nhalf.machines.topology import SharedMemory
+from nhalf.machines.topology_text import parse_topology
+
+OVERHEAD_SHARE = 0.25
+"""Of t0, on each side, where overheads were not measured."""
+NODE_RANKS_MAX = 2**20
+
+replace = msgspec.structs.replace
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A machine on the way: what has been changed so far and what had to be assumed."""
+
+    machine: Machine
+    assumed: tuple[str, ...] = ()
+
+
+def change(machine: Machine, changes: Sequence[str]) -> Machine:
+    """The machine after the changes, in their order; each is 'NAME=VALUE' with a name of NAMES.
+
+    A name may end with its unit (`network.bandwidth_Bps`). Name and title say what was changed,
+    `assumptions` also what had to be assumed. Raises InputError for what is no change, and where
+    the machine has nothing that could be changed so.
+    """
+    if not changes:
+        return machine
+    state = Changed(machine)
+    for text in changes:
+        name, value = _parsed(text)
+        state = NAMES[name](state, value)
+    done = ", ".join(text.strip() for text in changes)
+    assumed = tuple(one for one in state.assumed if one not in machine.assumptions)
+    return replace(
+        state.machine,
+        name=_named(machine.name, done),
+        title=_named(machine.title, done) if machine.title else "",
+        patterns=(),
+        points=(),
+        assumptions=(*machine.assumptions, f"changed: {done}", *dict.fromkeys(assumed)),
+    )
+
+
+def _named(name: str, done: str) -> str:
+    """'altix-bx2 (network.bandwidth=2x)'; further changes go into the same brackets."""
+    opened = name.endswith(")") and " (" in name and "=" in name.rpartition(" (")[2]
+    return f"{name[:-1]}, {done})" if opened else f"{name} ({done})"
+
+
+def _parsed(text: str) -> tuple[str, str]:
+    """The known name and the value; raises InputError for a text without them."""
+    name, equals, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    for unit in ("_Bps", "_s", "_bytes"):
+        if name.removesuffix(unit) in NAMES:
+            name = name.removesuffix(unit)
+    if not equals or not name or not value:
+        raise InputError(f"{text!r} changes nothing", "write NAME=VALUE: " + ", ".join(NAMES))
+    if name not in NAMES:
+        raise unknown("change", name, NAMES)
+    return name, value
+
+
+def _network(machine: Machine) -> Network:
+    """The network that links the nodes; raises InputError where there is one node only."""
+    if machine.network is None or isinstance(machine.network.topology, SharedMemory):
+        raise InputError(
+            f"{machine.name} has no network", "give it one first: network.topology=crossbar"
+        )
+    return machine.network
+
+
+def _factor(before: float | None, after: float | None, given: float | None, what: str) -> float:
+    """By how much something changes: as given, or from one value to another."""
+    if given is not None:
+        return given
+    if before and after:
+        return after / before
+    raise InputError(f"{what} is not known", "give a factor, such as 2x: it changes the curves")
+
+
+def _bandwidth(state: Changed, text: str) -> Changed:
+    machine, amount = state.machine, parse_amount(text, "rate")
+    network = _network(machine)
+    name = f"the bandwidth of a link of {machine.name}"
+    after = amount.of(network.bandwidth_Bps, name)
+    if amount.factor is None and not network.bandwidth_Bps and not _between(machine):
+        return Changed(
+            replace(machine, network=replace(network, bandwidth_Bps=after)), state.assumed
+        )
+    factor = _factor(network.bandwidth_Bps, after, amount.factor, name)
+    adapter_Bps = None if network.adapter_Bps is None else network.adapter_Bps * factor
+    loggp = tuple(
+        _faster(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
+    )
+    changed = replace(
+        _rates(machine, factor, between=True),
+        network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
+        loggp=loggp,
+    )
+    return Changed(changed, state.assumed)
+
+
+def _adapter(state: Changed, text: str) -> Changed:
+    """Adapters alone: one message is as fast as it was, unless the adapter is slower than that."""
+    network = _network(state.machine)
+    name = f"the rate of an adapter of {state.machine.name}"
+    after = parse_amount(text, "rate").of(network.adapter_Bps, name)
+    if after is None:
+        raise InputError(f"{name} is not known", "give a value, such as 1GBps")
+    machine = replace(state.machine, network=replace(network, adapter_Bps=after))
+    return Changed(machine, state.assumed)
+
+
+def _memory(state: Changed, text: str) -> Changed:
+    machine, amount = state.machine, parse_amount(text, "rate")
+    node = machine.node or Node()
+    name = f"the memory bandwidth of a node of {machine.name}"
+    after = amount.of(node.memory_Bps, name)
+    within = [m for m in machine.models if is_message(m) and not is_between_nodes(m.placement)]
+    if amount.factor is None and not node.memory_Bps and not within:
+        return Changed(replace(machine, node=replace(node, memory_Bps=after)), state.assumed)
+    if node.memory_Bps is None and not within:
+        raise InputError(f"{name} is not known", "give a value, such as 10GBps")
+    factor = _factor(node.memory_Bps, after, amount.factor, name)
+    loggp = tuple(
+        one if is_between_nodes(one.placement) else _faster(one, factor) for one in machine.loggp
+    )
+    changed = _rates(machine, factor, between=False)
+    return Changed(
+        replace(changed, node=replace(node, memory_Bps=after), loggp=loggp), state.assumed
+    )
+
+
+def _between(machine: Machine) -> list[FittedModel]:
+    return [m for m in machine.models if is_message(m) and is_between_nodes(m.placement)]
+
+
+def _rates(machine: Machine, factor: float, *, between: bool) -> Machine:
+    """All that takes longer for longer messages becomes so many times as fast."""
+
+    def faster(segment: Segment) -> Segment:
+        rate_Bps, root_s = segment.r_inf_Bps * factor, segment.root_s / factor
+        return _with(segment, r_inf_Bps=rate_Bps, root_s=root_s)
+
+    return replace(
+        machine,
+        models=tuple(
+            rebuilt(model, map(faster, model.segments))
+            if is_message(model) and is_between_nodes(model.placement) == between
+            else model
+            for model in machine.models
+        ),
+    )
+
+
+def _with(segment: Segment, **members: float) -> Segment:
+    """A segment with other parameters, without the intervals of those that it had."""
+    none: dict[str, Any] = {"t0_ci": None, "r_inf_ci": None, "n_half_ci": None}
+    changed = replace(segment, **members, **none)
+    n_half = changed.t0_s * changed.r_inf_Bps if changed.t0_s > 0 else math.inf
+    return replace(changed, n_half_bytes=n_half)
+
+
+def _faster(one: LogGP, factor: float) -> LogGP:
+    """The gap per byte, and of the gaps of messages what their bytes made of them."""
+    if one.gap_per_byte_s is None:
+        return one
+    gap_per_byte_s = one.gap_per_byte_s / factor
+    less_s = one.gap_per_byte_s - gap_per_byte_s
+    sizes = tuple(
+        size
+        if size.gap_s is None
+        else replace(size, gap_s=max(0.0, size.gap_s - size.size_bytes * less_s))
+        for size in one.sizes
+    )
+    return replace(one, gap_per_byte_s=gap_per_byte_s, gap_per_byte_ci=None, sizes=sizes)
+
+
+def _latency(state: Changed, text: str) -> Changed:
+    machine, amount = state.machine, parse_amount(text, "time")
+    network = _network(machine)
+    name = f"the latency of a link of {machine.name}"
+    after = amount.of(network.latency_s, name)
+    curves = _between(machine)
+    if amount.factor is None and not network.latency_s and not curves:
+        return Changed(replace(machine, network=replace(network, latency_s=after)), state.assumed)
+    factor = _factor(network.latency_s, after, amount.factor, name)
+    state = _with_overheads(state, curves)
+    machine = state.machine
+    models = tuple(
+        _sooner(machine, model, factor) if model in curves else model for model in machine.models
+    )
+    loggp = tuple(
+        _nearer(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
+    )
+    network = replace(network, latency_s=after)
+    return Changed(replace(machine, network=network, models=models, loggp=loggp), state.assumed)
+
+
+def overhead_s(machine: Machine, model: FittedModel) -> tuple[float, float] | None:
+    """o_s and o_r of a curve's library, in seconds; None where they were not measured."""
+    known = loggp_of(machine, model)
+    if known is None or known.send_overhead_s is None or known.recv_overhead_s is None:
+        return None
+    return max(0.0, known.send_overhead_s), max(0.0, known.recv_overhead_s)
+
+
+def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
+    """The machine with overheads for every curve, assumed ones where they are not known."""
+    machine, assumed = state.machine, state.assumed
+    for model in curves:
+        if overhead_s(machine, model) is not None or not model.segments:
+            continue
+        share_s = OVERHEAD_SHARE * model.segments[0].t0_s
+        known = loggp_of(machine, model)
+        if known is not None and known.placement == model.placement:
+            kept = tuple(one for one in machine.loggp if one is not known)
+            added = replace(known, send_overhead_s=share_s, recv_overhead_s=share_s)
+        else:
+            kept = machine.loggp
+            added = LogGP(
+                transport=model.transport,
+                mpi=model.mpi,
+                ranks=model.ranks,
+                placement=model.placement,
+                send_overhead_s=share_s,
+                recv_overhead_s=share_s,
+            )
+        machine = replace(machine, loggp=(*kept, added))
+        words = f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are not known"
+        assumed = (*assumed, words)
+    return Changed(machine, assumed)
+
+
+def _sooner(machine: Machine, model: FittedModel, factor: float) -> FittedModel:
+    """A curve whose messages are so many times as long on their way."""
+    busy_s = sum(overhead_s(machine, model) or (0.0, 0.0))
+
+    def moved(segment: Segment) -> Segment:
+        way_s = max(0.0, segment.t0_s - busy_s)
+        return _with(segment, t0_s=segment.t0_s - way_s + way_s * factor)
+
+    return rebuilt(model, map(moved, model.segments))
+
+
+def _nearer(one: LogGP, factor: float) -> LogGP:
+    """L, and what contains it."""
+    given: dict[str, Any] = {"latency_ci": None, "half_round_trip_ci": None}
+    given |= {"parameterised_latency_s": None, "parameterised_latency_ci": None}
+    busy_s = (one.send_overhead_s or 0.0) + (one.recv_overhead_s or 0.0)
+    if one.latency_s is not None:
+        given["latency_s"] = one.latency_s * factor if one.latency_s > 0 else one.latency_s
+    if one.half_round_trip_s is not None:
+        way_s = max(0.0, one.half_round_trip_s - busy_s)
+        given["half_round_trip_s"] = one.half_round_trip_s + way_s * (factor - 1)
+    return replace(one, **given)
+
+
+def _topology(state: Changed, text: str) -> Changed:
+    topology, machine = parse_topology(text), state.machine
+    network = machine.network or Network(topology=topology)
+    assumed = state.assumed
+    if not isinstance(topology, SharedMemory) and not _between(machine):
+        assumed = (
+            *assumed,
+            "no message between nodes is known: it costs what one within a node does",
+        )
+    return Changed(replace(machine, network=replace(network, topology=topology)), assumed)
+
+
+def _ranks(state: Changed, text: str) -> Changed:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= NODE_RANKS_MAX):
+        raise InputError(f"{text!r} is no number of ranks of a node", "write 1, 2, 4 or more")
+    node = replace(state.machine.node or Node(), ranks=int(text))
+    return Changed(replace(state.machine, node=node), state.assumed)
+
+
+def _rendezvous(state: Changed, text: str) -> Changed:
+    machine = state.machine
+    old = None if machine.protocol is None else machine.protocol.rendezvous_bytes
+    name = f"the rendezvous threshold of {machine.name}"
+    found = parse_amount(text, "size").of(old, name)
+    after = None if found is None else round(found)
+    if not after:
+        raise InputError(f"{name} is not known", "give a size, such as 64K")
+    protocol = replace(machine.protocol or Protocol(), rendezvous_bytes=after)
+    models = machine.models
+    assumed = state.assumed
+    if old is not None:
+        models = tuple(_with_border(m, old, after) if is_message(m) else m for m in models)
+    if models == machine.models:
+        assumed = (*assumed, "no curve shows the old rendezvous threshold: times stay as they are")
+    return Changed(replace(machine, protocol=protocol, models=models), assumed)
+
+
+def _with_border(model: FittedModel, old: int, after: int) -> FittedModel:
+    """A curve whose border at the old threshold lies at the one after it.
+
+    The segments beside the border grow up to it; those that it passes go. A curve without such a
+    border stays as it is.
+    """
+    segments = model.segments
+    for place in range(1, len(segments)):
+        if segments[place - 1].to_bytes <= old <= segments[place].from_bytes:
+            break
+    else:
+        return model
+    last = segments[-1].to_bytes
+    eager = [one for one in segments[:place] if one.from_bytes < after]
+    late = [one for one in segments[place:] if one.to_bytes >= after]
+    if eager:
+        eager[-1] = replace(eager[-1], to_bytes=min(after - 1, last))
+    if late:
+        late[0] = replace(late[0], from_bytes=max(after, segments[0].from_bytes))
+    return rebuilt(model, [*eager, *late])
+
+
+NAMES: dict[str, Callable[[Changed, str], Changed]] = {
+    "network.bandwidth": _bandwidth,
+    "network.latency": _latency,
+    "network.adapter": _adapter,
+    "network.topology": _topology,
+    "node.ranks": _ranks,
+    "node.memory": _memory,
+    "protocol.rendezvous": _rendezvous,
+}
+"""Every change by its name."""

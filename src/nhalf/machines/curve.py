@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of a machine's curves speak of one message, and between whom it goes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+import msgspec
+
+from nhalf.errors import InputError, unknown
+from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
+from nhalf.study.layout import parse_layout
+
+PINGPONG = "pingpong"
+OTHER_NODE, SAME_NODE = "other-node", "same-node"
+
+
+def is_between_nodes(placement: str) -> bool:
+    """Whether two ranks of a placement are on two nodes: "other-node", or a layout such as 2x1."""
+    if placement == OTHER_NODE:
+        return True
+    layout = parse_layout(placement)
+    return layout is not None and layout.hosts > 1 and layout.per_host == 1
+
+
+def is_message(model: FittedModel) -> bool:
+    """Whether a curve is the time of one message: ping-pong in one of its send modes."""
+    return model.pattern == PINGPONG or model.pattern.startswith(f"{PINGPONG}-")
+
+
+def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
+    """The curve of a ping-pong between two nodes, where there is none within one.
+
+    Of several distances the first curve in the file counts. Raises InputError where there is
+    none, or there are curves of several libraries and none is named.
+    """
+    found = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
+    libraries = sorted({model.mpi or model.transport for model in found})
+    if mpi and mpi not in libraries:
+        raise unknown("library", mpi, libraries)
+    if mpi:
+        found = [model for model in found if (model.mpi or model.transport) == mpi]
+    elif len(libraries) > 1:
+        raise InputError(
+            f"{machine.name} has ping-pongs of several libraries",
+            "name one with --mpi: " + ", ".join(libraries),
+        )
+    if not found:
+        raise InputError(
+            f"{machine.name} has no curve of a ping-pong",
+            "measure one: nhalf run --pattern pingpong",
+        )
+    between = [model for model in found if is_between_nodes(model.placement)]
+    return (between or found)[0]
+
+
+def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
+    """The parameters of the library and placement of a curve; None where there are none.
+
+    Those of the same library without a placement count for any.
+    """
+    same = [
+        one for one in machine.loggp if (one.transport, one.mpi) == (model.transport, model.mpi)
+    ]
+    for wanted in (model.placement, ""):
+        for one in same:
+            if one.placement == wanted:
+                return one
+    return None
+
+
+def joined(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
+    """The changes between segments that follow each other, in the middle of what is not covered."""
+    from nhalf.models.segmented import BEND_PERCENT
+
+    changes = []
+    for left, right in pairwise(segments):
+        at = float(right.from_bytes)
+        before = left.time_s(at)
+        percent = 100 * (right.time_s(at) / before - 1) if before > 0 else 0.0
+        changes.append(
+            Breakpoint(
+                low_bytes=left.to_bytes,
+                high_bytes=right.from_bytes,
+                at_bytes=at,
+                change_percent=percent,
+                kind="jump" if abs(percent) >= BEND_PERCENT else "bend",
+            )
+        )
+    return tuple(changes)
+
+
+def starts(model: FittedModel) -> list[int]:
+    """The first size that each segment stands for, 0 for the first.
+
+    Between two segments the break says it, else the first size of the right one.
+    """
+    breaks = model.breakpoints
+    if len(breaks) != len(model.segments) - 1:
+        return [0, *(segment.from_bytes for segment in model.segments[1:])]
+    return [0, *(math.ceil(change.at_bytes) for change in breaks)]
+
+
+def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:
+    """The curve with other segments: what was measured of the old ones does not hold of them."""
+    segments = tuple(segments)
+    return msgspec.structs.replace(
+        model,
+        segments=segments,
+        breakpoints=joined(segments),
+        heldout_median=None,
+        heldout_p95=None,
+        heldout_sizes=0,
+        packet_steps=None,
+    )

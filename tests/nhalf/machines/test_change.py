@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What if: what a change does to links, curves and parameters, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nhalf.errors import InputError
+from nhalf.machines.change import NAMES, OVERHEAD_SHARE, change
+from nhalf.machines.machine import (
+    FittedModel,
+    LogGP,
+    Machine,
+    Network,
+    Node,
+    Overheads,
+    PatternModel,
+    Protocol,
+    PublishedPoint,
+    Segment,
+    encode,
+)
+from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
+
+
+def segment(low: int, high: int, t0_s: float, rate_Bps: float, **more: float) -> Segment:
+    return Segment(from_bytes=low, to_bytes=high, t0_s=t0_s, r_inf_Bps=rate_Bps, **more)
+
+
+def curve(*segments: Segment, placement: str, pattern: str = "pingpong") -> FittedModel:
+    return FittedModel(
+        transport="mpi", pattern=pattern, ranks=2, placement=placement, segments=segments
+    )
+
+
+MACHINE = Machine(
+    name="box",
+    title="A box",
+    node=Node(ranks=2, memory_Bps=8e9),
+    network=Network(topology=Torus((4, 4)), bandwidth_Bps=1e9, latency_s=1e-7, adapter_Bps=9e8),
+    protocol=Protocol(rendezvous_bytes=65536),
+    patterns=(PatternModel(pattern="barrier", startup_s={"1": 1e-6}),),
+    points=(PublishedPoint(pattern="pingpong", time_s=1e-6),),
+    models=(
+        curve(
+            segment(0, 65535, 10e-6, 5e8),
+            segment(65536, 4194304, 20e-6, 8e8, root_s=1e-8),
+            placement="other-node",
+        ),
+        curve(segment(0, 4194304, 1e-6, 4e9), placement="same-node"),
+        curve(segment(0, 8, 7e-6, math.inf), placement="other-node", pattern="exchange"),
+    ),
+    loggp=(
+        LogGP(
+            transport="mpi",
+            placement="other-node",
+            latency_s=6e-6,
+            send_overhead_s=1e-6,
+            recv_overhead_s=3e-6,
+            gap_per_byte_s=2e-9,
+            half_round_trip_s=10e-6,
+            sizes=(Overheads(size_bytes=1000, gap_s=5e-6),),
+        ),
+    ),
+)
+WITHOUT_OVERHEADS = msgspec.structs.replace(MACHINE, loggp=())
+
+
+def test_a_faster_network_is_one_for_links_adapters_and_messages() -> None:
+    found = change(MACHINE, ["network.bandwidth=2x"])
+    assert found.network is not None
+    assert (found.network.bandwidth_Bps, found.network.adapter_Bps) == (2e9, 1.8e9)
+    between, within, exchange = found.models
+    assert [one.r_inf_Bps for one in between.segments] == [1e9, 1.6e9]
+    assert [one.t0_s for one in between.segments] == [10e-6, 20e-6]
+    assert between.segments[1].root_s == 5e-9
+    assert between.segments[0].n_half_bytes == pytest.approx(1e4)
+    assert within == MACHINE.models[1]
+    assert exchange == MACHINE.models[2]
+    (loggp,) = found.loggp
+    assert loggp.gap_per_byte_s == 1e-9
+    assert loggp.sizes[0].gap_s == pytest.approx(4e-6)
+    assert loggp.latency_s == 6e-6
+
+
+def test_the_change_is_said() -> None:
+    found = change(MACHINE, ["network.bandwidth = 2x"])
+    assert found.name == "box (network.bandwidth = 2x)"
+    assert found.title == "A box (network.bandwidth = 2x)"
+    again = change(found, ["node.ranks=4"])
+    assert again.name == "box (network.bandwidth = 2x, node.ranks=4)"
+    assert again.assumptions == ("changed: network.bandwidth = 2x", "changed: node.ranks=4")
+    assert found.patterns == found.points == ()
+    assert change(MACHINE, []) is MACHINE
+    assert change(msgspec.structs.replace(MACHINE, name="a (b)"), ["node.ranks=4"]).name == (
+        "a (b) (node.ranks=4)"
+    )
+    assert b"changed" in encode(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_Bps", "adapter_Bps"),
+    [
+        ("network.bandwidth=/2", 5e8, 4.5e8),
+        ("network.bandwidth=0.5x", 5e8, 4.5e8),
+        ("network.bandwidth_Bps=+1GBps", 2e9, 1.8e9),
+        ("network.bandwidth=-0.5GB/s", 5e8, 4.5e8),
+        ("network.bandwidth=12GBps", 12e9, 10.8e9),
+        ("network.bandwidth=8 Gbit/s", 1e9, 9e8),
+    ],
+)
+def test_ways_to_write_a_change(text: str, rate_Bps: float, adapter_Bps: float) -> None:
+    found = change(MACHINE, [text])
+    assert found.network is not None
+    assert found.network.bandwidth_Bps == pytest.approx(rate_Bps)
+    assert found.network.adapter_Bps == pytest.approx(adapter_Bps)
+    assert found.models[0].segments[0].r_inf_Bps == pytest.approx(5e8 * rate_Bps / 1e9)
+
+
+def test_latency_is_what_processors_do_not_spend() -> None:
+    found = change(MACHINE, ["network.latency=/2"])
+    assert found.network is not None
+    assert found.network.latency_s == 5e-8
+    # o_s + o_r = 4 us of 10 and 20 us stay.
+    assert [one.t0_s for one in found.models[0].segments] == pytest.approx([7e-6, 12e-6])
+    assert found.models[1:] == MACHINE.models[1:]
+    assert found.loggp[0].latency_s == pytest.approx(3e-6)
+    assert found.loggp[0].half_round_trip_s == pytest.approx(7e-6)
+    assert change(MACHINE, ["network.latency=0.3us"]).models[0].segments[0].t0_s == (
+        pytest.approx(22e-6)
+    )
+
+
+def test_a_start_up_below_the_overheads_stays_and_never_becomes_negative() -> None:
+    low = curve(segment(0, 99, 3e-6, 1e9), segment(100, 999, -1e-6, 1e9), placement="other-node")
+    machine = msgspec.structs.replace(MACHINE, models=(low,))
+    found = change(machine, ["network.latency=/1000"])
+    assert [one.t0_s for one in found.models[0].segments] == [3e-6, -1e-6]
+
+
+def test_unknown_overheads_are_assumed_said_and_kept() -> None:
+    found = change(WITHOUT_OVERHEADS, ["network.latency=/2"])
+    assert found.models[0].segments[0].t0_s == pytest.approx(10e-6 * (0.5 + OVERHEAD_SHARE))
+    (loggp,) = found.loggp
+    assert loggp.send_overhead_s == loggp.recv_overhead_s == 2.5e-6
+    assert found.assumptions[1] == (
+        "send and receive overhead are 25% of t0 each: they are not known"
+    )
+    again = change(found, ["network.latency=2x"])
+    assert again.models[0].segments[0].t0_s == pytest.approx(10e-6)
+
+
+def test_memory_is_for_messages_within_a_node() -> None:
+    found = change(MACHINE, ["node.memory=16GBps"])
+    assert found.node is not None
+    assert found.node.memory_Bps == 16e9
+    assert found.models[1].segments[0].r_inf_Bps == 8e9
+    assert found.models[0] == MACHINE.models[0]
+    assert change(MACHINE, ["node.memory=/4"]).models[1].segments[0].r_inf_Bps == 1e9
+
+
+@pytest.mark.parametrize(
+    ("text", "topology"),
+    [
+        ("torus:8x8", Torus((8, 8))),
+        ("torus:5", Torus((5,))),
+        ("fat-tree:16,32;1,16;1,1", FatTree((16, 32), (1, 16), (1, 1))),
+        ("crossbar", Crossbar()),
+        ("crossbar:64", Crossbar(64)),
+        ("hypercube:5", Hypercube(5)),
+        ("multistage:4,3,64", Multistage(4, 3, 64)),
+        ("shared-memory", SharedMemory()),
+    ],
+)
+def test_topologies(text: str, topology: object) -> None:
+    found = change(MACHINE, [f"network.topology={text}"])
+    assert found.network is not None
+    assert found.network.topology == topology
+    assert found.network.bandwidth_Bps == 1e9
+    assert found.models == MACHINE.models
+
+
+@pytest.mark.parametrize(
+    ("text", "borders"),
+    [
+        ("16K", [(0, 16383), (16384, 4194304)]),
+        ("1M", [(0, 1048575), (1048576, 4194304)]),
+        ("2x", [(0, 131071), (131072, 4194304)]),
+        ("64M", [(0, 4194304)]),
+    ],
+)
+def test_the_border_at_the_threshold_moves(text: str, borders: list[tuple[int, int]]) -> None:
+    found = change(MACHINE, [f"protocol.rendezvous={text}"])
+    segments = found.models[0].segments
+    assert [(one.from_bytes, one.to_bytes) for one in segments] == borders
+    assert segments[0].t0_s == 10e-6
+    assert segments[-1].t0_s == (20e-6 if len(segments) == 2 else 10e-6)
+    assert len(found.models[0].breakpoints) == len(segments) - 1
+    assert found.models[1] == MACHINE.models[1]
+
+
+def test_a_border_elsewhere_is_no_threshold() -> None:
+    machine = msgspec.structs.replace(MACHINE, protocol=Protocol(rendezvous_bytes=1024))
+    found = change(machine, ["protocol.rendezvous=16K"])
+    assert found.models == MACHINE.models
+    assert found.protocol == Protocol(rendezvous_bytes=16384)
+    assert "no curve shows the old rendezvous threshold" in found.assumptions[1]
+
+
+def test_everything_may_be_unknown() -> None:
+    bare = Machine(name="bare", network=Network(topology=Crossbar()))
+    found = change(bare, ["network.bandwidth=1GBps", "network.latency=1us", "node.memory=1GBps"])
+    assert found.network == Network(topology=Crossbar(), bandwidth_Bps=1e9, latency_s=1e-6)
+    assert found.node == Node(memory_Bps=1e9)
+    assert change(Machine(name="one"), ["network.topology=crossbar"]).network == bare.network
+    curves = msgspec.structs.replace(MACHINE, network=Network(topology=Crossbar()))
+    faster = change(curves, ["network.bandwidth=2x"])
+    assert faster.models[0].segments[0].r_inf_Bps == 1e9
+    assert faster.network == Network(topology=Crossbar())
+    for text in ("network.bandwidth=1GBps", "network.latency=1us", "network.latency=+1us"):
+        with pytest.raises(InputError, match="is not known; give a factor"):
+            change(curves, [text])
+    with pytest.raises(InputError, match="has no network; give it one first"):
+        change(Machine(name="one"), ["network.bandwidth=2x"])
+
+
+@pytest.mark.parametrize("name", list(NAMES))
+@pytest.mark.parametrize(
+    "value",
+    ["", "0", "0x", "-1x", "nanx", "nan", "infx", "/0", "inf", "/", "x", "1e999x", "2y", "+"],
+)
+def test_what_is_no_change_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InputError):
+        change(MACHINE, [f"{name}={value}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("network.bandwith=2x", "did you mean network.bandwidth"),
+        ("bandwidth", "write NAME=VALUE"),
+        ("", "write NAME=VALUE: network.bandwidth"),
+        ("=2x", "write NAME=VALUE"),
+        ("network.bandwidth=12Gbps", "write 2x, /2"),
+        ("network.bandwidth=-1GBps", "has to stay above 0"),
+        ("network.latency=-1s", "has to stay above 0"),
+        ("network.topology=torus:0x4", "is no torus; write torus:8x8"),
+        ("network.topology=torus:", "is no torus"),
+        ("network.topology=torus:2000x2000", "more than 1048576 nodes"),
+        ("network.topology=hypercube:99", "more than 1048576 nodes"),
+        ("network.topology=fat-tree:4,4;1;1,1", "is no fat-tree"),
+        ("network.topology=fat-tree:4", "is no fat-tree"),
+        ("network.topology=multistage:2,1,3", "is no multistage"),
+        ("network.topology=shared-memory:3", "is no shared-memory"),
+        ("network.topology=ring", "unknown topology"),
+        ("node.ranks=1.5", "no number of ranks"),
+    ],
+)
+def test_refusals_say_what_to_write(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        change(MACHINE, [text])
+
+
+factors = st.floats(1e-3, 1e3)
+
+
+def numbers(machine: Machine) -> list[float]:
+    """Everything that a change may touch."""
+    assert machine.network is not None
+    assert machine.node is not None
+    found = [machine.network.bandwidth_Bps, machine.network.latency_s, machine.network.adapter_Bps]
+    found += [machine.node.memory_Bps]
+    for model in machine.models:
+        for one in model.segments:
+            found += [one.t0_s, one.r_inf_Bps, one.root_s]
+    for parameters in machine.loggp:
+        found += [parameters.gap_per_byte_s, parameters.latency_s, parameters.half_round_trip_s]
+    return [value for value in found if value is not None]
+
+
+@given(st.sampled_from(["network.bandwidth", "network.latency", "node.memory"]), factors)
+def test_there_and_back_is_where_it_was(name: str, factor: float) -> None:
+    back = change(change(MACHINE, [f"{name}={factor!r}x"]), [f"{name}=/{factor!r}"])
+    assert numbers(back) == pytest.approx(numbers(MACHINE), rel=1e-9, abs=1e-16)
+    at_once = change(MACHINE, [f"{name}={factor!r}x", f"{name}=/{factor!r}"])
+    assert numbers(at_once) == numbers(back)
+
+
+@given(factors, st.integers(0, 4194304))
+def test_messages_are_between_as_fast_and_as_many_times_as_fast(factor: float, size: int) -> None:
+    def time_s(machine: Machine) -> float:
+        one = machine.models[0].segments[0 if size < 65536 else 1]
+        return one.time_s(size)
+
+    before = time_s(WITHOUT_OVERHEADS)
+    for name in ("network.bandwidth", "network.latency"):
+        faster = "x" if name == "network.bandwidth" else ""
+        text = f"{name}={factor!r}x" if faster else f"{name}=/{factor!r}"
+        after = time_s(change(WITHOUT_OVERHEADS, [text]))
+        assert after > 0
+        low, high = sorted((before, before / factor))
+        assert low * (1 - 1e-9) <= after <= high * (1 + 1e-9)
