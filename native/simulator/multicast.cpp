@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multicasts on a simulated machine, in the protocol of core/probe.cpp: it reads one point a line,
+// simulates it, and writes one line. Needs SimGrid 3.32; compiled where that is.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/permutation.hpp"
+#include "core/placement.hpp"
+#include "core/record.hpp"
+#include "multicast/all_multicasts.hpp"
+#include "simulator/multicast_run.hpp"
+
+namespace {
+
+using namespace nhalf;
+using namespace nhalf::simulator;
+
+constexpr std::string_view usage =
+    "usage: multicast [--describe] [--ranks N] [--options key=value,...]\n"
+    "Reads points from standard input, one line each:\n"
+    "id=1 pattern=multicast bytes=1024 axis.algorithm=u-torus axis.forwarding=nic axis.group=7\n"
+    "The line 'end' or the end of the input ends the run.\n";
+
+constexpr std::string_view forwardings[] = {"host", "nic-assisted", "nic"};
+constexpr int parts_usual = 3;
+constexpr double bytes_max = 1e15;
+
+struct Arguments {
+  bool describe = false;
+  bool help = false;
+  int ranks = 0;
+  Options options;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto next = [&]() -> std::string_view {
+      if (++i >= argc) throw InputError(std::string(word) + " needs a value");
+      return argv[i];
+    };
+    if (word == "--describe") {
+      arguments.describe = true;
+    } else if (word == "--help") {
+      arguments.help = true;
+    } else if (word == "--ranks") {
+      arguments.ranks = Options::parse("n=" + std::string(next()), ',').number("n", 0);
+      if (arguments.ranks < 2) throw InputError("--ranks must be 2 or more");
+    } else if (word == "--options") {
+      arguments.options = Options::parse(next(), ',');
+      for (const auto& [name, value] : arguments.options.values()) multicast_option(name);
+    } else {
+      throw InputError("unknown argument '" + std::string(word) + "'");
+    }
+  }
+  return arguments;
+}
+
+/// The machine, and how many of its nodes have a rank: one each, from node 0 on.
+struct Setting {
+  Topology topology;
+  MulticastCosts costs;
+  int ranks = 0;
+
+  explicit Setting(const Arguments& arguments)
+      : topology(multicast_topology(arguments.options)),
+        costs(multicast_costs(arguments.options)),
+        ranks(arguments.ranks > 0 ? arguments.ranks : topology.nodes()) {
+    if (ranks > topology.nodes())
+      throw InputError("there are " + std::to_string(topology.nodes()) + " nodes and not " +
+                       std::to_string(ranks));
+  }
+};
+
+bool fits(const Topology& topology, const MulticastInfo& info) {
+  return !info.needs_torus || topology.kind() == Topology::Kind::torus;
+}
+
+/// The names of the ways to multicast on a topology, separated by commas.
+std::string algorithm_names(const Topology& topology) {
+  std::string names;
+  for (const auto& info : multicasts()) {
+    if (!fits(topology, info)) continue;
+    // Some need more than a torus: they say so when they are asked for a schedule.
+    try {
+      info.make({.topology = topology, .source = 0, .destinations = {}, .parts = 1});
+      names += (names.empty() ? "" : ",") + std::string(info.name);
+    } catch (const InputError&) {
+      continue;
+    }
+  }
+  return names;
+}
+
+/// What `--describe` says of the one pattern; `algorithms` outlives it.
+PatternInfo pattern_info(std::span<const AxisInfo> axes) {
+  return {.name = "multicast",
+          .what = "one node's message to several others, from the first send to the last arrival",
+          .needs = "",
+          .timing = Timing::operation,
+          .axes = axes};
+}
+
+std::vector<AxisInfo> axes_with(std::string_view algorithms) {
+  return {{"algorithm", algorithms, "", "who forwards to whom"},
+          {"forwarding", "host,nic-assisted,nic", "", "who makes the copies of a message"},
+          {"group", "1:ranks-1:x2,ranks-1", "", "destinations"},
+          {"parts", "3", "3", "into how many parts beside its own mu-torus cuts a list"},
+          {"draw", "1", "1", "which random destinations; a larger group has those of a smaller"}};
+}
+
+std::string description(const Setting& setting) {
+  const auto algorithms = algorithm_names(setting.topology);
+  const auto axes = axes_with(algorithms);
+  std::vector<json::Object> options;
+  for (const auto& option : multicast_options)
+    options.push_back(json::Object{}
+                          .add("name", option.name)
+                          .add("default", option.fallback)
+                          .add("unit", option.unit)
+                          .add("what", option.what));
+  const std::vector<json::Object> coordinates{
+      json::Object{}.add("name", "bytes").add("unit", "B").add("what", "size of the message"),
+      json::Object{}.add("name", "ranks").add("unit", "").add("what", "nodes, the source's too")};
+  return json::Object{}
+      .add("schema", schema_version)
+      .add("transport", "simulated")
+      .add("what", "multicasts on hosts, adapters and links that SimGrid simulates")
+      .add("capabilities", std::vector<std::string>{})
+      .add("options", options)
+      .add("axes", coordinates)
+      .add("patterns", std::vector{description_of(pattern_info(axes), true)})
+      .text();
+}
+
+std::string introduction(const Setting& setting) {
+  std::vector<json::Object> placement;
+  for (int rank = 0; rank < setting.ranks; ++rank)
+    placement.push_back(json::Object{}
+                            .add("rank", rank)
+                            .add("host", "node-" + std::to_string(rank))
+                            .add("allowed_cpus", std::vector<int>{}));
+  return json::Object{}
+      .add("nhalf", "launch")
+      .add("schema", schema_version)
+      .add("transport", "simulated")
+      .add("ranks", setting.ranks)
+      .add("library", "SimGrid S4U")
+      .add("clock",
+           json::Object{}.add("name", "virtual").add("resolution_s", 0.0).add("overhead_s", 0.0))
+      .add("placement", placement)
+      .text();
+}
+
+const MulticastInfo& find_algorithm(const Topology& topology, const std::string& name) {
+  for (const auto& info : multicasts()) {
+    if (info.name != name) continue;
+    if (!fits(topology, info)) throw InputError("multicast " + name + " is for a torus");
+    return info;
+  }
+  throw InputError("axis algorithm has no value '" + name + "'");
+}
+
+/// Node 0 and destinations drawn from the other ranks.
+Multicast drawn(const Setting& setting, const Case& point) {
+  Multicast multicast{.topology = setting.topology, .source = 0, .destinations = {}, .parts = 1};
+  const int group = point.axis("group", 1, setting.ranks - 1);
+  const auto draw = point.axes.number("draw", std::uint64_t{1});
+  multicast.parts = point.axes.number("parts", parts_usual);
+  if (multicast.parts < 1) throw InputError("axis parts is 1 or more");
+  for (const int other : permutation(setting.ranks - 1, draw, 0))
+    if (static_cast<int>(multicast.destinations.size()) < group)
+      multicast.destinations.push_back(other + 1);
+  return multicast;
+}
+
+double mean(double sum, std::size_t count) {
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+/// The scalars of a point. Link concentration is the most visits of one link over their mean, over
+/// the links that were visited: 1 where all of them carry as much.
+std::vector<Value> values_of(const Multicast& multicast, const Schedule& schedule,
+                             const MulticastOutcome& outcome) {
+  double visits = 0;
+  double most = 0;
+  const auto by_link = link_visits(multicast.topology, schedule);
+  for (const auto& [link, times] : by_link) {
+    visits += times;
+    most = std::max(most, static_cast<double>(times));
+  }
+  const auto& cpu_s = outcome.host_cpu_s;
+  const double all_s = std::accumulate(cpu_s.begin(), cpu_s.end(), 0.0);
+  const double per_link = mean(visits, by_link.size());
+  return {{"host_cpu_s", mean(all_s, multicast.destinations.size() + 1)},
+          {"host_cpu_max_s", *std::ranges::max_element(cpu_s)},
+          {"host_cpu_source_s", cpu_s[static_cast<std::size_t>(multicast.source)]},
+          {"link_concentration", per_link > 0 ? most / per_link : 0},
+          {"link_visits", visits},
+          {"link_visits_max", most},
+          {"links_used", static_cast<double>(by_link.size())},
+          {"steps", static_cast<double>(std::ranges::max(steps_of(schedule, multicast.source)))}};
+}
+
+void check_axes(const Options& axes) {
+  for (const auto& [name, value] : axes.values()) {
+    const auto known = axes_with("");
+    if (std::ranges::none_of(known, [&](const AxisInfo& axis) { return axis.name == name; }))
+      throw InputError("pattern multicast has no axis '" + name + "'");
+  }
+}
+
+std::string simulated(const Setting& setting, const Options& point, const std::string& id) {
+  const auto pattern = point.text("pattern");
+  if (pattern != "multicast") throw InputError("unknown pattern '" + pattern + "'");
+  const Case where{.size_bytes = point.number("bytes", std::size_t{0}),
+                   .axes = point.below("axis.")};
+  check_axes(where.axes);
+  if (static_cast<double>(where.size_bytes) > bytes_max)
+    throw InputError("bytes are 10^15 at most");
+  const auto& info = find_algorithm(setting.topology, where.axes.text("algorithm", "separate"));
+  const auto forwarding = static_cast<Forwarding>(where.choice("forwarding", forwardings));
+  const auto multicast = drawn(setting, where);
+  const auto schedule = info.make(multicast);
+  auto outcome = MulticastRun(setting.topology, schedule, multicast.source, setting.costs,
+                              forwarding, where.size_bytes)
+                     .run();
+  outcome.done_s.resize(static_cast<std::size_t>(setting.ranks));
+  Measurement measured{.verified = true,
+                       .samples_s = {outcome.completion_s},
+                       .rank_s = outcome.done_s,
+                       .values = values_of(multicast, schedule, outcome),
+                       .stop = Stop::precision,
+                       .elapsed_s = outcome.completion_s,
+                       .advice = {}};
+  const auto moved_bytes = where.size_bytes * multicast.destinations.size();
+  return point_record(id, pattern_info({}), setting.ranks, where.size_bytes, moved_bytes, measured);
+}
+
+/// Answers a line in a process of its own: SimGrid has one engine in each, whose clock begins at 0.
+void answer(const Setting& setting, const std::string& line) {
+  std::string id;
+  try {
+    const auto point = Options::parse(line, ' ');
+    id = point.text("id");
+    const pid_t child = fork();
+    if (child < 0) throw InputError("no process can be started for the point");
+    if (child == 0) {
+      std::string record;
+      try {
+        record = simulated(setting, point, id);
+      } catch (const std::exception& error) {
+        const std::string_view words = error.what();
+        record = error_record(id, words.substr(0, words.find('\n')));
+      }
+      write_line(std::move(record));
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) throw InputError("the simulator ended without an answer");
+  } catch (const InputError& error) {
+    write_line(error_record(id, error.what()));
+  }
+}
+
+void serve(const Setting& setting) {
+  write_line(introduction(setting));
+  for (std::string line; std::getline(std::cin, line) && line != "end";)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) answer(setting, line);
+  write_line(json::Object{}.add("nhalf", "end").text());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto arguments = parse(argc, argv);
+    if (arguments.help) {
+      std::fwrite(usage.data(), 1, usage.size(), stdout);
+      return 0;
+    }
+    const Setting setting(arguments);
+    if (arguments.describe) {
+      write_line(description(setting));
+      return 0;
+    }
+    die_with_parent();
+    serve(setting);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "multicast: %s\n", error.what());
+    return 2;
+  }
+}
