@@ -34,7 +34,7 @@ PLUGIN_FOLDERS = {
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
 )
-CLOCK_ROOMS = ("native/core/", "native/transports/", "tests/native/")
+CLOCK_ROOMS = ("native/core/", "native/simulator/", "native/transports/", "tests/native/")
 
 
 @dataclass(frozen=True)
