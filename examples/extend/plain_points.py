@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.errors import InputError
-from nhalf.exporters import Exporter
+from nhalf.exporters import Exporter, the_run
+from nhalf.machines.machine import Machine
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 
@@ -16,9 +16,8 @@ class PlainPoints(Exporter):
 
     what: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
 
-    def text(self, run: Run | None) -> str:
+    def text(self, subject: Run | Machine | None) -> str:
         """The points of a run, in the order of the store."""
-        if run is None:
-            raise InputError("plain-points needs a run", "name its directory")
+        run = the_run(subject, "plain-points")
         points = summarise(run.measurements()).select("pattern", "bytes", "median_s")
         return "".join(f"{name} {size} {time_s:g}\n" for name, size, time_s in points.iter_rows())

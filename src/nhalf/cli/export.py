@@ -5,28 +5,45 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nhalf.errors import InputError, MissingError, unknown
 
+if TYPE_CHECKING:
+    from nhalf.machines.machine import Machine
+    from nhalf.store.run import Run
+
 
 def command(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="Run directory to take values from.")
+    subject: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RUN|MACHINE]", help="Run directory, or machine file, to take values from."
+        ),
     ] = None,
     to: Annotated[str, typer.Option("--to", help="The form; see --list.")] = "",
     reframe: Annotated[bool, typer.Option("--reframe", help="Short for --to reframe.")] = False,
+    mpi: Annotated[str, typer.Option(help="The library, where there are several.")] = "",
+    pattern: Annotated[str, typer.Option(help="The pattern, for goal.")] = "",
+    ranks: Annotated[
+        int | None, typer.Option(min=1, help="Number of ranks, for goal and simgrid.")
+    ] = None,
+    size: Annotated[str, typer.Option("--bytes", help="Size of a message, for goal.")] = "",
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change the machine first; repeatable."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File to write, instead of printing it.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only list the forms.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Export for other programs: a ReFrame check that runs nhalf with references of a run."""
+    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame."""
     from nhalf.cli._output import emit_json
-    from nhalf.exporters import PACKAGE, Exporter
+    from nhalf.exporters import PACKAGE, Asked, Exporter
     from nhalf.plugins import load
-    from nhalf.store.run import Run
+    from nhalf.units import parse_size
 
     known = load(PACKAGE, Exporter)
     if list_:
@@ -39,13 +56,34 @@ def command(
         raise InputError("which form?", "name one with --to: " + ", ".join(known))
     if name not in known:
         raise unknown("form", name, known)
-    text = known[name]().text(None if run is None else Run.open(run))
+    options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
+    asked = Asked(mpi, pattern, ranks, parse_size(size) if size else None)
+    for option, member in options.items():
+        if getattr(asked, member) not in (None, "") and member not in known[name].takes:
+            raise InputError(f"{name} has no {option}", "leave it out")
+    text = known[name](asked).text(_subject(subject, change or []))
     if out is not None:
         _write(out, text)
     if json:
         emit_json({"to": name, "out": None if out is None else str(out.absolute()), "text": text})
     else:
         sys.stdout.write(text if out is None else f"{name}: {out}\n")
+
+
+def _subject(path: Path | None, changes: list[str]) -> Run | Machine | None:
+    """What is exported; a run becomes a machine where it is to be changed.
+
+    Raises InputError where there is neither a run nor a machine.
+    """
+    from nhalf.exporters import the_machine
+    from nhalf.machines.change import change
+    from nhalf.machines.machine import read
+    from nhalf.store.run import Run
+
+    found: Run | Machine | None = None
+    if path is not None:
+        found = read(path) if path.suffix == ".toml" else Run.open(path)
+    return change(the_machine(found, "--set"), changes) if changes else found
 
 
 def _list(forms: dict[str, str], *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.decide.logp import LogP, each_logp
+from nhalf.errors import InputError
 from nhalf.machines.machine import (
     Breakpoint,
     FittedModel,
@@ -28,7 +29,8 @@ from nhalf.models.segmented import Segmented
 from nhalf.results import parts
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
-from nhalf.statistics.summary import launch_medians
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.run import Run
 from nhalf.store.schema import POINT_COLUMNS
 
 SIZES_MIN = 3
@@ -79,6 +81,22 @@ def _loggp(subject: dict[str, Any], found: LogP) -> LogGP:
 
 def _median_s(interval: Interval | None) -> float | None:
     return None if interval is None else interval.median
+
+
+def machine_of_run(run: Run) -> Machine:
+    """The machine that the measurements of a run describe.
+
+    Raises InputError where there is nothing to fit.
+    """
+    measurements = run.measurements()
+    models = fit_summary(measurements, summarise(measurements))
+    loggp = fit_loggp(measurements)
+    if not models and not loggp:
+        raise InputError(
+            f"{run.path} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
+            "measure more sizes, for instance --bytes 0:4M",
+        )
+    return machine_of(run.path, run.environment, models, loggp)
 
 
 def machine_of(

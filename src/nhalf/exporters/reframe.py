@@ -19,7 +19,8 @@ import msgspec
 import polars as pl
 
 from nhalf.errors import InputError
-from nhalf.exporters import Exporter
+from nhalf.exporters import Exporter, the_run
+from nhalf.machines.machine import Machine
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 from nhalf.study.catalogue import StudyBlock, StudyFile
@@ -52,9 +53,9 @@ class ReFrame(Exporter):
 
     what: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
 
-    def text(self, run: Run | None) -> str:
-        """The check as Python source; of no run it measures a study and knows no references."""
-        given = _defaults() if run is None else _of_run(run)
+    def text(self, subject: Run | Machine | None) -> str:
+        """The check as Python source; of nothing it measures a study and knows no references."""
+        given = _defaults() if subject is None else _of_run(the_run(subject, "reframe"))
         folder = Path(__file__).parent
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(folder),

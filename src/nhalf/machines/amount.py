@@ -30,28 +30,28 @@ READERS: dict[str, tuple[Reader, str]] = {
 
 @dataclass(frozen=True)
 class Amount:
-    """A factor, or something added, or a value: of the three only one is not None.
+    """A factor where there is one, otherwise a value that is taken or, if it `adds`, added.
 
-    What is added and a value have the unit of what they change.
+    The value has the unit of what it changes.
     """
 
     factor: float | None = None
-    added: float | None = None
-    value: float | None = None
+    value: float = 0.0
+    adds: bool = False
 
     def of(self, before: float | None, name: str) -> float | None:
         """What becomes of a quantity; None where it is not known and this is a factor.
 
-        Raises InputError where nothing, or less, would be left, or where a quantity that is not
-        known should become more or less.
+        Raises InputError where nothing, or less, would be left, or where something is added to a
+        quantity that is not known.
         """
-        if self.value is not None:
+        if self.factor is None and not self.adds:
             return self.value
-        if before is None and self.factor is not None:
-            return None
         if before is None:
+            if self.factor is not None:
+                return None
             raise InputError(f"{name} is not known", "give a factor, such as 2x, or a value")
-        after = before * self.factor if self.factor is not None else before + (self.added or 0)
+        after = before + self.value if self.factor is None else before * self.factor
         if not 0 < after < math.inf:
             raise InputError(f"{name} would be {after:g}", "it has to stay above 0 and finite")
         return after
@@ -66,7 +66,7 @@ def parse_amount(text: str, kind: str) -> Amount:
             return Amount(factor=_factor(words))
         if words[:1] in ("+", "-"):
             size = _positive(reader(words[1:]))
-            return Amount(added=size if words[0] == "+" else -size)
+            return Amount(value=size if words[0] == "+" else -size, adds=True)
         return Amount(value=_positive(reader(words)))
     except (InputError, OverflowError, ZeroDivisionError):
         raise InputError(f"{text!r} is no change of a {kind}", f"write {example}") from None

@@ -39,7 +39,7 @@ def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         ({}, "which form\\?; name one with --to: .*reframe"),
         ({"to": "refame"}, "did you mean reframe"),
         ({"to": "goal", "reframe": True}, "are two forms"),
-        ({"run": Path("nowhere"), "reframe": True}, "is not a run directory"),
+        ({"subject": Path("nowhere"), "reframe": True}, "is not a run directory"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], words: str) -> None:
