@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-import nhalf.machines
 from nhalf.check.against import TOLERANCE, against_machine, against_run, model_notes
 from nhalf.check.expectations import POINT_METRICS, read_expectations
 from nhalf.check.intervals import CONFIDENCE
@@ -16,12 +15,10 @@ from nhalf.check.measured import Measured, only
 from nhalf.check.promise import answers, verified
 from nhalf.check.verdict import Check, Kind
 from nhalf.errors import InputError, unknown
-from nhalf.machines import machine
+from nhalf.machines import catalogue, machine
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import DESCRIPTION, Run
 from nhalf.typed_toml import read_toml
-
-MACHINES = Path(nhalf.machines.__path__[0])
 
 NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
 
@@ -66,12 +63,11 @@ def find(expect: str) -> tuple[Path, Kind]:
     """Where it is and what it is; a name without a file is that of a machine we know."""
     path = Path(expect)
     if not path.exists():
-        names = sorted(file.stem for file in MACHINES.glob("*.toml"))
-        if expect in names:
-            return MACHINES / f"{expect}.toml", "machine"
+        if expect in catalogue.names():
+            return catalogue.path_of(expect), "machine"
         if path.suffix or path.parent != Path():
             raise InputError(f"{expect} is not there", "name a file, a run directory or a machine")
-        raise unknown("machine or file", expect, names)
+        raise unknown("machine or file", expect, catalogue.names())
     if path.is_dir() or ((path.parent / DESCRIPTION).is_file() and path.suffix != ".toml"):
         return path, "baseline"
     content = read_toml(path)

@@ -157,7 +157,8 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     The three are sums of terms (machines/terms.py) in seconds, seconds per byte and seconds per
     square root of a byte; n is the size of a message, p the number of ranks, both within their
-    ranges, whose ends belong to them; None: no end. `source` is the place in the publication.
+    ranges, whose ends belong to them; None: no end. `source` is the place in the publication,
+    `what` says more of what was timed.
     """
 
     pattern: str
@@ -172,6 +173,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     startup_s: dict[str, float] = {}
     per_byte_s: dict[str, float] = {}
     per_root_byte_s: dict[str, float] = {}
+    what: str = ""
     source: str = ""
 
     def covers(self, size_bytes: int, ranks: int) -> bool:

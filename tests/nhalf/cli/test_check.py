@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 import typer
 
-import nhalf.check.expected
 from nhalf.check.expected import find
 from nhalf.cli.check import command
 from nhalf.cli.fit import command as fit
 from nhalf.errors import InputError
+from nhalf.machines import catalogue
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -139,7 +139,7 @@ def test_a_former_run_a_machine_and_its_name(
     slight = keep("slight", slower={"mpich": 1.05})
     (tmp_path / "machines").mkdir()
     fit(Path(former), out=tmp_path / "machines" / "known.toml")
-    monkeypatch.setattr(nhalf.check.expected, "MACHINES", tmp_path / "machines")
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "machines")
     for expect in (former, str(tmp_path / "machines" / "known.toml"), "known"):
         assert code(now, expect) == 1
         assert code(now, expect, tolerance="25%") == 0

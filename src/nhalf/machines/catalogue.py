@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines of record, one file each in `records/`, and machine files of users, by name or path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nhalf.errors import InputError, unknown
+from nhalf.machines.machine import Machine, read
+
+FOLDER = Path(__file__).parent / "records"
+
+
+def names() -> list[str]:
+    """The machines of record."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def path_of(name: str | Path) -> Path:
+    """The file of a machine of record, or the path itself; a record's name goes first.
+
+    Raises InputError for what is neither, with the closest names.
+    """
+    text = str(name)
+    if text in names():
+        return FOLDER / f"{text}.toml"
+    path = Path(name)
+    if path.exists():
+        return path
+    if path.suffix or path.parent != Path():
+        raise InputError(
+            f"there is no machine file {text}",
+            "name another file, or a machine of `nhalf machines list`",
+        )
+    raise unknown("machine", text, names())
+
+
+def machine(name: str | Path) -> Machine:
+    """A machine of record by its name, else the machine in a file.
+
+    Raises InputError for an unknown name, and for a file that is no machine file.
+    """
+    return read(path_of(name))
+
+
+def is_machine(name: str | Path) -> bool:
+    """Whether this is the name of a machine of record, or a file that ends with .toml."""
+    return str(name) in names() or (Path(name).suffix == ".toml" and Path(name).is_file())

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines are found by name and by path."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nhalf.errors import InputError
+from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine, write
+
+PROMISED = (
+    "sp1-mpl sp2-mpl sp2-ip sp2-pvme spp1000-pvm sunfire-link myrinet-gm poweredge-6650 "
+    "sunfire-15k altix-bx2 x1-ssp x1-msp opteron-myrinet poweredge-ib pentiumpro-ethernet "
+    "sci-torus gige-pair"
+)
+
+
+def test_every_machine_of_record_has_its_name() -> None:
+    assert catalogue.names() == sorted(PROMISED.split())
+    assert [catalogue.machine(name).name for name in catalogue.names()] == catalogue.names()
+
+
+def test_a_file_is_a_machine_too(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    write(Machine(name="mine"), path)
+    for given in (path, str(path)):
+        assert catalogue.machine(given) == Machine(name="mine")
+        assert catalogue.is_machine(given)
+    assert catalogue.is_machine("sp2-mpl")
+    assert not catalogue.is_machine(tmp_path)
+    assert not catalogue.is_machine("sp2-mp")
+
+
+def test_a_record_goes_before_a_file_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(catalogue.FOLDER / "sp1-mpl.toml", tmp_path / "sp2-mpl")
+    assert catalogue.machine("sp2-mpl").name == "sp2-mpl"
+    assert catalogue.machine("./sp2-mpl").name == "sp1-mpl"
+    assert catalogue.machine(tmp_path / "sp2-mpl").name == "sp1-mpl"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("sp2-mp", r"unknown machine 'sp2-mp'; did you mean sp2-mpl"),
+        ("", "unknown machine|directory"),
+        ("none.toml", "no machine file none.toml"),
+        ("runs/none", "no machine file runs/none"),
+    ],
+)
+def test_what_is_neither_is_told(name: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as error:
+        catalogue.machine(name)
+    assert "\n" not in str(error.value)
