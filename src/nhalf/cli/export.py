@@ -20,7 +20,7 @@ def command(
     subject: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[RUN|MACHINE]", help="Run directory, or machine file, to take values from."
+            metavar="[RUN|MACHINE]", help="Run directory, machine of record or machine file."
         ),
     ] = None,
     to: Annotated[str, typer.Option("--to", help="The form; see --list.")] = "",
@@ -76,13 +76,14 @@ def _subject(path: Path | None, changes: list[str]) -> Run | Machine | None:
     Raises InputError where there is neither a run nor a machine.
     """
     from nhalf.exporters import the_machine
+    from nhalf.machines import catalogue
     from nhalf.machines.change import change
-    from nhalf.machines.machine import read
     from nhalf.store.run import Run
 
     found: Run | Machine | None = None
     if path is not None:
-        found = read(path) if path.suffix == ".toml" else Run.open(path)
+        known = catalogue.is_machine(path)
+        found = catalogue.machine(path) if known else Run.open(path)
     return change(the_machine(found, "--set"), changes) if changes else found
 
 

@@ -12,9 +12,14 @@ import msgspec
 from nhalf.errors import InputError, unknown
 from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
 from nhalf.study.layout import parse_layout
+from nhalf.units import format_size
 
 PINGPONG = "pingpong"
-OTHER_NODE, SAME_NODE = "other-node", "same-node"
+OTHER_NODE = "other-node"
+JUMP_BYTES_MIN = 1024
+"""Smaller messages are not negotiated by any library: what jumps there is a cache or a packet."""
+THRESHOLD_BYTES = 65536
+"""Of rendezvous, where nothing is known: what simulators take, too."""
 
 
 def is_between_nodes(placement: str) -> bool:
@@ -69,6 +74,27 @@ def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
             if one.placement == wanted:
                 return one
     return None
+
+
+def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:
+    """From which size on a send waits for its receive, and in a sentence whence that is known.
+
+    Where the machine file does not say it, the first upward jump of the curve beyond
+    JUMP_BYTES_MIN stands for it, where there is none THRESHOLD_BYTES.
+    """
+    known = None if machine.protocol is None else machine.protocol.rendezvous_bytes
+    if known is not None:
+        return known, f"Sends wait for their receives from {format_size(known)} on."
+    for change in model.breakpoints:
+        size = math.ceil(change.at_bytes)
+        if change.kind == "jump" and change.change_percent > 0 and size >= JUMP_BYTES_MIN:
+            return size, (
+                f"That sends wait for their receives from {format_size(size)} on is assumed: "
+                "there the time jumps."
+            )
+    return THRESHOLD_BYTES, (
+        f"That sends wait for their receives from {format_size(THRESHOLD_BYTES)} on is assumed."
+    )
 
 
 def joined(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:

@@ -50,3 +50,28 @@ def test_what_is_refused(options: dict[str, Any], words: str) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="choose another place with --out"):
         command(reframe=True, out=tmp_path / "no" / "check.py")
+
+
+def test_machines_are_found_by_name_and_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    command(Path("altix-bx2"), to="simgrid")
+    assert 'bw="3200000000Bps"' in capsys.readouterr().out
+    command(Path("altix-bx2"), to="simgrid", change=["network.bandwidth=2x"])
+    changed = capsys.readouterr().out
+    assert "changed: network.bandwidth=2x" in changed
+    assert 'bw="6400000000Bps"' in changed
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"to": "simgrid", "pattern": "ring"}, "simgrid has no --pattern"),
+        ({"to": "simgrid", "size": "4K"}, "simgrid has no --bytes"),
+        ({"reframe": True, "ranks": 4}, "reframe has no --ranks"),
+        ({"reframe": True, "subject": Path("altix-bx2")}, "reframe needs measurements"),
+        ({"to": "simgrid"}, "simgrid needs a run or a machine"),
+        ({"to": "simgrid", "change": ["node.ranks=2"]}, "--set needs a run or a machine"),
+    ],
+)
+def test_what_does_not_go_together(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        command(**options)
