@@ -32,6 +32,7 @@ def model_json(model: FittedModel) -> dict[str, Any]:
         "heldout_p95": model.heldout_p95,
         "heldout_sizes": model.heldout_sizes,
         "packet_steps": model.packet_steps,
+        "source": model.source,
     }
 
 
@@ -45,6 +46,7 @@ def _segment_json(segment: Segment) -> dict[str, Any]:
         "r_inf_Bps_ci": segment.r_inf_ci,
         "n_half_bytes": segment.n_half_bytes,
         "n_half_bytes_ci": segment.n_half_ci,
+        "root_s": segment.root_s,
     }
 
 
@@ -129,13 +131,23 @@ def _style(name: str) -> str:
 
 def _cells(segment: Segment) -> list[str]:
     return [
-        f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}",
+        format_range(segment),
         format_time(segment.t0_s),
         _interval(segment.t0_ci, format_time),
         format_rate(segment.r_inf_Bps),
         _interval(segment.r_inf_ci, format_rate),
-        format_size(round(segment.n_half_bytes)) if segment.n_half_bytes < 2**60 else "∞",
+        format_n_half(segment),
     ]
+
+
+def format_range(segment: Segment) -> str:
+    """The sizes of a segment: '217 B – 8 KiB'."""
+    return f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}"
+
+
+def format_n_half(segment: Segment) -> str:
+    """Half of the rate is reached there, or nowhere."""
+    return format_size(round(segment.n_half_bytes)) if segment.n_half_bytes < 2**60 else "∞"
 
 
 def _interval(ends: Range | None, words: Callable[[float], str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nhalf machines: look at machine files."""
+"""nhalf machines: machines of record and machine files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="List and show machine files.",
+    help="List and show machines: those of record, and machine files.",
 )
 
 
@@ -23,62 +23,34 @@ def list_machines(
     ] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the machine files (*.toml with machines in them) under a folder."""
+    """List the machines of record and the machine files under a folder."""
+    from nhalf.cli import _machine_list
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.errors import InputError
-    from nhalf.machines.machine import Machine, read
 
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder", "name a folder that holds machine files")
-    found: list[tuple[Path, Machine]] = []
-    for path in sorted(folder.rglob("*.toml")):
-        try:
-            found.append((path, read(path)))
-        except InputError:
-            # Other TOML files may lie beside them: only machine files are listed.
-            continue
+    found = _machine_list.listed(folder)
     if as_json:
-        rows = [
-            {"file": str(path), "name": m.name, "source": m.source, "models": len(m.models)}
-            for path, m in found
-        ]
-        emit_json({"machines": rows})
-        return
-    screen = stdout_console()
-    for path, machine in found:
-        count = len(machine.models)
-        words = f"{path}  {machine.name}  {count} model{'' if count == 1 else 's'}"
-        screen.print(words, soft_wrap=True, markup=False, highlight=False)
-    if not found:
-        screen.print(f"no machine file under {folder}", markup=False, highlight=False)
+        emit_json({"machines": [_machine_list.as_json(one) for one in found]})
+    else:
+        _machine_list.show_list(stdout_console(), found)
 
 
 @app.command("show")
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Machine file.")],
+    machine: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="Machine of record, or machine file.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show the models of a machine file."""
-    from nhalf.cli._machine_table import as_tables, model_json
+    """Show all of a machine: models, published figures, sources, what is not known."""
+    from nhalf.cli._machine_show import machine_json, show_machine
     from nhalf.cli._output import emit_json, stdout_console
-    from nhalf.machines.machine import read
+    from nhalf.machines import catalogue
 
-    machine = read(file)
+    found = catalogue.machine(machine)
     if as_json:
-        emit_json(
-            {
-                "machine": str(file),
-                "name": machine.name,
-                "source": machine.source,
-                "environment": machine.environment,
-                "models": [model_json(model) for model in machine.models],
-                "loggp": machine.loggp,
-            }
-        )
-        return
-    screen = stdout_console()
-    screen.print(f"{machine.name}: {machine.source}", markup=False, highlight=False)
-    for key, value in machine.environment.items():
-        screen.print(f"  {key}: {value}", soft_wrap=True, markup=False, highlight=False)
-    for table in as_tables(machine):
-        screen.print(table)
+        emit_json(machine_json(found, str(catalogue.path_of(machine))))
+    else:
+        show_machine(stdout_console(), found)

@@ -8,29 +8,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nhalf.errors import unknown
+from nhalf.errors import InputError, unknown
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def command(
-    run: Annotated[Path, typer.Argument(help="Run directory, finished or not.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|MACHINE", help="Run directory, finished or not; machine file or its name."
+        ),
+    ],
     pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",
     mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
     style: Annotated[str, typer.Option(help="Print tables as imb or osu do.")] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show every point of a run: median, interval, rate, launches, doubts."""
+    """Show every point of a run (median, interval, rate, launches, doubts), or a machine."""
     from nhalf.cli._output import emit_json
     from nhalf.cli._results import show_results
     from nhalf.cli._summary import show_points
     from nhalf.cli.run import run_json
+    from nhalf.machines.catalogue import is_machine
     from nhalf.results import results
     from nhalf.statistics.summary import summarise
     from nhalf.store.places import places
     from nhalf.store.run import Run
 
+    if is_machine(run):
+        _show_machine(run, pattern, mpi, style, json)
+        return
     opened = Run.open(run)
     measurements = opened.measurements()
     measurements = _only(measurements, "pattern", pattern)
@@ -46,6 +55,20 @@ def command(
         show_points(opened, summary)
         found = results(measurements, summary, lambda: {opened.name: places(opened)})
         show_results(found, opened.titles)
+
+
+def _show_machine(machine: Path, pattern: str, mpi: str, style: str, json: bool) -> None:
+    from nhalf.cli._machine_show import machine_json, narrowed, show_machine
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.machines import catalogue
+
+    if style:
+        raise InputError("--style is for runs", f"leave it out: {machine} is a machine")
+    found = narrowed(catalogue.machine(machine), pattern, mpi)
+    if json:
+        emit_json(machine_json(found, str(catalogue.path_of(machine))))
+    else:
+        show_machine(stdout_console(), found)
 
 
 def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:

@@ -44,5 +44,7 @@ def machine(name: str | Path) -> Machine:
 
 
 def is_machine(name: str | Path) -> bool:
-    """Whether this is the name of a machine of record, or a file that ends with .toml."""
+    """Whether this is a machine of record or a file that ends with .toml, and no directory."""
+    if Path(name).is_dir():
+        return False
     return str(name) in names() or (Path(name).suffix == ".toml" and Path(name).is_file())

@@ -27,6 +27,21 @@ TERMS: dict[str, Callable[[int], float]] = {
 }
 """Every term by its name: its value for p = 1, 2, 3, ... ranks."""
 
+WORDS = {
+    "p": "p",
+    "p-1": "(p − 1)",
+    "p-2": "(p − 2)",
+    "log2(p)": "log₂p",
+    "floor(log2(p))": "⌊log₂p⌋",
+    "ceil(log2(p))": "⌈log₂p⌉",
+    "floor(log2(p))^2": "⌊log₂p⌋²",
+    "sqrt(floor(log2(p)))": "√⌊log₂p⌋",
+    "sqrt(p)": "√p",
+    "p^2": "p²",
+    "p^3": "p³",
+}
+"""How people write the terms but the constant one."""
+
 Sum = Mapping[str, float]
 """Coefficients by term."""
 
@@ -41,3 +56,14 @@ def check_terms(terms: Sum) -> None:
 def value(terms: Sum, ranks: int) -> float:
     """The sum for so many ranks (1 or more), in the unit of its coefficients."""
     return sum(coefficient * TERMS[name](ranks) for name, coefficient in terms.items())
+
+
+def in_words(terms: Sum, unit: float) -> str:
+    """A sum as people write it, its coefficients in units of `unit`: '28 p − 9'; '' for none."""
+    text = ""
+    for name, coefficient in sorted(terms.items(), key=lambda item: item[0] == "1"):
+        sign = "−" if coefficient < 0 else "+"
+        number = f"{abs(coefficient) / unit:.4g}"
+        word = number if name == "1" else f"{number} {WORDS[name]}"
+        text += f" {sign} {word}" if text else f"{'−' if coefficient < 0 else ''}{word}"
+    return text

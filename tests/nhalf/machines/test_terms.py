@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.errors import InputError
-from nhalf.machines.terms import TERMS, check_terms, value
+from nhalf.machines.terms import TERMS, WORDS, check_terms, in_words, value
 
 BY_HAND = {
     "1": (1, 1, 1),
@@ -38,3 +38,13 @@ def test_terms_that_are_not_known_are_refused() -> None:
     check_terms({name: 1.0 for name in TERMS})
     with pytest.raises(InputError, match=r"unknown term 'log\(p\)'; did you mean log2\(p\)"):
         check_terms({"p": 1.0, "log(p)": 1.0})
+
+
+def test_sums_in_words() -> None:
+    assert set(WORDS) == set(TERMS) - {"1"}
+    assert in_words({"1": -9e-6, "p": 28e-6}, 1e-6) == "28 p − 9"
+    assert (
+        in_words({"p-2": -0.25e-9, "floor(log2(p))^2": -2e-9}, 1e-9) == "−0.25 (p − 2) − 2 ⌊log₂p⌋²"
+    )
+    assert in_words({"1": 1 / 3}, 1.0) == "0.3333"
+    assert in_words({}, 1.0) == ""
