@@ -37,6 +37,24 @@ DESCRIBE_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
+class SimulatedMachine(Subject):
+    """A subject that is a machine of record and no library: its points have the machine's name."""
+
+    machine: str = ""
+    machine_title: str = ""
+
+    @property
+    def mpi(self) -> str:
+        """The machine's name."""
+        return self.machine
+
+    @property
+    def title(self) -> str:
+        """How people call the machine."""
+        return self.machine_title or self.machine
+
+
+@dataclass(frozen=True)
 class Costs:
     """The options of the program for a machine, and a line for each that nobody published."""
 
@@ -83,11 +101,17 @@ def _why_not(path: Path) -> str:
     return "" if outcome.succeeded else outcome.reason
 
 
-def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) -> Subject:
+def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) -> SimulatedMachine:
     """The machine as something that multicasts can be measured on; `given` are costs as text."""
     options = costs(machine, given).text
     command = [str(multicast_program()), "--options", options]
-    return Subject("simulated", tuple(command), describe(command, {}))
+    return SimulatedMachine(
+        "simulated",
+        tuple(command),
+        describe(command, {}),
+        machine=machine.name,
+        machine_title=machine.title,
+    )
 
 
 def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:

@@ -140,6 +140,21 @@ def test_messages_on_one_link_share_it(ask: Ask) -> None:
     assert values["link_concentration"] == exactly(2 / (5 / 3))
 
 
+@pytest.mark.parametrize("draw", range(1, 6))
+def test_long_and_short_routes_get_the_same_share(ask: Ask, draw: int) -> None:
+    """Of 0 -> a, 0 -> b, a -> c the latter two share the link behind a all the time."""
+    options = "o_s=0,o_r=0,nic_send=0,nic_receive=0,link_latency=0,link_bandwidth=1e9"
+    record = ask("rings=one-way,dimensions=8", "binomial", 3, "host", 10**9, options, draw=draw)
+    assert [time for time in record["rank_s"] if time] == exactly([1, 3, 3])
+
+
+def test_times_far_below_a_nanosecond_add_up(ask: Ask) -> None:
+    costs = dict.fromkeys(("o_s", "o_r", "nic_send", "nic_receive", "link_latency"), 1.5e-12)
+    options = ",".join(f"{name}={cost}" for name, cost in costs.items())
+    record = ask("dimensions=9", "serial", 8, "host", 3, f"{options},link_bandwidth=1e12")
+    assert time_s(record) == exactly(8 * (5 * 1.5e-12 + 3e-12))
+
+
 def test_a_bus_is_passed_on_the_way_in_and_out(ask: Ask) -> None:
     size_bytes, bus_s = 10**6, 10**6 / 5e8
     options = f"{COSTS},bus_bandwidth=5e8"
@@ -152,6 +167,9 @@ def test_a_bus_is_passed_on_the_way_in_and_out(ask: Ask) -> None:
     assert of("host") == exactly(2 * (O_S + 2 * bus_s + hop_s + O_R))
     # The adapter forwards what came in, and does not wait for the bus.
     assert of("nic") == exactly(O_S + bus_s + hop_s + FORWARD - SEND + hop_s + bus_s + O_R)
+    # Two messages pass the bus one after the other, and the wire while the bus is busy.
+    apart_s = time_s(ask("switch=3", "separate", 2, "host", size_bytes, options))
+    assert apart_s == exactly(O_S + 2 * bus_s + hop_s + bus_s + O_R)
     # A list passes the bus once, whatever number of copies is made of it.
     two_s = time_s(ask("switch=3", "separate", 2, "nic-assisted", size_bytes, options))
     assert two_s == exactly(O_S + bus_s + SEND + wire_s + hop_s + bus_s + O_R)

@@ -21,11 +21,14 @@ NAMES = [
     "fine-grid",
     "full",
     "logp",
+    "multicast",
     "p2p",
     "pair-map",
     "quick",
     "traffic",
 ]
+SIMULATED = {"multicast"}
+"""Those of patterns that run on simulated machines only."""
 BLOCK = '[[block]]\npatterns = ["pingpong"]\n'
 
 
@@ -56,7 +59,7 @@ class TestOurs:
 
     def test_full_is_everything(self) -> None:
         everything = catalogue.study("full", 2).blocks
-        for name in set(NAMES) - {"full", "quick", "fine-grid"}:
+        for name in set(NAMES) - {"full", "quick", "fine-grid", *SIMULATED}:
             for block in catalogue.study(name, 2).blocks:
                 assert block in everything, name
         assert any(block.ranks == [8] for block in everything), "more ranks than cores"
@@ -66,7 +69,7 @@ class TestOurs:
         assert (block.bytes, block.whole) == ("b_eff", True)
 
     @pytest.mark.skipif(not built(), reason="no probe is built")
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", sorted({*NAMES} - SIMULATED))
     def test_probes_know_every_name(self, name: str) -> None:
         infos = plain_subject("threads").infos
         for block in catalogue.study(name, 2).blocks:
@@ -120,7 +123,11 @@ class TestOfUsers:
             ('title = "x"', "", "no block"),
             ('title = 3\n[[block]]\npatterns=["a"]', "title", "Expected `str`"),
             (f'title = "x"\nfoo = 1\n{BLOCK}', "foo", "unknown key 'foo'; known are block"),
-            (f'title = "x"\n{BLOCK}rank = "2"', "block[0].rank", "unknown key 'rank'; did you mean ranks"),
+            (
+                f'title = "x"\n{BLOCK}rank = "2"',
+                "block[0].rank",
+                "unknown key 'rank'; did you mean ranks",
+            ),
             (f'title = "x"\n{BLOCK}\n{BLOCK}weight = 0', "block[1].weight", "> 0"),
             (f'title = "x"\n{BLOCK}launches = -1', "block[0].launches", ">= 0"),
             (f'title = "x"\n{BLOCK}launches = "5"', "block[0].launches", "Expected `int`"),
