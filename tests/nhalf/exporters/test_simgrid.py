@@ -169,10 +169,10 @@ def simulated(platform: Path, program: Path, second: str = "node-1") -> dict[int
     hosts = platform.with_name("hosts")
     alone = "<cluster" not in platform.read_text()
     hosts.write_text("node-0:2\n" if alone else f"node-0\n{second}\n")
+    where = ["-np", "2", "-platform", str(platform), "-hostfile", str(hosts)]
+    sizes = [str(size) for size in SIZES]
     done = subprocess.run(
-        ["smpirun", "-np", "2", "-platform", str(platform), "-hostfile", str(hosts)]
-        + [str(program), str(ROUNDS), *(str(size) for size in SIZES)]
-        + ["--log=root.thres:warning"],
+        ["smpirun", *where, str(program), str(ROUNDS), *sizes, "--log=root.thres:warning"],
         cwd=platform.parent, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
