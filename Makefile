@@ -117,7 +117,7 @@ docs: $(VENV)/stamp-test ## build the site into build/site
 test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 	@export NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) \
 	  NHALF_NATIVE_DIR=$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native); \
-	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile
+	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 test: ## everything: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup

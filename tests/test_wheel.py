@@ -19,10 +19,13 @@ BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env
 COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mpi.*|tcc)(-[\d.]+)?")
 PROBES = {"probe-model", "probe-threads", "probe-mpi-abi"}
 
-pytestmark = pytest.mark.skipif(
-    not (BUILD_ENVIRONMENT / "bin" / "python").exists(),
-    reason=f"no build tools at {BUILD_ENVIRONMENT}: run `make setup`, or set NHALF_BUILD_ENV",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (BUILD_ENVIRONMENT / "bin" / "python").exists(),
+        reason=f"no build tools at {BUILD_ENVIRONMENT}: run `make setup`, or set NHALF_BUILD_ENV",
+    ),
+]
 
 
 @pytest.fixture(scope="module")

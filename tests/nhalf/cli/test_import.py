@@ -16,6 +16,8 @@ from nhalf.errors import NhalfError
 from nhalf.mpi import discover
 from nhalf.mpi.start import start
 
+pytestmark = pytest.mark.slow
+
 Call = Callable[..., Any]
 LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 TWO = """# OSU MPI Latency Test v7.5

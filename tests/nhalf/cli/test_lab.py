@@ -16,6 +16,8 @@ from nhalf.cli._lab import show_status
 from nhalf.errors import MissingError
 from nhalf.lab import build, packages, remove
 
+pytestmark = pytest.mark.slow
+
 SOURCES = Path(__file__).resolve().parents[3] / "src"
 
 

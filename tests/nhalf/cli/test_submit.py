@@ -44,7 +44,7 @@ def built() -> bool:
         return False
 
 
-pytestmark = pytest.mark.skipif(not built(), reason="the probes are not built")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not built(), reason="the probes are not built")]
 
 
 class Cluster:

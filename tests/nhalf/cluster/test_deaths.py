@@ -18,6 +18,8 @@ from nhalf.store.run import Run
 
 from .conftest import NHALF, PATIENCE_S, Cluster, Journal
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("power", "rank-killed", "rank-stopped", "cable", "slurmd")
 DEATHS = int(os.environ.get("NHALF_DEATHS", "3"))
 FATAL = {"power", "cable", "slurmd"}

@@ -13,6 +13,8 @@ from nhalf.study.layout import parse_layout
 
 from .conftest import NHALF, Cluster, Journal
 
+pytestmark = pytest.mark.slow
+
 PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "2x2:cyclic")
 HOSTS = ["n1", "n2", "n3", "n4"]
 # Open MPI and srun speak PMIx, which Debian's Slurm is not built for.

@@ -7,7 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .conftest import NHALF, Cluster
+
+pytestmark = pytest.mark.slow
 
 
 def pair_maps(cluster: Cluster, out: Path) -> list[dict[str, Any]]:

@@ -12,6 +12,8 @@ from nhalf.lab.shaping import PAYLOAD_SHARE
 
 from .conftest import NHALF, Cluster, nhalf
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 0.08
 ATTEMPTS = 3
 

@@ -13,6 +13,8 @@ from nhalf.lab.command import must
 from nhalf.lab.shaping import PAYLOAD_SHARE
 from nhalf.lab.state import Lab
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 0.08
 ATTEMPTS = 6
 

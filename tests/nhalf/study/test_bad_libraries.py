@@ -32,6 +32,7 @@ def built() -> bool:
 
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich"),
     pytest.mark.skipif(not built(), reason="the probes are not built"),
 ]
