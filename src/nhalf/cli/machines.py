@@ -40,16 +40,24 @@ def list_machines(
 @app.command("show")
 def show(
     machine: Annotated[
-        str, typer.Argument(metavar="NAME|FILE", help="Machine of record, or machine file.")
+        str,
+        typer.Argument(metavar="MACHINE", help="Machine of record by its name, or machine file."),
     ],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Show it with this changed (network.bandwidth=2x)."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show all of a machine: models, published figures, sources, what is not known."""
     from nhalf.cli._machine_show import machine_json, show_machine
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.machines import catalogue
+    from nhalf.machines.change import change
 
-    found = catalogue.machine(machine)
+    found = change(catalogue.machine(machine), changes or [])
     if as_json:
         emit_json(machine_json(found, str(catalogue.path_of(machine))))
     else:

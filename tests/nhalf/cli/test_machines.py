@@ -182,12 +182,30 @@ def test_show_takes_machines_and_narrows_them(nhalf: Call, tmp_path: Path) -> No
     assert [model["mpi"] for model in json.loads(out)["models"]] == ["mpich-5"] * 2
 
 
+def test_a_machine_is_shown_with_something_changed(nhalf: Call) -> None:
+    words = ("machines", "show", "altix-bx2", "--set", "network.bandwidth=2x")
+    code, out, err = nhalf(*words, "--set", "node.ranks=4")
+    assert (code, err) == (0, "")
+    assert "changed: network.bandwidth=2x, node.ranks=4" in out
+    _, out, _ = nhalf(*words, "--json")
+    shown = json.loads(out)
+    plain = catalogue.machine("altix-bx2")
+    assert shown["name"] == "altix-bx2 (network.bandwidth=2x)"
+    rates = [one["segments"][0]["r_inf_Bps"] for one in shown["models"]]
+    factors = [2 if one.placement == "other-node" else 1 for one in plain.models]
+    assert rates == [
+        factor * one.segments[0].r_inf_Bps
+        for factor, one in zip(factors, plain.models, strict=True)
+    ]
+
+
 def test_bad_input_is_one_line(nhalf: Call, tmp_path: Path) -> None:
     (tmp_path / "damaged.toml").write_text("schema = 1\n")
     cases = {
         ("machines", "show", "sp2-mp"): "did you mean sp2-mpl",
         ("machines", "show", tmp_path / "none.toml"): "no machine file",
         ("machines", "show", tmp_path / "damaged.toml"): "is not a machine file",
+        ("machines", "show", "sp2-mpl", "--set", "network.bandwith=2x"): "did you mean",
         ("machines", "list", tmp_path / "none"): "is not a folder",
         ("show", "sp2-mpl", "bcst"): "did you mean bcast",
         ("show", "sp2-mpl", "--mpi", "MP"): "did you mean MPL",
