@@ -9,7 +9,8 @@ apart show links of twice the rate without any effect. So
 - `network.latency` changes the latency of a link and, by the same factor, of every ping-pong
   between nodes that part of t0 which processors do not spend: t0 - o_s - o_r;
 - `node.memory` changes the memory of a node and the per-byte time of every ping-pong within one;
-- `protocol.rendezvous` moves the border between two segments that lies at the old threshold.
+- `protocol.rendezvous` moves the border between two segments that lies at the old threshold;
+- `network.topology` takes curves of ranks farther apart away: they held of the old one.
 
 Where o_s and o_r are not known, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
 kept as such in the changed machine, so that what comes after it changes the same part.
@@ -40,6 +41,7 @@ from nhalf.machines.machine import (
 )
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
+from nhalf.statistics.axes import parse_axes
 
 OVERHEAD_SHARE = 0.25
 """Of t0, on each side, where overheads were not measured."""
@@ -306,7 +308,33 @@ def _topology(state: Changed, text: str) -> Changed:
             *assumed,
             "no message between nodes is known: it costs what one within a node does",
         )
-    return Changed(replace(machine, network=replace(network, topology=topology)), assumed)
+    models = _nearest(machine.models)
+    if len(models) < len(machine.models):
+        assumed = (*assumed, "all other nodes are as near as the nearest, but for links shared")
+    network = replace(network, topology=topology)
+    return Changed(replace(machine, network=network, models=models), assumed)
+
+
+def _nearest(models: Sequence[FittedModel]) -> tuple[FittedModel, ...]:
+    """Without curves of ranks farther apart: who is far from whom was so in the old topology."""
+    nearest: dict[tuple[str, str, str], int] = {}
+    for model in models:
+        if is_message(model) and is_between_nodes(model.placement):
+            key = (model.transport, model.mpi, model.pattern)
+            nearest[key] = min(nearest.get(key, _distance(model)), _distance(model))
+    return tuple(
+        model
+        for model in models
+        if not is_message(model)
+        or not is_between_nodes(model.placement)
+        or _distance(model) == nearest[model.transport, model.mpi, model.pattern]
+    )
+
+
+def _distance(model: FittedModel) -> int:
+    """From how many ranks apart on a curve holds; 0 where it does not say."""
+    text = parse_axes(model.axes).get("distance", "")
+    return int(text) if text.isdecimal() else 0
 
 
 def _ranks(state: Changed, text: str) -> Changed:

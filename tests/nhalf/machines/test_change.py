@@ -185,6 +185,17 @@ def test_topologies(text: str, topology: object) -> None:
     assert found.models == MACHINE.models
 
 
+def test_who_is_far_from_whom_goes_with_the_topology() -> None:
+    near, far = (
+        msgspec.structs.replace(MACHINE.models[0], axes=f"distance={ranks}") for ranks in (2, 8)
+    )
+    machine = msgspec.structs.replace(MACHINE, models=(far, near, *MACHINE.models[1:]))
+    found = change(machine, ["network.topology=crossbar"])
+    assert found.models == (near, *MACHINE.models[1:])
+    assert "as near as the nearest" in found.assumptions[1]
+    assert len(change(machine, ["network.bandwidth=2x"]).models) == len(machine.models)
+
+
 @pytest.mark.parametrize(
     ("text", "borders"),
     [
