@@ -6,12 +6,27 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import command_reference
 import docs_hooks
+import machine_reference
 from nhalf import plugins
+from nhalf.machines import catalogue
+from nhalf.machines.machine import (
+    FittedModel,
+    Machine,
+    Network,
+    Node,
+    PatternModel,
+    Protocol,
+    PublishedPoint,
+    Segment,
+)
+from nhalf.machines.terms import TERMS
+from nhalf.machines.topology import Topology
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -27,7 +42,8 @@ def test_the_reference_names_every_verb_and_every_option() -> None:
         section = reference.split(f"## {name}\n")[1].split("\n## ")[0]
         assert f"    {name} " in section
         for parameter in command_reference.parameters(command):
-            assert f"`{command_reference.spelled(parameter)}`" in section
+            cell = command_reference.spelled(parameter).replace("|", "\\|")
+            assert f"`{cell}`" in section
 
 
 def test_every_command_and_every_parameter_is_explained() -> None:
@@ -78,6 +94,41 @@ def test_make_targets_in_prose_exist(page: Path) -> None:
 def test_what_the_program_fills_in_is_used_and_not_empty(mark: str) -> None:
     assert any(f"<!-- nhalf:{mark} -->" in page.read_text(encoding="utf-8") for page in PAGES)
     assert docs_hooks.FILLED[mark]().strip()
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_machine_of_record_is_in_the_table_and_has_a_section(name: str) -> None:
+    known = catalogue.machine(name)
+    assert machine_reference.overview().count(f"[`{name}`](#{name}) | {known.title} |") == 1
+    section = machine_reference.reference().split(f"{{#{name}}}\n")[1].split("\n### ")[0]
+    for text in (known.source, *known.unknown, *known.assumptions):
+        assert text in section
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    segments = sum(len(model.segments) for model in known.models)
+    assert len(lines) == 1 + segments + bool(known.patterns) + len(known.patterns)
+
+
+def test_the_formulas_of_that_page() -> None:
+    page = machine_reference.reference()
+    assert "| pingpong, other-node | 217 – 2047 | 55 + n / 22.6 | Abandah 1995, ch. 2 |" in page
+    assert "| 65537 – 4194304 | n / 9.39 − 7.78 √n |" in page
+    assert "| 0 – 64 | 5 | Qian 2004" in page
+    assert "| one-to-many | > 65536 | (0.04902 p) n + (−3.3 p − 3.9) √n |" in page
+    assert "| many-to-many | all | 600 + (0.1953) n; p = 3 |" in page
+    assert "| many-to-many | all | 85 (p − 2) + 100 + (0.1 (p − 1)) n; p = 2 to 4 |" in page
+    assert "+ (0.2083 (p − 2) + 0.072) n; p = 4 and more |" in page
+
+
+def test_the_page_of_files_names_every_key_of_a_machine() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    forms = (Machine, Node, Network, Protocol, PatternModel, PublishedPoint, FittedModel, Segment)
+    inside = {"breakpoints", "models", "patterns", "points", "loggp", "run", "heldout_sizes"}
+    keys = {key for form in forms for key in form.__struct_fields__} - inside
+    words = set(re.findall(r"[\w√]+", page))
+    assert sorted(keys - words) == []
+    assert [term for term in TERMS if f"`{term}`" not in page] == []
+    for topology in get_args(Topology):
+        assert f'kind = "{topology.__struct_config__.tag}"' in page
 
 
 def test_a_mark_that_is_not_known_stops_the_build() -> None:

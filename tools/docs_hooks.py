@@ -23,6 +23,20 @@ def command_reference() -> str:
     return command_reference.reference()
 
 
+def machines() -> str:
+    """Every machine of record in a row."""
+    import machine_reference
+
+    return machine_reference.overview()
+
+
+def machines_in_full() -> str:
+    """Every machine of record with its models, sources and assumptions."""
+    import machine_reference
+
+    return machine_reference.reference()
+
+
 def models() -> str:
     """Every model with its formula and its source."""
     from nhalf.models import Model
@@ -98,6 +112,8 @@ def benchmarks() -> str:
 
 FILLED: dict[str, Callable[[], str]] = {
     "command-reference": command_reference,
+    "machines": machines,
+    "machine-reference": machines_in_full,
     "models": models,
     "panels": panels,
     "launchers": launchers,

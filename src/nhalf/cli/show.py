@@ -18,7 +18,7 @@ def command(
     run: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN|MACHINE", help="Run directory, finished or not; machine file or its name."
+            metavar="RUN|MACHINE", help="Run directory, finished or not; machine, by name or file."
         ),
     ],
     pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the machines of record, read from their files.
+
+`python tools/machine_reference.py` prints it; the documentation contains it by `docs_hooks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.cli._machine_list import message_cost
+from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine, PatternModel, Segment
+from nhalf.machines.terms import in_words as sum_in_words
+from nhalf.machines.topology import in_words as topology_in_words
+from nhalf.units import format_rate, format_time
+
+MICROSECOND = 1e-6
+
+
+def machines() -> list[Machine]:
+    """The machines of record by year and name."""
+    found = [catalogue.machine(name) for name in catalogue.names()]
+    return sorted(found, key=lambda machine: (machine.year or 0, machine.name))
+
+
+def overview() -> str:
+    """A table with a row per machine."""
+    rows = []
+    for machine in machines():
+        latency_s, rate_Bps = message_cost(machine)
+        cost = f"{format_time(latency_s)} | {format_rate(rate_Bps)}"
+        link = f"[`{machine.name}`](#{machine.name})"
+        rows.append(f"| {link} | {machine.title} | {machine.year} | {_built(machine)} | {cost} |")
+    head = "| name | machine | year | nodes × ranks, network | latency | rate r∞ |"
+    return "\n".join([head, "|---|---|---|---|---|---|", *rows])
+
+
+def reference() -> str:
+    """A section per machine: source, models, what is not known and what is assumed."""
+    return "\n\n".join("\n\n".join(_section(machine)) for machine in machines())
+
+
+def _built(machine: Machine) -> str:
+    topology = machine.network.topology if machine.network else None
+    ranks = machine.node.ranks if machine.node else "?"
+    return f"{topology.nodes} × {ranks}, {topology_in_words(topology)}" if topology else ""
+
+
+def _section(machine: Machine) -> Iterator[str]:
+    yield f"### {machine.title} {{#{machine.name}}}"
+    facts = [f"{name}: {text}" for name, text in machine.environment.items()]
+    yield f"{machine.source}. " + "; ".join(facts) + "."
+    yield _curves(machine)
+    if machine.patterns:
+        yield _patterns(machine.patterns)
+    if machine.points:
+        count = len(machine.points)
+        figures = "a single figure" if count == 1 else f"{count} single figures"
+        yield f"And {figures}, by `nhalf machines show {machine.name}`."
+    for heading, lines in (
+        ("Not published", machine.unknown),
+        ("Assumed, not published", machine.assumptions),
+    ):
+        yield f"{heading}:"
+        yield "\n".join(f"- {line}" for line in lines)
+
+
+def _curves(machine: Machine) -> str:
+    rows = [
+        f"| {', '.join(filter(None, (model.pattern, model.placement, model.axes)))} "
+        f"| {segment.from_bytes} – {segment.to_bytes} "
+        f"| {_line(segment)} | {model.source} |"
+        for model in machine.models
+        for segment in model.segments
+    ]
+    return "\n".join(["| curve | n, B | T(n), µs | source |", "|---|---|---|---|", *rows])
+
+
+def _line(segment: Segment) -> str:
+    """t0 + n/r∞ + a √n with n in bytes and rates in bytes per microsecond, which is MB/s."""
+    parts = [f"{segment.t0_s / MICROSECOND:.6g}"] if segment.t0_s else []
+    if segment.r_inf_Bps < 1e18:
+        parts.append(f"n / {segment.r_inf_Bps * MICROSECOND:.7g}")
+    if segment.root_s:
+        parts.append(f"{segment.root_s / MICROSECOND:.6g} √n")
+    return " + ".join(parts).replace("+ -", "− ")
+
+
+def _patterns(models: Sequence[PatternModel]) -> str:
+    rows = [
+        f"| {model.pattern}{f' ({model.what})' if model.what else ''} "
+        f"| {_range(model.from_bytes, model.to_bytes)} | {_formula(model)} | {model.source} |"
+        for model in models
+    ]
+    return "\n".join(["| pattern | n, B | T(n, p), µs | source |", "|---|---|---|---|", *rows])
+
+
+def _formula(model: PatternModel) -> str:
+    parts = [sum_in_words(model.startup_s, MICROSECOND)]
+    for terms, factor in ((model.per_byte_s, "n"), (model.per_root_byte_s, "√n")):
+        parts += [f"({sum_in_words(terms, MICROSECOND)}) {factor}"] if terms else []
+    ends = (model.from_ranks, model.to_ranks)
+    ranks = "" if ends == (2, None) else f"; p = {ends[0]} to {ends[1] or 'all'}"
+    ranks = f"; p = {ends[0]}" if ends[0] == ends[1] else ranks
+    return " + ".join(filter(None, parts)) + ranks.replace(" to all", " and more")
+
+
+def _range(low: int, high: int | None) -> str:
+    if high is None:
+        return f"> {low - 1}" if low else "all"
+    return f"{low} – {high}"
+
+
+if __name__ == "__main__":
+    print(f"{overview()}\n\n{reference()}")
