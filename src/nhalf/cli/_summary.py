@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from nhalf.cli._output import stdout_console
+from nhalf.listing import few
 from nhalf.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
 
 def _switches(brackets: Sequence[tuple[float, float]]) -> str:
     """The first places where the model changes, by the first size after each."""
-    texts = [format_size(high) for _, high in brackets]
-    return ", ".join(texts[:4]) + (f" and {len(texts) - 4} more" if len(texts) > 4 else "")
+    return few([format_size(high) for _, high in brackets], 4)
 
 
 def _interval(median_s: float, low_s: float, high_s: float) -> str:

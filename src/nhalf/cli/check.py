@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nhalf.check.verdict import format_bounds, format_excess, format_place, format_value
+from nhalf.listing import few
 from nhalf.units import format_size
 
 if TYPE_CHECKING:
@@ -139,10 +140,9 @@ def _left_out(found: Check) -> list[str]:
     """The sizes that only one of both has."""
     lines = []
     for entry in found.not_compared:
-        sizes = ", ".join(format_size(size) for size in entry["bytes"][:6])
-        more = f" and {len(entry['bytes']) - 6} more" if len(entry["bytes"]) > 6 else ""
+        sizes = few([format_size(size) for size in entry["bytes"]], 6)
         what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
-        lines.append(f"not compared: {what}: {sizes}{more}")
+        lines.append(f"not compared: {what}: {sizes}")
     return _cut(lines, "further groups that were not compared")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nhalf.errors import InputError, unknown
+from nhalf.listing import few
 from nhalf.units import format_size, format_time
 
 if TYPE_CHECKING:
@@ -121,10 +122,9 @@ def _show(console: Console, comparison: Comparison, every_size: bool) -> None:
             console.print(table)
     lost = comparison.not_comparable
     for entry in lost[:8]:
-        listed = ", ".join(format_size(size) for size in entry["bytes"][:6])
-        more = f" and {len(entry['bytes']) - 6} more" if len(entry["bytes"]) > 6 else ""
+        listed = few([format_size(size) for size in entry["bytes"]], 6)
         what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
-        console.print(f"not compared: {what}: {listed}{more}", style="dim", markup=False)
+        console.print(f"not compared: {what}: {listed}", style="dim", markup=False)
     if len(lost) > 8:
         console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
     console.print(

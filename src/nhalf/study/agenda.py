@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from nhalf.listing import few
 from nhalf.study.axes import combinations
 from nhalf.study.budget import LAUNCHES_MIN, Budget, Group
 from nhalf.study.pattern import PatternInfo
@@ -143,7 +144,7 @@ class Agenda:
             what = thinning.in_words(self.plan.launches_of(block))
             if what:
                 said.setdefault(what, {}).update(dict.fromkeys(block.patterns))
-        lines = [f"{_few(list(patterns))}: {what}" for what, patterns in said.items()]
+        lines = [f"{few(list(patterns), 3)}: {what}" for what, patterns in said.items()]
         left = self.left()
         if left:
             first = min(launch for _, launch, _ in left)
@@ -251,12 +252,6 @@ class Agenda:
         for axes in every(family.axes, thinning.axes):
             for size in sizes:
                 yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
-
-
-def _few(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
 
 
 def every(values: Sequence[Value], stride: int) -> list[Value]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nhalf.listing import few
 from nhalf.study.hosts import short_name
 from nhalf.study.remote import ask
 
@@ -57,7 +58,7 @@ class Examiner:
         states = self._ask(ranks)
         silent = [host for host, said in states.items() if host and said is None]
         if silent and len(silent) < len(states):
-            return Finding(f"{_listed(silent)} {SILENT}", dict.fromkeys(silent, SILENT))
+            return Finding(f"{few(silent, 4)} {SILENT}", dict.fromkeys(silent, SILENT))
         found = [
             f"rank {rank['rank']} on {rank['host']} (process {rank['pid']}) is {state}"
             for rank in ranks
@@ -131,12 +132,6 @@ class Examiner:
                 state = line.rpartition(")")[2].split()[:1] if ")" in line else ["gone"]
                 return {"T": "stopped", "t": "stopped", "Z": "gone", "gone": "gone"}.get(state[0])
         return None
-
-
-def _listed(hosts: Sequence[str]) -> str:
-    """The first hosts, and how many more there are."""
-    more = f" and {len(hosts) - 4} more" if len(hosts) > 4 else ""
-    return ", ".join(hosts[:4]) + more
 
 
 def unanswered(hosts: Sequence[str]) -> list[str]:
