@@ -26,6 +26,7 @@ ADDED = {
     "aprun.py": "src/nhalf/launchers",
     "two_columns.py": "src/nhalf/importers",
     "plain_points.py": "src/nhalf/exporters",
+    "two-boxes.toml": "src/nhalf/machines/records",
 }
 
 
@@ -116,6 +117,12 @@ def test_a_log_of_an_added_importer_is_read(tree: Path, tmp_path: Path) -> None:
     points = json.loads(python(tree, *arguments, "--out", str(tmp_path / "run")))["points"]
     median_s = {point["bytes"]: point["median_s"] for point in points}
     assert median_s == pytest.approx({0: 2e-6, 1000: 3e-6})
+
+
+def test_an_added_machine_is_known_by_its_name(tree: Path) -> None:
+    listed = json.loads(python(tree, "-m", "nhalf", "machines", "list", "--json"))
+    assert "two-boxes" in {machine["name"] for machine in listed["machines"]}
+    assert "1.3 ⌈log₂p⌉" in python(tree, "-m", "nhalf", "show", "two-boxes", "barrier")
 
 
 def test_an_added_form_is_exported(tree: Path, tmp_path: Path) -> None:
