@@ -96,7 +96,7 @@ def command(
         _list(as_json=json)
         return
     if outcome := _outcome(context, study):
-        _finish(outcome, json=json, quiet=quiet, report=report, style=style)
+        finish(outcome, json=json, quiet=quiet, report=report, style=style)
 
 
 def _outcome(context: typer.Context, study: str) -> Outcome | None:
@@ -110,7 +110,7 @@ def _outcome(context: typer.Context, study: str) -> Outcome | None:
         _check_only_resume(context)
     if options["submit"]:
         return _submit.submitted(context, study, _given(context))
-    return _measure(_prepare(context, study), Progress(options["quiet"] or options["json"]))
+    return measured(_prepare(context, study), Progress(options["quiet"] or options["json"]))
 
 
 def _prepare(context: typer.Context, study: str) -> Prepared:
@@ -165,7 +165,7 @@ def _check_only_resume(context: typer.Context) -> None:
         )
 
 
-def _measure(prepared: Prepared, progress: Progress) -> Outcome:
+def measured(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure; an interruption says how to go on."""
     from nhalf.study.session import measure
 
@@ -180,7 +180,7 @@ def _measure(prepared: Prepared, progress: Progress) -> Outcome:
         ) from None
 
 
-def _finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: str) -> None:
+def finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: str) -> None:
     """Tell what came out, write the report where wanted; a failed verification is an error."""
     from nhalf.cli._output import emit_json
     from nhalf.cli._unresolved import unresolved

@@ -150,10 +150,25 @@ def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:
     options["link_latency"] = f"{latency_s:.12g}"
     options |= _rates(machine, rate_Bps, assumed)
     for name, text in (given or {}).items():
-        if name not in COSTS and not (name == "rings" and "dimensions" in options):
-            raise unknown("cost of a multicast", name, COSTS)
+        _check_given(name, text, on_rings="dimensions" in options)
         options[name] = text
     return Costs(options, tuple(assumed))
+
+
+def _check_given(name: str, text: str, *, on_rings: bool) -> None:
+    """Raises InputError for a cost that a machine does not have, and for one that is no number."""
+    if name == "rings" and on_rings:
+        if text not in ("both-ways", "one-way"):
+            raise InputError(f"rings={text} is no kind of rings", "give both-ways or one-way")
+        return
+    if name not in COSTS:
+        raise unknown("cost of a multicast", name, COSTS)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (0 <= value < math.inf) or (value == 0 and name == "link_bandwidth"):
+        raise InputError(f"{name}={text} is no cost", "give a number such as 2e-6")
 
 
 def _network(machine: Machine) -> tuple[dict[str, str], int]:

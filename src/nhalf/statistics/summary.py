@@ -20,6 +20,10 @@ _READ = [
 ]
 
 
+EXACT = ("simulated",)
+"""Transports that take in every launch what they took in the first."""
+
+
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point and launch, sorted: run, the point's columns, launch, then results.
 
@@ -180,7 +184,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
         "bimodal": pl.col("bimodal") & ~coarse,
         "drift": pl.col("drift"),
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
-        "one-launch": single,
+        "one-launch": single & ~pl.col("transport").is_in(EXACT),
         "unverified": ~pl.col("verified"),
     }
     named = [pl.when(flag).then(pl.lit(name)) for name, flag in found.items()]

@@ -333,6 +333,16 @@ def test_costs_can_be_given() -> None:
         costs(machine("myrinet-gm"), {"rings": "one-way"})
 
 
+@pytest.mark.parametrize(
+    "given",
+    ["o_s=fast", "o_s=-1", "o_s=nan", "o_s=inf", "o_s=", "link_bandwidth=0", "rings=round"],
+)
+def test_what_is_no_cost_says_so(given: str) -> None:
+    name, _, value = given.partition("=")
+    with pytest.raises(InputError, match=name):
+        costs(machine("sci-torus"), {name: value})
+
+
 def test_overheads_larger_than_the_latency_leave_nothing_to_adapters() -> None:
     thin = made_of(Crossbar(4), latency_s=1.0)
     options = costs(thin).options

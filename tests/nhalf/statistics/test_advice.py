@@ -166,3 +166,5 @@ def test_drift_between_launches_is_found(make_measurements: Make) -> None:
 
 def test_one_launch_says_so(make_measurements: Make) -> None:
     assert "one-launch" in advice_of(make_measurements(launches=1))
+    # A simulator takes in every launch what it took in the first.
+    assert "one-launch" not in advice_of(make_measurements(launches=1, transport="simulated"))
