@@ -16,6 +16,8 @@ from nhalf.units import format_size
 
 PINGPONG = "pingpong"
 OTHER_NODE = "other-node"
+CHANGED = "(changed)"
+"""After the source of numbers that are no more those of the source."""
 JUMP_BYTES_MIN = 1024
 """Smaller messages are not negotiated by any library: what jumps there is a cache or a packet."""
 THRESHOLD_BYTES = 65536
@@ -131,7 +133,7 @@ def starts(model: FittedModel) -> list[int]:
 
 def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:
     """The curve with other segments: what was measured of the old ones does not hold of them."""
-    segments = tuple(segments)
+    segments, source = tuple(segments), model.source.removesuffix(CHANGED).strip()
     return msgspec.structs.replace(
         model,
         segments=segments,
@@ -140,4 +142,5 @@ def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:
         heldout_p95=None,
         heldout_sizes=0,
         packet_steps=None,
+        source=f"{source} {CHANGED}" if source else "",
     )

@@ -185,6 +185,14 @@ def test_topologies(text: str, topology: object) -> None:
     assert found.models == MACHINE.models
 
 
+def test_a_changed_curve_is_not_what_its_source_says() -> None:
+    model = msgspec.structs.replace(MACHINE.models[0], source="A book, page 3")
+    machine = msgspec.structs.replace(MACHINE, models=(model,))
+    for changes in (["network.bandwidth=2x"], ["network.bandwidth=2x", "network.latency=/2"]):
+        assert change(machine, changes).models[0].source == "A book, page 3 (changed)"
+    assert change(machine, ["node.memory=2x"]).models[0].source == "A book, page 3"
+
+
 def test_who_is_far_from_whom_goes_with_the_topology() -> None:
     near, far = (
         msgspec.structs.replace(MACHINE.models[0], axes=f"distance={ranks}") for ranks in (2, 8)
