@@ -36,6 +36,7 @@ def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str
     assert outcome.returncode == 0, outcome.stderr
     assert len(json.loads(outcome.stdout)["points"]) == len(PLACEMENTS)
     launches = Journal(out / "journal.jsonl").events("launch")
+    address_of = {node["node"]: node["address"] for node in cluster.status()["nodes"]}
     assert sorted(launch["asked_placement"] for launch in launches) == sorted(PLACEMENTS)
     for launch in launches:
         layout = parse_layout(launch["asked_placement"])
@@ -47,8 +48,7 @@ def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str
         assert ("shared-cores" in launch["advice"]) == several
         # Every rank exchanges with ranks of other hosts where there are any.
         addresses = {address for rank in ranks for address in rank["addresses"]}
-        expected = {cluster.status()["nodes"][HOSTS.index(rank["host"])]["address"]
-                    for rank in ranks if several}  # fmt: skip
+        expected = {address_of[rank["host"]] for rank in ranks if several}
         assert addresses <= expected
         assert bool(addresses) == several
 
