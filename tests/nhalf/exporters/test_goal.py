@@ -96,6 +96,11 @@ def test_schedules_do_what_they_are_called(ranks: int) -> None:
     done = carried_out(schedule("barrier", ranks))
     assert [known for _, known in done] == [everyone] * ranks
     assert {end for end, _ in done} == {rounds}
+    for operations in schedule("barrier", ranks):
+        # A round begins when both messages of the one before are done.
+        assert [one.after for one in operations.values()] == [[], []] + [
+            [f"l{2 * k + 1}", f"l{2 * k + 2}"] for k in range(rounds - 1) for _ in range(2)
+        ]
     done = carried_out(schedule("ring", ranks))
     assert [end for end, _ in done] == [1] * ranks
     assert all({(number - 1) % ranks, number} <= known for number, (_, known) in enumerate(done))
