@@ -70,7 +70,8 @@ def _divided(
 
 def _extended(segment: Segment) -> Callable[[float], float]:
     """The time of a segment; below its first size, where it could come to less than nothing, that
-    of the first size."""
+    of the first size.
+    """
     if segment.t0_s >= 0 and segment.root_s >= 0:
         return segment.time_s
     return lambda size_bytes: segment.time_s(max(size_bytes, segment.from_bytes))
