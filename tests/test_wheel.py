@@ -60,7 +60,10 @@ def test_serves_every_python(wheel: Path) -> None:
 def test_holds_the_package_the_probes_and_the_sources_for_other_libraries(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {f"nhalf/_native/bin/{probe}" for probe in PROBES} <= names
-    ours = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
+    kinds = ("*.py", "*.toml", "*.j2")
+    files = (path for kind in kinds for path in (ROOT / "src").rglob(kind))
+    ours = {path.relative_to(ROOT / "src").as_posix() for path in files}
+    assert "nhalf/machines/records/sp2-mpl.toml" in ours
     assert ours <= names
     for room in ("core", "transports", "patterns", "algorithms"):
         for header in (ROOT / "native" / room).rglob("*.hpp"):

@@ -321,6 +321,42 @@ def test_nodes_and_networks() -> None:
     assert dell.down[1] * dell.cables[1] <= 120
 
 
+def test_what_links_nodes_and_layers_can_do() -> None:
+    """MB/s of a link, an adapter and a node's memory; what differs from the form's own values."""
+    found = {}
+    for name in NAMES:
+        machine = catalogue.machine(name)
+        assert machine.network is not None
+        assert machine.node is not None
+        rates = (
+            machine.network.bandwidth_Bps,
+            machine.network.adapter_Bps,
+            machine.node.memory_Bps,
+        )
+        found[name] = tuple(rate and round(rate / 1e6, 6) for rate in rates)
+        assert machine.network.latency_s is None
+        assert machine.network.duplex == (name != "sp2-ip")
+        assert (machine.protocol is not None) == (name == "sunfire-link")
+        assert {model.ranks for model in (*machine.models, *machine.loggp)} == {2}
+    assert found == {
+        **dict.fromkeys(("sp1-mpl", "sp2-mpl", "sp2-pvme"), (40, None, None)),
+        **dict.fromkeys(("spp1000-pvm", "poweredge-6650", "sunfire-15k"), (None, None, None)),
+        **dict.fromkeys(("x1-ssp", "x1-msp"), (16 * 1600, 32 * 1600, None)),
+        "sp2-ip": (1.25, None, None),
+        "sunfire-link": (1000, None, None),
+        "myrinet-gm": (443.9, None, None),
+        "altix-bx2": (3200, None, 1762),
+        "opteron-myrinet": (250, None, None),
+        "poweredge-ib": (1000, None, None),
+        "pentiumpro-ethernet": (1.25, None, None),
+        "sci-torus": (5300 / 8, None, None),
+        "gige-pair": (125, None, None),
+    }
+    sunfire = catalogue.machine("sunfire-link").protocol
+    assert sunfire is not None
+    assert sunfire.rendezvous_bytes == 256 * 1024
+
+
 BARRIERS = {
     ("sunfire-link", SAME): {2: 1.21, 4: 1.80, 8: 1.80, 16: 3.10},
     ("sunfire-link", OTHER): {4: 1156.05, 8: 1355.17, 16: 966.50, 32: 971.45, 64: 1785.60},
