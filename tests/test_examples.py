@@ -3,11 +3,13 @@
 
 A line `$ nhalf …` is a command, the lines below it what it says; `…` stands for anything (on a
 line of its own: for any lines), blanks count as one, blank lines not at all. `[exit 1]` is the
-exit code. TOML files beside the text are there when the commands run.
+exit code. A comment `# needs: SimGrid` leaves the example out where that is not. TOML files beside
+the text are there when the commands run.
 """
 
 from __future__ import annotations
 
+import ctypes.util
 import os
 import re
 import shlex
@@ -86,8 +88,11 @@ def say(command: str, folder: Path) -> tuple[int, str]:
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
 def test_example(transcript: Path, tmp_path: Path) -> None:
-    steps = parse(transcript.read_text(encoding="utf-8"))
+    text = transcript.read_text(encoding="utf-8")
+    steps = parse(text)
     assert steps
+    if "\n# needs: SimGrid\n" in text and ctypes.util.find_library("simgrid") is None:
+        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
     for given in transcript.parent.glob("*.toml"):
         shutil.copy(given, tmp_path)
     for step in steps:

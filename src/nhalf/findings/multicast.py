@@ -62,7 +62,7 @@ def _best_by_size(points: pl.DataFrame) -> list[Row]:
     """The fastest way and the sizes from which on it is that, as few changes as there can be.
 
     What is not slower by more than FASTER counts as fastest, too; of several the one that stays so
-    for most sizes, then the first by METHODS.
+    for most sizes, then the faster.
     """
     by_size = [
         ways.sort("median_s").to_dicts()
@@ -73,12 +73,11 @@ def _best_by_size(points: pl.DataFrame) -> list[Row]:
     place = 0
     while place < len(by_size):
         ways = by_size[place]
-        chosen = max(
-            _contenders(ways), key=lambda way: (_stays(way, by_size[place:]), -_order(way))
-        )
+        left = by_size[place:]
+        chosen = min(_contenders(ways), key=lambda way: (-_stays(way, left), *_place(way)))
         behind = ways[-1]["median_s"] / chosen["median_s"]
         found.append({**chosen, "slowest": ways[-1]["method"], "behind": behind})
-        place += _stays(chosen, by_size[place:])
+        place += _stays(chosen, left)
     return found
 
 
@@ -93,13 +92,14 @@ def _stays(way: Row, by_size: list[list[Row]]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda here: way["method"] in here, names))
 
 
-def _order(way: Row) -> int:
-    """The place of a way in METHODS; others come last."""
-    return METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
+def _place(way: Row) -> tuple[float, int]:
+    """Order of ways at one size: by time, those that differ by rounding only by METHODS."""
+    known = METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
+    return float(f"{way['median_s']:.9g}"), known
 
 
 def _spared(points: pl.DataFrame, name: str) -> Iterator[Finding]:
-    """What adapters that forward spare the source's processor, on the way that gains most."""
+    """What adapters that forward spare the processors, on the way that gains most."""
     wide = points.filter(pl.col("bytes") == pl.col("bytes").min()).pivot(
         "forwarding", index=["method", "group", "bytes"], values="host_cpu_s"
     )
