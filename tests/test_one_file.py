@@ -4,6 +4,7 @@ appears wherever it should, and no other file has changed."""
 
 from __future__ import annotations
 
+import ctypes.util
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / 
 ADDED = {
     "ask_twice.hpp": "native/patterns",
     "pipes.hpp": "native/transports",
+    "two_chains.hpp": "native/multicast",
     "constant.py": "src/nhalf/models",
     "effort.py": "src/nhalf/panels",
     "long_wait.py": "src/nhalf/findings",
@@ -145,6 +147,19 @@ def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> No
         assert patterns["ask-twice"]["present"]
         # What the new transport lacks is shown as absent, not left out.
         assert patterns["exchange"]["present"] == (probe != "probe-pipes")
+
+
+def test_a_way_to_multicast_is_simulated(tree: Path, native: Path, tmp_path: Path) -> None:
+    if ctypes.util.find_library("simgrid") is None:
+        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
+    arguments = ["-m", "nhalf", "simulate", "multicast", "--machine", "sci-torus", "--json"]
+    arguments += ["--bytes", "0", "--axis", "group=4", "--axis", "forwarding=nic"]
+    said = python(tree, *arguments, "--out", str(tmp_path / "run"), native=native)
+    points = {point["axes"]["algorithm"]: point for point in json.loads(said)["points"]}
+    assert len(points) == 9
+    # Of two chains to four nodes, one is entered a step after the other.
+    assert points["two-chains"]["values"]["steps"] == 3
+    assert points["serial"]["values"]["steps"] == 4
 
 
 @pytest.mark.parametrize("transport", ["model", "pipes"])
