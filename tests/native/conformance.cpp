@@ -14,7 +14,7 @@
 #include "roster.hpp"
 #include "variations.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_conformance {
 
 namespace {
 
@@ -198,3 +198,5 @@ TEST_CASE("one rank's wrong data is everybody's verdict, and nothing is timed") 
           return !measured.verified && measured.samples_s.empty();
         }) == 3);
 }
+
+}  // namespace nhalf::test_conformance

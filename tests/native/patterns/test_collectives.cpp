@@ -21,7 +21,7 @@
 #include "patterns/scan.hpp"
 #include "patterns/scatter.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_collectives {
 
 namespace {
 
@@ -200,3 +200,5 @@ TEST_CASE("the share of an operation that work hides, after IMB-NBC") {
   CHECK(overlap_share(2, 2, 1) == 1);
   CHECK(overlap_share(0, 2, 2) == 0);
 }
+
+}  // namespace nhalf::test_collectives

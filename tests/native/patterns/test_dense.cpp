@@ -14,7 +14,7 @@
 #include "patterns/dense_pairwise.hpp"
 #include "patterns/dense_random.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_dense {
 
 namespace {
 
@@ -142,3 +142,5 @@ TEST_CASE("a phase takes the time of one message where nothing is shared" *
           CHECK(time_of(name, ranks, n, phase(k)) == doctest::Approx(one_way_s(n)).epsilon(1e-9));
         }
 }
+
+}  // namespace nhalf::test_dense

@@ -10,7 +10,7 @@
 #include "patterns/many_to_one.hpp"
 #include "patterns/one_to_many.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_fans {
 
 TEST_CASE("every rank hears from those it should, once in a round, and answers once in a window") {
   for (int ranks = 2; ranks <= 17; ++ranks)
@@ -100,3 +100,5 @@ TEST_CASE("all to all takes p - 1 sends a gap apart, then the last message, or a
       CHECK(time_of("many-to-many", ranks, n, "") == doctest::Approx(expected_s).epsilon(1e-9));
     }
 }
+
+}  // namespace nhalf::test_fans

@@ -9,7 +9,7 @@
 #include "core/operation_sampler.hpp"
 #include "roster.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_operations {
 
 namespace {
 
@@ -50,3 +50,5 @@ TEST_CASE("every operation gives samples, however it starts") {
     CHECK(complaints == "");
   }
 }
+
+}  // namespace nhalf::test_operations

@@ -12,7 +12,7 @@
 #include "patterns/pair_map_latency.hpp"
 #include "patterns/pair_map_together.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_pair_map {
 
 namespace {
 
@@ -170,3 +170,5 @@ TEST_CASE("all at once: equal ways take the same time, a slow one its own" *
     }
   }
 }
+
+}  // namespace nhalf::test_pair_map

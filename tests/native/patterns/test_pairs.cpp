@@ -13,7 +13,7 @@
 #include "patterns/pairs_bandwidth.hpp"
 #include "patterns/pairs_latency.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_pairs {
 
 namespace {
 
@@ -143,3 +143,5 @@ TEST_CASE("every distance takes the same time there, also where rank 0 is idle" 
         CHECK(time_s == doctest::Approx(one_way_s(1000)).epsilon(*clock == 0 ? 1e-9 : 1e-3));
       }
 }
+
+}  // namespace nhalf::test_pairs

@@ -11,7 +11,7 @@
 
 #include "patterns/ring.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_ring {
 
 namespace {
 
@@ -176,3 +176,5 @@ TEST_CASE("memory: six times the longest length, a share of it where ranks are m
   CHECK(Made::arena_bytes(1, 1 << 20) >= 3 * 9);
   CHECK_THROWS_AS(Made::arena_bytes(Buffer::largest_bytes(), 1), std::bad_alloc);
 }
+
+}  // namespace nhalf::test_ring

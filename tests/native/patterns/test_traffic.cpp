@@ -14,7 +14,7 @@
 
 #include "patterns/traffic.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_traffic {
 
 namespace {
 
@@ -281,3 +281,5 @@ TEST_CASE("simulated: random traffic is accepted below saturation, and never mor
     CHECK(before_s > 0);
   }
 }
+
+}  // namespace nhalf::test_traffic

@@ -10,7 +10,7 @@
 #include "core/sampler.hpp"
 #include "roster.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_model {
 
 namespace {
 
@@ -170,3 +170,5 @@ TEST_CASE("what is gathered next does not reach what was gathered before") {
       }
     });
 }
+
+}  // namespace nhalf::test_model

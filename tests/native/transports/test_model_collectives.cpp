@@ -16,7 +16,7 @@
 #include "patterns/barrier.hpp"
 #include "patterns/ibarrier.hpp"
 
-using namespace nhalf;
+namespace nhalf::test_model_collectives {
 
 namespace {
 
@@ -268,3 +268,5 @@ TEST_CASE("without work there is nothing to say about overlap") {
     return true;
   });
 }
+
+}  // namespace nhalf::test_model_collectives
