@@ -88,7 +88,8 @@ bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in d
 	@$(VENV)/bin/nhalf mpi install intel
 	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
 
-# ---- what keeps it right; `make test` stops at the first step that fails ----
+# ---- what keeps it right; `make test` stops at the first step that fails. Lint and documentation
+# need one core and stand beside the C++ tests, which have no use for two all the time ----
 
 PYTHON_TREE := src tools tests examples
 
@@ -121,9 +122,7 @@ test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 
 test: ## everything: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup
-	@$(MAKE) lint
-	@$(MAKE) test-native
-	@$(MAKE) docs
+	@$(MAKE) -j2 --output-sync=target test-native lint docs
 	@$(MAKE) test-python
 
 format: $(VENV)/stamp-test ## put everything into its form
