@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -35,8 +36,35 @@ class FillSequence {
   std::array<std::byte, period> bytes_;
 };
 
-/// Writes a sequence that differs by seed and by place.
+/// Where the memory of buffers comes from: whole pages, written once. Buffers of more than
+/// `real_bytes` may lie upon each other and hold no data.
+struct MemorySource {
+  std::byte* (*take)(std::size_t size_bytes);
+  void (*give_back)(std::byte* memory);
+  std::size_t real_bytes = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] bool is_real() const {
+    return real_bytes == std::numeric_limits<std::size_t>::max();
+  }
+};
+
+inline constexpr std::size_t page_bytes = 4096;
+
+/// Memory of this host.
+inline constexpr MemorySource host_memory{
+    .take = [](std::size_t size_bytes) -> std::byte* {
+      auto* memory = static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_bytes));
+      if (memory != nullptr) std::memset(memory, 0, size_bytes);
+      return memory;
+    },
+    .give_back = [](std::byte* memory) { std::free(memory); }};
+
+/// The source of every buffer; a transport that simulates ranks brings another one.
+inline MemorySource memory_source = host_memory;
+
+/// Writes a sequence that differs by seed and by place, where memory holds what is written.
 inline void fill(Bytes data, std::uint32_t seed) {
+  if (data.size() > memory_source.real_bytes) return;
   const FillSequence sequence(seed);
   for (std::size_t i = 0; i < data.size(); i += FillSequence::period)
     std::memcpy(data.data() + i, sequence.data(), std::min(FillSequence::period, data.size() - i));
@@ -56,12 +84,9 @@ inline bool holds(ConstBytes data, std::uint32_t seed) {
 class Buffer {
  public:
   explicit Buffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
-    constexpr std::size_t page = 4096;
     if (size_bytes > largest_bytes()) throw std::bad_alloc();
-    const std::size_t rounded = (size_bytes / page + 1) * page;
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(page, rounded)));
+    data_.reset(memory_source.take((size_bytes / page_bytes + 1) * page_bytes));
     if (!data_) throw std::bad_alloc();
-    std::memset(data_.get(), 0, rounded);
   }
 
   /// An eighth of the memory of this host: the system grants more and then ends the program.
@@ -79,7 +104,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
+    void operator()(std::byte* memory) const { memory_source.give_back(memory); }
   };
   std::size_t size_bytes_;
   std::unique_ptr<std::byte, Free> data_;

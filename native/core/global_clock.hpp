@@ -37,6 +37,10 @@ class GlobalClock {
 
   /// Measures, for the first time or again; collective.
   void synchronise() {
+    if constexpr (is_exact<T>) {
+      leaders_ = {0};
+      return;
+    }
     if (leaders_.empty()) find_groups();
     const double began_s = transport_.now_s();
     descend(leaders_, false);
@@ -55,6 +59,7 @@ class GlobalClock {
       synchronise();
       return true;
     }
+    if constexpr (is_exact<T>) return false;
     const auto everyone_s = uncertainties_s();
     bool again = transport_.rank() == 0 && stale(*std::ranges::max_element(everyone_s), bound_s);
     share(transport_, again);

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/binding.hpp"
 #include "core/global_clock.hpp"
@@ -90,6 +92,7 @@ nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
   effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
   effort.samples_max =
       std::max(effort.samples_min, point.number("samples_max", effort.samples_max));
+  if constexpr (nhalf::is_exact<ProbeTransport>) effort.samples_min = effort.samples_max = 1;
   return effort;
 }
 
@@ -129,17 +132,35 @@ void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
   }
 }
 
+/// The name of this rank's host.
+template <class T>
+std::string host_of(T& transport) {
+  if constexpr (requires { transport.host(); }) {
+    return transport.host();
+  } else {
+    return nhalf::host_name();
+  }
+}
+
 /// By rank the number of its host, in the order in which hosts appear.
 std::vector<int> hosts_of(ProbeTransport& transport) {
-  const auto names = nhalf::gather_everywhere(transport, nhalf::host_name());
+  std::unordered_map<std::string, int> numbers;
   std::vector<int> hosts;
-  for (const auto& name : names) {
-    const auto first = std::ranges::find(names, name) - names.begin();
-    const auto rank = static_cast<std::ptrdiff_t>(hosts.size());
-    const int next = hosts.empty() ? 0 : *std::ranges::max_element(hosts) + 1;
-    hosts.push_back(first < rank ? hosts[static_cast<std::size_t>(first)] : next);
-  }
+  for (const auto& name : nhalf::gather_everywhere(transport, host_of(transport)))
+    hosts.push_back(numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second);
   return hosts;
+}
+
+/// Where every rank is, as records have it; at rank 0 only.
+template <class T>
+std::vector<std::string> placements(T& transport) {
+  if constexpr (requires { transport.placement(); }) {
+    return transport.gather(transport.placement());
+  } else {
+    const auto peers =
+        nhalf::addresses_of_peers(nhalf::gather_everywhere(transport, nhalf::addresses_as_text()));
+    return transport.gather(nhalf::placement_of(transport.rank(), peers));
+  }
 }
 
 /// What a rank keeps from one point to the next.
@@ -148,6 +169,8 @@ struct Session {
   nhalf::ClockQuality clock = nhalf::calibrate(transport);
   std::vector<int> hosts = hosts_of(transport);
   nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
+  /// Patterns whose data were found right, where that is asked once.
+  std::set<std::string_view> verified = {};
 };
 
 /// Measures a pattern in the way that its timing asks for.
@@ -158,6 +181,20 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
     return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock)
         .measure(pattern, info, where);
   return nhalf::Sampler(session.transport, session.clock, effort).measure(pattern, info);
+}
+
+/// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
+/// first point of the pattern, since it is the pattern itself that is in question there.
+bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
+              const nhalf::Case& point) {
+  constexpr std::size_t small_bytes = 64;
+  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(entry.info.name)) return true;
+  auto small = point;
+  small.size_bytes = std::min(point.size_bytes, small_bytes);
+  const auto pattern = make_everywhere(session.transport, small, entry);
+  if (!session.transport.all(pattern->verify())) return false;
+  session.verified.insert(entry.info.name);
+  return true;
 }
 
 /// Measures the point that a line describes; the record is complete at rank 0 only.
@@ -174,8 +211,10 @@ std::string answer(Session& session, const std::string& line) {
                             .hosts = session.hosts};
     check_axes(entry.info, where.axes);
     const auto effort = effort_of(point, entry.info.timing);
+    const bool sound = verified(session, entry, where);
     const auto pattern = make_everywhere(transport, where, entry);
-    const auto measured = measure(session, *pattern, entry.info, where, effort);
+    const auto measured =
+        sound ? measure(session, *pattern, entry.info, where, effort) : nhalf::Measurement{};
     const auto moved_bytes = pattern->moved_bytes().value_or(
         where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
     return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
@@ -188,9 +227,7 @@ std::string answer(Session& session, const std::string& line) {
 /// The life of one rank: introduces itself, then answers lines until there are no more.
 void serve(ProbeTransport& transport) {
   Session session{transport};
-  const auto peers =
-      nhalf::addresses_of_peers(nhalf::gather_everywhere(transport, nhalf::addresses_as_text()));
-  auto placement = transport.gather(nhalf::placement_of(transport.rank(), peers));
+  auto placement = placements(transport);
   const bool writes = transport.rank() == 0;
   if (writes)
     nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));

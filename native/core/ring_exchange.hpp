@@ -95,6 +95,7 @@ class Ring : public Pattern {
     // Two messages that follow each other lie apart, wherever the first of them lies.
     const auto needed = 3 * (size_bytes + 8);
     if (needed > share) throw std::bad_alloc();
+    if (!memory_source.is_real()) return needed;
     return std::max(needed, std::min(wanted, share));
   }
 

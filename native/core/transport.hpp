@@ -123,6 +123,11 @@ void wait_all(T& transport, std::span<typename T::Request> requests) {
   }
 }
 
+/// Simulated ranks that read one clock, and do every time what they did the first time: one sample
+/// says all. Large messages hold no data there, so that patterns are verified with small ones.
+template <class T>
+inline constexpr bool is_exact = requires { requires T::exact; };
+
 /// A clock that can be advanced without being watched, as virtual clocks must be.
 template <class T>
 concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };

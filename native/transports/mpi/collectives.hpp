@@ -26,7 +26,7 @@ class MpiCollectives {
 
   /// Makes the next operation the first one on its communicator; all ranks call it.
   void renew_collectives() {
-    MPI_Comm_free(&under_test_);
+    if (under_test_ != MPI_COMM_WORLD) MPI_Comm_free(&under_test_);
     MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
   }
 
@@ -144,12 +144,15 @@ class MpiCollectives {
   }
 
  protected:
-  MpiCollectives() {
-    MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
+  /// Operations under test use another communicator than control, where control uses one.
+  explicit MpiCollectives(bool apart) {
+    if (apart) MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
     MPI_Comm_rank(under_test_, &rank_);
     MPI_Comm_size(under_test_, &size_);
   }
-  ~MpiCollectives() { MPI_Comm_free(&under_test_); }
+  ~MpiCollectives() {
+    if (under_test_ != MPI_COMM_WORLD) MPI_Comm_free(&under_test_);
+  }
 
  private:
   static int count(ConstBytes data) { return static_cast<int>(data.size()); }
@@ -173,7 +176,7 @@ class MpiCollectives {
     return static_cast<std::size_t>(rank_) * block.size();
   }
 
-  MPI_Comm under_test_ = MPI_COMM_NULL;
+  MPI_Comm under_test_ = MPI_COMM_WORLD;
   int rank_ = 0;
   int size_ = 1;
 };

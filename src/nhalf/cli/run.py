@@ -109,7 +109,7 @@ def _outcome(context: typer.Context, study: str) -> Outcome | None:
     if options["resume"] is not None:
         _check_only_resume(context)
     if options["submit"]:
-        return _submit.submitted(context, study, _given(context))
+        return _submit.submitted(context, study, given(context))
     return measured(_prepare(context, study), Progress(options["quiet"] or options["json"]))
 
 
@@ -125,10 +125,10 @@ def _prepare(context: typer.Context, study: str) -> Prepared:
         named = options["hosts"], host_file(options), options["launcher"]
         return session.resume(options["resume"], *named)
     site = site_of(options)
-    return session.begin(plan_of(study, options, _given(context), site), options["out"], site)
+    return session.begin(plan_of(study, options, given(context), site), options["out"], site)
 
 
-def _given(context: typer.Context) -> set[str]:
+def given(context: typer.Context) -> set[str]:
     """The options that stand on the command line."""
     return {
         name
@@ -156,7 +156,7 @@ def _check_only_resume(context: typer.Context) -> None:
     given = [
         parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.opts[0].upper()
         for parameter in context.command.params
-        if parameter.name in _given(context) - GOES_WITH_RESUME
+        if parameter.name in given(context) - GOES_WITH_RESUME
     ]
     if given:
         raise InputError(

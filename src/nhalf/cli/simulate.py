@@ -8,82 +8,161 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nhalf.errors import InputError
+from nhalf.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
     from nhalf.study.plan import Block
+    from nhalf.study.session import Prepared
+    from nhalf.study.site import Site
+
+PLACEMENT = typer.Option(
+    help="cores, same-node, other-node or 4x2 (nodes x ranks); several by commas."
+)
+COST = typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable.")
+COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, impi, mvapich2.")
 
 
 def command(
-    study: Annotated[str, typer.Argument(help="A study by name, or a TOML file of your own.")],
+    context: typer.Context,
+    study: Annotated[
+        str, typer.Argument(help="A study by name (nhalf run --list), or a TOML file of your own.")
+    ] = "",
     machine: Annotated[
         str, typer.Option(help="A machine of record (nhalf machines list), or a machine file.")
-    ],
-    ranks: Annotated[
-        str, typer.Option(help="Numbers of ranks: 4,8,16; by default all nodes.")
     ] = "",
-    sizes: Annotated[str, typer.Option("--bytes", help="Message sizes: 0,1K or 0:64K.")] = "",
+    pattern: Annotated[
+        str, typer.Option(help="Patterns, separated by commas; of a study only these.")
+    ] = "pingpong",
+    ranks: Annotated[
+        str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:cores:x2; of multicasts all nodes.")
+    ] = "2",
+    sizes: Annotated[
+        str, typer.Option("--bytes", help="Message sizes: a range 0:4M or a list 0,8,4K.")
+    ] = "0:4M",
     axis: Annotated[
         list[str] | None, typer.Option(help="Values of an axis: algorithm=u-torus; repeatable.")
     ] = None,
+    placement: Annotated[str, PLACEMENT] = "cores",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="What if: network.bandwidth=2x and the like; repeatable."),
     ] = None,
-    cost: Annotated[
-        list[str] | None,
-        typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable."),
-    ] = None,
+    mpi: Annotated[
+        str, typer.Option(help="Of a machine file with several libraries, whose ping-pong.")
+    ] = "",
+    collectives: Annotated[str, COLLECTIVES] = "mpich",
+    cost: Annotated[list[str] | None, COST] = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to make.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure on a simulated machine; the run is one like any other, marked as simulated."""
-    from nhalf.cli.run import finish, measured
+    from nhalf.cli.run import finish, given, measured
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
-    from nhalf.simulate import multicast_session
     from nhalf.study.progress import Progress
 
+    if not machine:
+        raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
     changed = change(catalogue.machine(machine), set_ or [])
-    blocks = _blocks(study, changed, ranks, sizes, axis or [])
-    if not multicast_session.is_multicast(blocks):
-        raise InputError(f"{study} is no study of multicasts", "simulate multicast")
-    costs = _pairs(cost or [], "--cost nic_forward=2e-6")
-    prepared = multicast_session.begin(changed, study, blocks, out, costs)
-    outcome = measured(prepared, Progress(quiet or json))
+    options = {**context.params, "given": given(context)}
+    prepare = _multicast if _is_multicast(study) else _messages
+    outcome = measured(prepare(study, changed, options), Progress(quiet or json))
     finish(outcome, json=json, quiet=quiet, report=report, style="")
 
 
-def _blocks(study: str, machine: Machine, ranks: str, sizes: str, axis: list[str]) -> list[Block]:
+def _is_multicast(study: str) -> bool:
+    """Whether a study is one of multicasts, which a program of their own simulates."""
+    from nhalf.simulate import multicast_session
+    from nhalf.study import catalogue
+
+    return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
+
+
+def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
+    """A run of messages of MPI on a machine."""
+    from nhalf.simulate import session
+    from nhalf.simulate.subject import SELECTORS, site_of, smpi_subject
+
+    if options["cost"]:
+        raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
+    if options["collectives"] not in SELECTORS:
+        raise unknown("choice of collectives", options["collectives"], SELECTORS)
+    site = site_of(machine, _most_ranks(options["ranks"]))
+    blocks = _placed_blocks(study, options, site)
+    _check_ranks(machine, blocks, site)
+    subject = smpi_subject(machine, site, options["collectives"], options["mpi"])
+    facts = {
+        "collectives": f"as {options['collectives']} chooses them",
+        "assumed": "; ".join(line.rstrip(".") for line in subject.known.assumed),
+    }
+    return session.begin(subject, study, blocks, options["out"], facts)
+
+
+def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Block]:
+    """The blocks of a study or of the options, in the way of `nhalf run` on as many hosts."""
+    from nhalf.cli._plan import plan_of
+
+    absent: dict[str, Any] = {
+        **dict.fromkeys(("style", "budget", "model", "hosts", "launcher"), ""),
+        **{"transport": "simulated", "launches": 1, "precision": 0.01, "seed": 1},
+        **{"timeout": "600s", "mpi_prefix": None, "host_file": None},
+    }
+    named = options["given"] & {"pattern", "ranks", "sizes", "axis", "placement"}
+    known = {**options, **absent, "mpi": "simulated"}
+    return plan_of(study, known, named, site).blocks
+
+
+def _most_ranks(text: str) -> int:
+    """The largest number of ranks that is written out; 2 where none is."""
+    numbers = [int(word) for word in text.replace(":", ",").split(",") if word.strip().isdecimal()]
+    return max(numbers, default=2)
+
+
+def _check_ranks(machine: Machine, blocks: list[Block], site: Site) -> None:
+    """Raises InputError where a machine does not hold what is asked for."""
+    for block in blocks:
+        most = max(block.ranks, default=0)
+        if most > site.cores:
+            raise InputError(
+                f"{machine.name} has {len(site.hosts)} nodes of {site.cores_per_host} "
+                f"rank{'s' * (site.cores_per_host > 1)}, not {most}",
+                "ask for fewer, or change it: --set network.topology=... or --set node.ranks=...",
+            )
+
+
+def _multicast(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
+    """A run of multicasts."""
+    from nhalf.cli._pairs import pairs
+    from nhalf.simulate import multicast_session
+
+    for name in ("placement", "pattern", "mpi", "collectives"):
+        if name in options["given"]:
+            raise InputError(f"--{name} is not for multicasts", "leave it out")
+    blocks = _multicast_blocks(study, machine, options)
+    costs = pairs(options["cost"] or [], "--cost nic_forward=2e-6")
+    return multicast_session.begin(machine, study, blocks, options["out"], costs)
+
+
+def _multicast_blocks(study: str, machine: Machine, options: dict[str, Any]) -> list[Block]:
     """The blocks of a study, with what the user wants otherwise."""
     import msgspec
 
+    from nhalf.cli._pairs import pairs
     from nhalf.simulate.multicast_session import nodes_of
     from nhalf.study import catalogue
     from nhalf.study.axes import parse_ranks
 
     nodes = nodes_of(machine)
-    axes = _pairs(axis, "--axis group=1,2,4")
+    axes = pairs(options["axis"] or [], "--axis group=1,2,4")
     found = []
     for block in catalogue.study(study, nodes).blocks:
         changes: dict[str, Any] = {"axes": {**block.axes, **axes}}
-        if ranks:
-            changes["ranks"] = parse_ranks(ranks, nodes)
-        if sizes:
-            changes["bytes"] = sizes
+        if "ranks" in options["given"]:
+            changes["ranks"] = parse_ranks(options["ranks"], nodes)
+        if "sizes" in options["given"]:
+            changes["bytes"] = options["sizes"]
         found.append(msgspec.structs.replace(block, **changes))
     return found
-
-
-def _pairs(texts: list[str], example: str) -> dict[str, str]:
-    """Texts of the form name=value by name."""
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise InputError(f"{text!r} is not written as name=value", f"write {example}")
-        pairs[name.strip()] = value.strip()
-    return pairs

@@ -24,10 +24,10 @@ import msgspec
 
 from nhalf.errors import InputError
 from nhalf.exporters import Asked, Exporter, the_machine
-from nhalf.exporters._pieces import Piece, fastest_Bps, pieces
 from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.pieces import Piece, fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,

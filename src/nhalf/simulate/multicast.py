@@ -22,10 +22,11 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.topology import Crossbar, Hypercube, Multistage, Torus, in_words
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.processes import run
-from nhalf.study.subject import Subject, describe
+from nhalf.simulate.simgrid import COMPILERS, REMEDY
+from nhalf.simulate.subject import TRANSPORT, SimulatedMachine
+from nhalf.study.subject import describe
 
 PATTERN = "multicast"
-REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
 LINK_LATENCY_S = 1e-7
 """Of one link, where it was not published: a switch or a node's bypass of that time."""
 COSTS = (
@@ -34,24 +35,6 @@ COSTS = (
 )
 """What `given` may set, as options of the program: seconds, bytes per second."""
 DESCRIBE_TIMEOUT_S = 20.0
-
-
-@dataclass(frozen=True)
-class SimulatedMachine(Subject):
-    """A subject that is a machine of record and no library: its points have the machine's name."""
-
-    machine: str = ""
-    machine_title: str = ""
-
-    @property
-    def mpi(self) -> str:
-        """The machine's name."""
-        return self.machine
-
-    @property
-    def title(self) -> str:
-        """How people call the machine."""
-        return self.machine_title or self.machine
 
 
 @dataclass(frozen=True)
@@ -75,7 +58,7 @@ def multicast_program() -> Path:
     library = ctypes.util.find_library("simgrid")
     if library is None:
         raise MissingError("multicasts are simulated with SimGrid, which is not here", REMEDY)
-    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
             "the simulation of multicasts is compiled here, and there is no C++ compiler",
@@ -106,7 +89,7 @@ def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) 
     options = costs(machine, given).text
     command = [str(multicast_program()), "--options", options]
     return SimulatedMachine(
-        "simulated",
+        TRANSPORT,
         tuple(command),
         describe(command, {}),
         machine=machine.name,

@@ -3,23 +3,15 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
 from nhalf.errors import InputError
 from nhalf.machines.machine import Machine
+from nhalf.simulate import session
 from nhalf.simulate.multicast import PATTERN, costs, multicast_subject
-from nhalf.store.run import Run
-from nhalf.study.environment import environment
-from nhalf.study.plan import Block, Plan
-from nhalf.study.resolve import check_blocks, resolve
-from nhalf.study.session import Prepared, default_folder
-
-TIMEOUT_S = 120.0
-"""How long one point may take: 4096 nodes take seconds."""
+from nhalf.study.plan import Block
+from nhalf.study.session import Prepared
 
 
 def nodes_of(machine: Machine) -> int:
@@ -54,32 +46,6 @@ def begin(
                 f"{machine.name} has {nodes} nodes, one for each rank of a multicast",
                 f"give --ranks {nodes} or less",
             )
-    subject = multicast_subject(machine, given)
-    # What a multicast costs is in the command of the subject, not in the options of a transport.
-    plan = Plan(
-        transports=["simulated"],
-        mpi=[machine.name],
-        blocks=[msgspec.structs.replace(block, launches=1) for block in blocks],
-        launches=1,
-        budget_s=0.0,
-        precision=0.01,
-        options="",
-        seed=1,
-        timeout_s=TIMEOUT_S,
-        study=study,
-    )
-    check_blocks(plan)
-    plan = resolve(plan, [subject])
     known = costs(machine, given)
-    description = {
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {
-            **environment(),
-            "simulated machine": machine.title or machine.name,
-            "costs": known.text,
-            "assumed": "; ".join(known.assumed),
-        },
-        "plan": msgspec.to_builtins(plan),
-        "titles": {subject.key: subject.title},
-    }
-    return Prepared(Run.create(out or default_folder(), description), plan, [subject], {})
+    facts = {"costs": known.text, "assumed": "; ".join(known.assumed)}
+    return session.begin(multicast_subject(machine, given), study, blocks, out, facts)

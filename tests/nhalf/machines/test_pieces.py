@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nhalf.exporters._pieces import PIECES_MAX, Piece, fastest_Bps, pieces
+from nhalf.machines.pieces import PIECES_MAX, Piece, fastest_Bps, pieces
 from nhalf.machines.machine import FittedModel, Segment
 
 

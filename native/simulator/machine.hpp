@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulated machine is told about itself: its wiring, and what messages cost by distance.
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/options.hpp"
+
+namespace nhalf::simulator {
+
+/// A message of n bytes takes send + latency + n/rate + receive; seconds and bytes per second.
+/// `send_s` and `recv_s` keep a processor busy, the rest happens in the network.
+struct Segment {
+  double from_bytes = 0;
+  double latency_s = 0;
+  double rate_Bps = std::numeric_limits<double>::infinity();
+  double send_s = 0;
+  double recv_s = 0;
+};
+
+/// The costs between nodes whose numbers are `apart` apart or more; 0: within a node.
+struct Curve {
+  std::size_t apart = 0;
+  std::vector<Segment> segments;
+
+  [[nodiscard]] const Segment& at(double size_bytes) const {
+    const auto next = std::ranges::upper_bound(segments, size_bytes, {}, &Segment::from_bytes);
+    return next == segments.begin() ? segments.front() : *std::prev(next);
+  }
+};
+
+/// "4,8" as numbers. Throws InputError for anything else.
+template <class Number>
+std::vector<Number> numbers(std::string_view text) {
+  std::vector<Number> found;
+  while (!text.empty()) {
+    const auto cut = std::min(text.find(','), text.size());
+    found.push_back(
+        Options::parse("n=" + std::string(text.substr(0, cut)), ' ').number("n", Number{}));
+    text.remove_prefix(std::min(cut + 1, text.size()));
+  }
+  return found;
+}
+
+/// The whole description, from lines of `key=value` pairs.
+///
+///     topology kind=fat-tree down=16,32 up=1,16 cables=1,1
+///     link bandwidth_Bps=1e9 latency_s=1e-7 nearest=2 duplex=1 adapter_Bps=8e8
+///     node count=512 bandwidth_Bps=4e9
+///     curve apart=0
+///     segment from_bytes=0 latency_s=1e-6 rate_Bps=1e9 send_s=5e-7 recv_s=5e-7
+///
+/// Segments belong to the curve before them; both come in rising order. Curves hold between nodes
+/// that are `nearest` links apart; every further link adds its latency. An `adapter_Bps` of 0 is
+/// none: nothing narrows a node's way into the network. Kinds are star (a link from every node to
+/// one switch), fat-tree and torus.
+struct Machine {
+  Options topology, link, node;
+  std::vector<Curve> curves;
+
+  /// Reads a file. Throws InputError where it cannot be read, or says what is not known.
+  static Machine read(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw InputError("the machine's description cannot be read: " + path);
+    Machine machine;
+    for (std::string line; std::getline(file, line);) machine.add(line);
+    if (machine.curves.empty() || machine.curves.front().segments.empty())
+      throw InputError("the machine's description has no curve: " + path);
+    return machine;
+  }
+
+  [[nodiscard]] const Curve& between(std::size_t apart) const {
+    const auto next = std::ranges::upper_bound(curves, apart, {}, &Curve::apart);
+    return next == curves.begin() ? curves.front() : *std::prev(next);
+  }
+
+ private:
+  void add(const std::string& line) {
+    const auto cut = std::min(line.find(' '), line.size());
+    const auto word = line.substr(0, cut);
+    const auto values = Options::parse(std::string_view(line).substr(cut), ' ');
+    if (word == "topology") topology = values;
+    if (word == "link") link = values;
+    if (word == "node") node = values;
+    if (word == "curve") curves.push_back({values.number("apart", std::size_t{0}), {}});
+    if (word == "segment" && !curves.empty())
+      curves.back().segments.push_back(
+          {values.number("from_bytes", 0.0), values.number("latency_s", 0.0),
+           values.number("rate_Bps", std::numeric_limits<double>::infinity()),
+           values.number("send_s", 0.0), values.number("recv_s", 0.0)});
+  }
+};
+
+}  // namespace nhalf::simulator

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between two ranks by the calls of MPI, one to one.
+#pragma once
+
+#include <mpi.h>
+
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/buffer.hpp"
+#include "core/options.hpp"
+#include "transports/mpi/collectives.hpp"
+
+namespace nhalf {
+
+/// MPI point-to-point calls on MPI_COMM_WORLD. Sizes up to 2^31 - 1 bytes.
+class MpiMessages : public MpiCollectives {
+ public:
+  using Request = MPI_Request;
+
+  void send(int peer, ConstBytes data) {
+    MPI_Send(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+  }
+  void recv(int peer, Bytes data) {
+    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(),
+             MPI_STATUS_IGNORE);
+  }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, tag, in.data(),
+                 static_cast<int>(in.size()), MPI_BYTE, from, tag, world(), MPI_STATUS_IGNORE);
+  }
+  void ssend(int peer, ConstBytes data) {
+    MPI_Ssend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+  }
+  void rsend(int peer, ConstBytes data) {
+    MPI_Rsend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+  }
+  void bsend(int peer, ConstBytes data) {
+    MPI_Bsend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world());
+  }
+  void attach_buffer(std::size_t size_bytes, int messages) {
+    const auto room = (size_bytes + MPI_BSEND_OVERHEAD) * static_cast<std::size_t>(messages);
+    if (room > INT_MAX) throw InputError("messages too large for buffered sends");
+    attached_ = std::make_unique<Buffer>(room);
+    MPI_Buffer_attach(attached_->bytes().data(), static_cast<int>(room));
+  }
+  void detach_buffer() {
+    void* memory = nullptr;
+    int room = 0;
+    MPI_Buffer_detach(&memory, &room);
+    attached_.reset();
+  }
+
+  Request isend(int peer, ConstBytes data) {
+    Request request;
+    MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
+    return request;
+  }
+  Request irecv(int peer, Bytes data) {
+    Request request;
+    MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(), &request);
+    return request;
+  }
+  void wait(Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+  void wait_all(std::span<Request> requests) {
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  std::size_t wait_any(std::span<Request> requests) {
+    int done = MPI_UNDEFINED;
+    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE);
+    return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
+  }
+
+  [[nodiscard]] std::string library() const {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    // Some libraries count the NUL at the end.
+    return {text, strnlen(text, static_cast<std::size_t>(length))};
+  }
+
+  /// Checks that messages of this size can be named in an MPI call.
+  static void check_size(std::size_t size_bytes) {
+    if (size_bytes > INT_MAX)
+      throw InputError("messages above 2147483647 bytes do not fit a call of MPI");
+  }
+
+ protected:
+  using MpiCollectives::MpiCollectives;
+
+  static MPI_Comm world() { return MPI_COMM_WORLD; }
+
+ private:
+  static constexpr int tag = 0;
+
+  std::unique_ptr<Buffer> attached_;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: SMPI
+// Messages of a machine that SimGrid simulates; its virtual clock times them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstring>
+#include <simgrid/s4u.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/alltoall/windowed.hpp"
+#include "core/json.hpp"
+#include "core/options.hpp"
+#include "core/pattern.hpp"
+#include "core/transport.hpp"
+#include "simulator/control.hpp"
+#include "simulator/folded_memory.hpp"
+#include "transports/mpi/messages.hpp"
+
+namespace nhalf {
+
+/// The calls of MPI as SMPI simulates them (A. Degomme et al., "Simulating MPI applications: the
+/// SMPI approach", IEEE TPDS 28, 2017). Ranks are actors of one process; control costs no simulated
+/// time, all read one clock, and what was measured once comes out the same every time.
+class SimulatedTransport : public MpiMessages {
+ public:
+  using MpiMessages::gather;
+  static constexpr TransportInfo info{"simulated", "messages of a simulated machine", {}};
+  static constexpr std::string_view clock_name = "virtual";
+  static constexpr bool exact = true;
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options&, Body body) {
+    MPI_Init(&argc, &argv);
+    {
+      SimulatedTransport transport;
+      try {
+        body(transport);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "probe: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
+      transport.barrier();
+    }
+    MPI_Finalize();
+    return 0;
+  }
+
+  [[nodiscard]] double now_s() const { return simgrid::s4u::Engine::get_clock(); }
+  void idle_until(double clock_s) { simgrid::s4u::this_actor::sleep_until(clock_s); }
+  [[nodiscard]] std::string clock_source() const { return "the simulation"; }
+  [[nodiscard]] double clock_resolution_s() const { return 0; }
+
+  void barrier() { control().barrier(); }
+  void broadcast(Bytes data) { control().broadcast(rank(), data); }
+  bool all(bool mine) { return control().all(rank(), mine); }
+  std::vector<std::string> gather(const std::string& text) {
+    return control().gather(rank(), text);
+  }
+
+  /// Empty blocks are no messages; SMPI's own sends them to everybody.
+  void alltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
+                 PerRank out_counts, PerRank out_offsets) {
+    const auto of = [](PerRank numbers) {
+      return [numbers](int rank) {
+        return static_cast<std::size_t>(numbers[static_cast<std::size_t>(rank)]);
+      };
+    };
+    algorithms::alltoall::windowed(
+        *this, algorithms::alltoall::Blocks{in, of(in_counts), of(in_offsets)},
+        algorithms::alltoall::Blocks{out, of(out_counts), of(out_offsets)});
+  }
+
+  /// The simulated host of this rank.
+  [[nodiscard]] std::string host() const {
+    return simgrid::s4u::this_actor::get_host()->get_name();
+  }
+  /// Where this rank is, as records have it: there are no cores to name.
+  [[nodiscard]] std::string placement() const {
+    return json::Object{}
+        .add("rank", rank())
+        .add("host", host())
+        .add("allowed_cpus", std::vector<int>{})
+        .text();
+  }
+
+ private:
+  SimulatedTransport() : MpiMessages(false) { simulator::FoldedMemory::install(size()); }
+
+  [[nodiscard]] simulator::Control& control() const { return simulator::Control::of(size()); }
+};
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::SimulatedTransport);
