@@ -153,14 +153,15 @@ def _list(*, as_json: bool) -> None:
 
 def _check_only_resume(context: typer.Context) -> None:
     """A run goes on with its own plan; raises InputError when another one was asked for."""
-    given = [
+    others = given(context) - GOES_WITH_RESUME
+    names = [
         parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.opts[0].upper()
         for parameter in context.command.params
-        if parameter.name in given(context) - GOES_WITH_RESUME
+        if parameter.name in others
     ]
-    if given:
+    if names:
         raise InputError(
-            f"a run goes on as it was begun, so --resume does not go with {', '.join(given)}",
+            f"a run goes on as it was begun, so --resume does not go with {', '.join(names)}",
             "begin another run for another plan",
         )
 
