@@ -20,6 +20,7 @@ PLACEMENT = typer.Option(
     help="cores, same-node, other-node or 4x2 (nodes x ranks); several by commas."
 )
 COST = typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable.")
+REPLAY = "Simulate the ping-pongs of a run and compare them with it, size by size."
 COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, impi, mvapich2.")
 
 
@@ -29,7 +30,8 @@ def command(
         str, typer.Argument(help="A study by name (nhalf run --list), or a TOML file of your own.")
     ] = "",
     machine: Annotated[
-        str, typer.Option(help="A machine of record (nhalf machines list), or a machine file.")
+        str,
+        typer.Option(help="A machine of record (nhalf machines list), a machine file or a run."),
     ] = "",
     pattern: Annotated[
         str, typer.Option(help="Patterns, separated by commas; of a study only these.")
@@ -53,6 +55,7 @@ def command(
     ] = "",
     collectives: Annotated[str, COLLECTIVES] = "mpich",
     cost: Annotated[list[str] | None, COST] = None,
+    replay: Annotated[bool, typer.Option("--replay", help=REPLAY)] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to make.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
@@ -60,17 +63,44 @@ def command(
 ) -> None:
     """Measure on a simulated machine; the run is one like any other, marked as simulated."""
     from nhalf.cli.run import finish, given, measured
-    from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.study.progress import Progress
 
     if not machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
-    changed = change(catalogue.machine(machine), set_ or [])
     options = {**context.params, "given": given(context)}
+    if replay:
+        _replay(machine, study, options)
+        return
+    changed = change(_machine(machine), set_ or [])
     prepare = _multicast if _is_multicast(study) else _messages
     outcome = measured(prepare(study, changed, options), Progress(quiet or json))
     finish(outcome, json=json, quiet=quiet, report=report, style="")
+
+
+def _machine(text: str) -> Machine:
+    """A machine by name or file, or that which a run measured."""
+    from nhalf.machines import catalogue
+    from nhalf.simulate.calibrate import calibrated
+    from nhalf.store.run import DESCRIPTION, Run
+
+    is_run = Path(text, DESCRIPTION).is_file()
+    return calibrated(Run.open(Path(text))) if is_run else catalogue.machine(text)
+
+
+def _replay(path: str, study: str, options: dict[str, Any]) -> None:
+    """The ping-pongs of a run beside their simulation."""
+    from nhalf.cli._replay import show
+    from nhalf.simulate.replay import replay
+    from nhalf.store.run import DESCRIPTION, Run
+
+    others = sorted(options["given"] - {"machine", "replay", "mpi", "json"})
+    if study or others:
+        names = ", ".join([study, *others] if study else others)
+        raise InputError(f"--replay does not go with {names}", "leave it out")
+    if not Path(path, DESCRIPTION).is_file():
+        raise InputError(f"{path} is no run", "--replay compares a run with its own simulation")
+    show(replay(Run.open(Path(path)), options["mpi"]), as_json=options["json"])
 
 
 def _is_multicast(study: str) -> bool:

@@ -75,7 +75,9 @@ def site_of(machine: Machine, ranks: int) -> Site:
     return Site(hosts, "", f"simulated: {machine.title or machine.name}")
 
 
-def smpi_subject(machine: Machine, site: Site, selector: str, mpi: str = "") -> SmpiMachine:
+def smpi_subject(
+    machine: Machine, site: Site, selector: str = SELECTORS[0], mpi: str = ""
+) -> SmpiMachine:
     """The machine as a subject; raises MissingError without SimGrid or a compiler."""
     known = describe(machine, mpi, nodes=len(site.hosts))
     program = probe(simgrid())
