@@ -31,7 +31,7 @@ def command(
     ] = "",
     machine: Annotated[
         str,
-        typer.Option(help="A machine of record (nhalf machines list), a machine file or a run."),
+        typer.Option(help="A machine of record (nhalf machines list), a file or a run."),
     ] = "",
     pattern: Annotated[
         str, typer.Option(help="Patterns, separated by commas; of a study only these.")
@@ -120,7 +120,7 @@ def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
     if options["collectives"] not in SELECTORS:
         raise unknown("choice of collectives", options["collectives"], SELECTORS)
-    site = site_of(machine, _most_ranks(options["ranks"]))
+    site = site_of(machine, _most_ranks(options["ranks"]), options["mpi"])
     blocks = _placed_blocks(study, options, site)
     _check_ranks(machine, blocks, site)
     subject = smpi_subject(machine, site, options["collectives"], options["mpi"])

@@ -67,9 +67,9 @@ class SmpiMachine(SimulatedMachine):
         return command, _variables(self.known.text)
 
 
-def site_of(machine: Machine, ranks: int) -> Site:
+def site_of(machine: Machine, ranks: int, mpi: str = "") -> Site:
     """The nodes of a machine as hosts; where their number is not fixed, enough for the ranks."""
-    known = describe(machine, nodes=ranks)
+    known = describe(machine, mpi, nodes=ranks)
     cores = known.ranks_per_node or -(-ranks // known.nodes)
     hosts = tuple(Host(f"node-{number}", cores) for number in range(known.nodes))
     return Site(hosts, "", f"simulated: {machine.title or machine.name}")
