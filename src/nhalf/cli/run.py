@@ -117,15 +117,29 @@ def _prepare(context: typer.Context, study: str) -> Prepared:
     """A run that goes on, or a plan of these options with a directory of its own."""
     from nhalf.cli._allocate import allocate
     from nhalf.cli._plan import host_file, plan_of, site_of
+    from nhalf.store.run import Run
     from nhalf.study import session
 
     options = context.params
+    if options["resume"] is not None and (run := Run.open(options["resume"])).simulation:
+        return _resume_simulation(run, options)
     allocate(options)
     if options["resume"] is not None:
         named = options["hosts"], host_file(options), options["launcher"]
         return session.resume(options["resume"], *named)
     site = site_of(options)
     return session.begin(plan_of(study, options, given(context), site), options["out"], site)
+
+
+def _resume_simulation(run: Run, options: dict[str, Any]) -> Prepared:
+    """A run on a simulated machine that goes on; that machine has hosts of its own."""
+    from nhalf.simulate import session
+
+    for name in ("hosts", "host_file", "launcher"):
+        if options[name]:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is not for simulated machines", "leave it out")
+    return session.resume(run)
 
 
 def given(context: typer.Context) -> set[str]:

@@ -114,21 +114,21 @@ def _is_multicast(study: str) -> bool:
 def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
     """A run of messages of MPI on a machine."""
     from nhalf.simulate import session
-    from nhalf.simulate.subject import SELECTORS, site_of, smpi_subject
+    from nhalf.simulate.subject import SELECTORS, site_of
 
     if options["cost"]:
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
     if options["collectives"] not in SELECTORS:
         raise unknown("choice of collectives", options["collectives"], SELECTORS)
-    site = site_of(machine, _most_ranks(options["ranks"]), options["mpi"])
+    how = session.Simulation(
+        ranks=_most_ranks(options["ranks"]),
+        mpi=options["mpi"],
+        collectives=options["collectives"],
+    )
+    site = site_of(machine, how.ranks, how.mpi)
     blocks = _placed_blocks(study, options, site)
     _check_ranks(machine, blocks, site)
-    subject = smpi_subject(machine, site, options["collectives"], options["mpi"])
-    facts = {
-        "collectives": f"as {options['collectives']} chooses them",
-        "assumed": "; ".join(line.rstrip(".") for line in subject.known.assumed),
-    }
-    return session.begin(subject, study, blocks, options["out"], facts)
+    return session.begin(machine, how, study, blocks, options["out"])
 
 
 def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Block]:

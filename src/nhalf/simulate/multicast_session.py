@@ -9,7 +9,7 @@ from pathlib import Path
 from nhalf.errors import InputError
 from nhalf.machines.machine import Machine
 from nhalf.simulate import session
-from nhalf.simulate.multicast import PATTERN, costs, multicast_subject
+from nhalf.simulate.multicast import PATTERN, costs
 from nhalf.study.plan import Block
 from nhalf.study.session import Prepared
 
@@ -46,6 +46,5 @@ def begin(
                 f"{machine.name} has {nodes} nodes, one for each rank of a multicast",
                 f"give --ranks {nodes} or less",
             )
-    known = costs(machine, given)
-    facts = {"costs": known.text, "assumed": "; ".join(known.assumed)}
-    return session.begin(multicast_subject(machine, given), study, blocks, out, facts)
+    how = session.Simulation(multicast=True, costs=dict(given or {}))
+    return session.begin(machine, how, study, blocks, out)

@@ -4,34 +4,50 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from nhalf.simulate.subject import SimulatedMachine
+from nhalf.errors import InputError
+from nhalf.machines.machine import Machine, read, write
+from nhalf.simulate.multicast import costs, multicast_subject
+from nhalf.simulate.subject import SELECTORS, SimulatedMachine, SmpiMachine, site_of, smpi_subject
 from nhalf.store.run import Run
 from nhalf.study.environment import environment
-from nhalf.study.plan import Block, Plan
+from nhalf.study.plan import Block, Plan, read_plan
 from nhalf.study.resolve import check_blocks, resolve
 from nhalf.study.session import Prepared, default_folder
 
 TIMEOUT_S = 600.0
 """How long one point may take: an exchange among a thousand ranks is a million messages."""
+MACHINE = "machine.toml"
+"""In the run directory: the machine that was simulated, as it was after every change."""
+
+
+class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a machine is simulated; a run keeps it, so that it can go on.
+
+    `ranks` are as many as the machine must hold where its nodes have no number, `mpi` names the
+    library whose ping-pong counts, `collectives` whose choice of algorithms; `costs` are those of
+    multicasts, as text.
+    """
+
+    multicast: bool = False
+    ranks: int = 2
+    mpi: str = ""
+    collectives: str = SELECTORS[0]
+    costs: dict[str, str] = {}
 
 
 def begin(
-    subject: SimulatedMachine,
-    study: str,
-    blocks: list[Block],
-    out: Path | None,
-    facts: Mapping[str, str],
+    machine: Machine, how: Simulation, study: str, blocks: list[Block], out: Path | None
 ) -> Prepared:
     """Check what is asked for and make the run directory.
 
-    The simulator is exact, so there is one launch of each point. `facts` are added to what the
-    report says of the environment. Raises InputError for what cannot be measured.
+    The simulator is exact, so there is one launch of each point. Raises InputError for what cannot
+    be measured, MissingError without the simulator.
     """
+    subject = subject_of(machine, how)
     plan = Plan(
         transports=[subject.transport],
         mpi=[subject.mpi],
@@ -46,10 +62,44 @@ def begin(
     )
     check_blocks(plan)
     plan = resolve(plan, [subject])
+    facts = {"simulated machine": subject.title, **_facts(machine, how, subject)}
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {**environment(), "simulated machine": subject.title, **facts},
+        "environment": {**environment(), **facts},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title},
+        "simulation": msgspec.to_builtins(how),
     }
-    return Prepared(Run.create(out or default_folder(), description), plan, [subject], {})
+    run = Run.create(out or default_folder(), description)
+    write(machine, run.path / MACHINE)
+    return Prepared(run, plan, [subject], {})
+
+
+def resume(run: Run) -> Prepared:
+    """Go on with a run, on the machine that it keeps.
+
+    Raises InputError where run or machine file are damaged, MissingError without the simulator.
+    """
+    try:
+        plan = read_plan(run.plan)
+        how = msgspec.convert(run.simulation, Simulation)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{run.path} has a plan that this nhalf does not know: {error}") from error
+    return Prepared(run, plan, [subject_of(read(run.path / MACHINE), how)], {})
+
+
+def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
+    """What is measured. Raises MissingError without the simulator."""
+    if how.multicast:
+        return multicast_subject(machine, how.costs)
+    return smpi_subject(machine, site_of(machine, how.ranks, how.mpi), how.collectives, how.mpi)
+
+
+def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict[str, str]:
+    """What a report says of the simulation beside the environment."""
+    if isinstance(subject, SmpiMachine):
+        assumed = [line.rstrip(".") for line in subject.known.assumed]
+        chosen = f"as {how.collectives} chooses them"
+        return {"collectives": chosen, "assumed": "; ".join(assumed)}
+    known = costs(machine, how.costs)
+    return {"costs": known.text, "assumed": "; ".join(known.assumed)}

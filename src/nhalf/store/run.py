@@ -34,6 +34,7 @@ class _Description(msgspec.Struct):
     environment: dict[str, Any] = {}
     plan: dict[str, Any] = {}
     titles: dict[str, str] = {}
+    simulation: dict[str, Any] = {}
 
 
 class _Event(msgspec.Struct):
@@ -67,12 +68,16 @@ class _Point(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True)
 class Run:
-    """One run on the disk. `environment`, `plan` and `titles` come from run.json."""
+    """One run on the disk. All but `path` comes from run.json.
+
+    `simulation` says how a simulated machine is simulated; empty for what was measured.
+    """
 
     path: Path
     environment: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
+    simulation: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -122,7 +127,13 @@ class Run:
             description = msgspec.convert(content, _Description)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{file} is damaged: {error}", "measure again") from error
-        return cls(folder.resolve(), description.environment, description.plan, description.titles)
+        return cls(
+            folder.resolve(),
+            description.environment,
+            description.plan,
+            description.titles,
+            description.simulation,
+        )
 
     def journal(self) -> Journal:
         """The journal, open for appending."""
