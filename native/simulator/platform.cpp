@@ -10,10 +10,21 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 
 #include "simulator/machine.hpp"
+
+namespace simgrid::kernel::activity {
+
+/// What is used here of a class of SimGrid whose header is not installed.
+class CommImpl {
+ public:
+  static xbt::signal<void(const CommImpl&)> on_start;
+};
+
+}  // namespace simgrid::kernel::activity
 
 namespace {
 
@@ -153,12 +164,11 @@ class Costs {
     return way_s > 0 ? wanted_s / way_s : 0;
   }
 
-  [[nodiscard]] double bandwidth_factor(double size_bytes, const s4u::Host* from,
-                                        const s4u::Host* to, const Links& way) const {
-    double least_Bps = std::numeric_limits<double>::infinity();
-    for (const auto* link : way) least_Bps = std::min(least_Bps, link->get_bandwidth());
+  /// The most that a message moves, alone on its way; 0 for no bound but the way's own.
+  [[nodiscard]] double rate_Bps(double size_bytes, const s4u::Host* from,
+                                const s4u::Host* to) const {
     const double rate_Bps = segment(size_bytes - envelope_bytes, from, to).rate_Bps;
-    return std::isfinite(least_Bps) && std::isfinite(rate_Bps) ? rate_Bps / least_Bps : 1;
+    return std::isfinite(rate_Bps) ? rate_Bps : 0;
   }
 
   [[nodiscard]] const Segment& segment(double size_bytes, const s4u::Host* from,
@@ -182,15 +192,43 @@ class Costs {
   double latency_s_;
 };
 
+/// Bounds the rate of each message when it starts. SimGrid's own factor of the bandwidth is not
+/// that: it multiplies what links give to all who share them, so that a link, however wide, would
+/// move no more for many messages than for one.
+class Bounds {
+ public:
+  explicit Bounds(simgrid::kernel::resource::NetworkModelIntf& network)
+      : model_(dynamic_cast<simgrid::kernel::resource::Model&>(network)) {
+    simgrid::kernel::activity::CommImpl::on_start.connect(
+        [this](const simgrid::kernel::activity::CommImpl&) { apply(); });
+  }
+
+  /// Of the message that starts next.
+  void set(double rate_Bps) { next_Bps_ = rate_Bps; }
+
+ private:
+  void apply() {
+    auto* started = model_.get_started_action_set();
+    if (next_Bps_ > 0 && !started->empty()) started->back().set_bound(next_Bps_);
+    next_Bps_ = 0;
+  }
+
+  simgrid::kernel::resource::Model& model_;
+  double next_Bps_ = 0;
+};
+
 void set_costs(const s4u::Engine& engine, const std::shared_ptr<const Costs>& costs) {
   auto* network = engine.get_netzone_root()->get_network_model();
   using Zones = std::unordered_set<s4u::NetZone*>;
   network->set_lat_factor_cb(
       [costs](double size_bytes, const s4u::Host* from, const s4u::Host* to, const Links& way,
               const Zones&) { return costs->latency_factor(size_bytes, from, to, way); });
-  network->set_bw_factor_cb(
-      [costs](double size_bytes, const s4u::Host* from, const s4u::Host* to, const Links& way,
-              const Zones&) { return costs->bandwidth_factor(size_bytes, from, to, way); });
+  const auto bounds = std::make_shared<Bounds>(*network);
+  network->set_bw_factor_cb([costs, bounds](double size_bytes, const s4u::Host* from,
+                                            const s4u::Host* to, const Links&, const Zones&) {
+    bounds->set(costs->rate_Bps(size_bytes, from, to));
+    return 1.0;
+  });
   const auto send_s = [costs](std::size_t size_bytes, s4u::Host* from, s4u::Host* to) {
     return costs->segment(static_cast<double>(size_bytes), from, to).send_s;
   };
