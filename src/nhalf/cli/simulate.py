@@ -113,21 +113,25 @@ def _is_multicast(study: str) -> bool:
 
 def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
     """A run of messages of MPI on a machine."""
+    from nhalf.cli._plan import words
     from nhalf.simulate import session
+    from nhalf.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.simulate.subject import SELECTORS, site_of
 
     if options["cost"]:
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
     if options["collectives"] not in SELECTORS:
         raise unknown("choice of collectives", options["collectives"], SELECTORS)
+    placements = words(options["placement"])
     how = session.Simulation(
-        ranks=_most_ranks(options["ranks"]),
+        ranks=ranks_asked(options["ranks"], placements),
         mpi=options["mpi"],
         collectives=options["collectives"],
     )
     site = site_of(machine, how.ranks, how.mpi)
+    check_placements(machine, placements, site)
     blocks = _placed_blocks(study, options, site)
-    _check_ranks(machine, blocks, site)
+    check_room(machine, blocks, site)
     return session.begin(machine, how, study, blocks, options["out"])
 
 
@@ -143,24 +147,6 @@ def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Bloc
     named = options["given"] & {"pattern", "ranks", "sizes", "axis", "placement"}
     known = {**options, **absent, "mpi": "simulated"}
     return plan_of(study, known, named, site).blocks
-
-
-def _most_ranks(text: str) -> int:
-    """The largest number of ranks that is written out; 2 where none is."""
-    numbers = [int(word) for word in text.replace(":", ",").split(",") if word.strip().isdecimal()]
-    return max(numbers, default=2)
-
-
-def _check_ranks(machine: Machine, blocks: list[Block], site: Site) -> None:
-    """Raises InputError where a machine does not hold what is asked for."""
-    for block in blocks:
-        most = max(block.ranks, default=0)
-        if most > site.cores:
-            raise InputError(
-                f"{machine.name} has {len(site.hosts)} nodes of {site.cores_per_host} "
-                f"rank{'s' * (site.cores_per_host > 1)}, not {most}",
-                "ask for fewer, or change it: --set network.topology=... or --set node.ranks=...",
-            )
 
 
 def _multicast(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:

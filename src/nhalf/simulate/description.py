@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nhalf.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
 from nhalf.machines.curve import PINGPONG, is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
@@ -37,14 +38,15 @@ class Description:
     """A machine as the simulator knows it.
 
     `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), `rendezvous_bytes` from which size on a send waits; `assumed` tells in
-    sentences what was not known.
+    many as are asked for), `rendezvous_bytes` from which size on a send waits, `shortest_s` what the
+    shortest message takes; `assumed` tells in sentences what was not known.
     """
 
     text: str
     nodes: int
     ranks_per_node: int
     rendezvous_bytes: int
+    shortest_s: float
     assumed: tuple[str, ...]
 
 
@@ -52,7 +54,7 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     """The description of a machine, of as many `nodes` where its own number is not fixed.
 
     `mpi` names the library whose ping-pong counts where there are several. Raises InputError
-    where there is no ping-pong.
+    where there is no ping-pong, or there are more nodes than NODES_MAX.
     """
     message_curve(machine, mpi)  # it says what is wrong where there is none, or several
     network = _network(machine)
@@ -76,9 +78,16 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     ]
     for apart, model in between:
         lines += _curve(machine, apart, model, link_Bps, rendezvous_bytes, assumed)
+    if topology.nodes > NODES_MAX:
+        raise InputError(
+            f"{machine.name} has {topology.nodes} nodes, and {NODES_MAX} can be simulated at most",
+            "take a smaller one: --set network.topology=...",
+        )
     text = "".join(f"{line}\n" for line in lines)
     unique = tuple(dict.fromkeys(assumed))
-    return Description(text, topology.nodes, node.ranks, rendezvous_bytes, unique)
+    smallest_s = (model.time_s(0) for model in (within, *(model for _, model in between)))
+    shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
+    return Description(text, topology.nodes, node.ranks, rendezvous_bytes, shortest_s, unique)
 
 
 def _network(machine: Machine) -> Network:
