@@ -155,6 +155,7 @@ class OperationSampler {
     const double began_s = transport_.now_s();
     result.verified = is_exact<T> || transport_.all(pattern.verify());
     if (!result.verified) return result;
+    pattern.prepare();
     clock_.refresh();
     if (conditions_.start != Start::barrier) round_.emplace(transport_, clock_);
     if (conditions_.start == Start::rotating) find_chain(pattern);

@@ -121,6 +121,9 @@ class Pattern {
   /// Runs one round and checks what arrived at this rank.
   virtual bool verify() = 0;
 
+  /// Learns what it has to know of this point before it is timed; every rank calls it once.
+  virtual void prepare() {}
+
   /// Seconds that this rank timed itself in the last run, for Timing::inner.
   [[nodiscard]] virtual double timed_s() const { return 0; }
 

@@ -70,6 +70,7 @@ class Sampler {
     const double began_s = transport_.now_s();
     result.verified = is_exact<T> || transport_.all(pattern.verify());
     if (!result.verified) return result;
+    pattern.prepare();
     result.batch_rounds = grow(pattern, info);
     sample(pattern, info, result);
     result.values = pattern.values();

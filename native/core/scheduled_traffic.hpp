@@ -56,9 +56,12 @@ class ScheduledTraffic : public Pattern {
     bool right = true;
     round([](const ScheduledStep& step, Bytes data) { fill(data, step.seed); },
           [&](const ScheduledStep& step, Bytes data) { right = right && holds(data, step.seed); });
+    return right;
+  }
+  /// Learns how long the schedule takes without its pauses.
+  void prepare() override {
     saturated_s_ = without_pauses_s();
     round_s_ = load_percent_ > 0 ? saturated_s_ * 100 / load_percent_ : 0;
-    return right;
   }
 
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return total_bytes_; }

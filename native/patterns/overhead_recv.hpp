@@ -21,16 +21,14 @@ class OverheadRecv : public Pair<T> {
  public:
   OverheadRecv(T& transport, const Case& point) : Pair<T>(transport, point), watch_(transport) {}
 
-  /// Also learns how long the message takes.
-  bool verify() override {
-    const bool right = Pair<T>::verify();
+  /// Learns how long the message takes.
+  void prepare() override {
     std::array<double, trials> round_trips_s;
     for (double& round_trip_s : round_trips_s) {
       run(1);
       round_trip_s = watch_.seconds() + asked_s_;
     }
     wait_s_ = patience * median(round_trips_s);
-    return right;
   }
 
   void run(std::uint64_t rounds) override {

@@ -30,6 +30,9 @@ class FoldedMemory {
                      .real_bytes = total_bytes / static_cast<std::size_t>(ranks)};
   }
 
+  /// The simulation is over: what is still in use ends with the program.
+  static void close() { is_over_ = true; }
+
  private:
   /// Memory that every rank may use once at a time.
   struct Region {
@@ -49,6 +52,7 @@ class FoldedMemory {
     return free->memory;
   }
   static void give_back(std::byte* memory) {
+    if (is_over_) return;
     for (auto& [size_bytes, regions] : regions_)
       for (auto& region : regions)
         if (region.memory == memory) {
@@ -59,6 +63,7 @@ class FoldedMemory {
   }
 
   static inline std::map<std::size_t, std::vector<Region>> regions_;
+  static inline bool is_over_ = false;
 };
 
 }  // namespace nhalf::simulator

@@ -46,6 +46,7 @@ class SimulatedTransport : public MpiMessages {
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
       transport.barrier();
+      simulator::FoldedMemory::close();
     }
     MPI_Finalize();
     return 0;
@@ -61,6 +62,15 @@ class SimulatedTransport : public MpiMessages {
   bool all(bool mine) { return control().all(rank(), mine); }
   std::vector<std::string> gather(const std::string& text) {
     return control().gather(rank(), text);
+  }
+
+  /// One after the other: SMPI looks at all of several requests again when one of them is done.
+  void wait_all(std::span<Request> requests) {
+    for (auto& request : requests) wait(request);
+  }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    Request requests[] = {irecv(from, in), isend(to, out)};
+    wait_all(requests);
   }
 
   /// Empty blocks are no messages; SMPI's own sends them to everybody.

@@ -23,6 +23,10 @@ TRANSPORT = "simulated"
 SELECTORS = ("mpich", "ompi", "impi", "mvapich2")
 """The libraries whose choice of collective algorithms SMPI copies."""
 
+FINEST_S = 1e-12
+SHARE_OF_SHORTEST = 0.01
+RANKS_FEW = 32
+
 
 @dataclass(frozen=True)
 class SimulatedMachine(Subject):
@@ -46,9 +50,18 @@ class SimulatedMachine(Subject):
 class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
-    known: Description = field(default_factory=lambda: Description("", 0, 0, 0, ()))
+    known: Description = field(default_factory=lambda: Description("", 0, 0, 0, 0.0, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
+
+    def precision_s(self, ranks: int) -> float:
+        """Events that are less apart count as one.
+
+        Whenever a message begins or ends, all that share links with it get new rates: among many
+        ranks that is most of the work, and a hundredth of the shortest message makes it one.
+        """
+        coarse_s = SHARE_OF_SHORTEST * self.known.shortest_s
+        return max(FINEST_S, coarse_s if ranks > RANKS_FEW else 0.0)
 
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
@@ -61,6 +74,7 @@ class SmpiMachine(SimulatedMachine):
             "smpi/async-small-thresh": rendezvous,
             "smpi/send-is-detached-thresh": rendezvous,
             "smpi/coll-selector": self.selector,
+            "surf/precision": f"{self.precision_s(ranks):.3g}",
         }
         command = _smpirun(self.command[0], ranks, "".join(f"{host}\n" for host in hosts))
         command += [f"--cfg={name}:{value}" for name, value in settings.items()]
