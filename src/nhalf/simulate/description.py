@@ -38,8 +38,8 @@ class Description:
     """A machine as the simulator knows it.
 
     `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), `rendezvous_bytes` from which size on a send waits, `shortest_s` what the
-    shortest message takes; `assumed` tells in sentences what was not known.
+    many as are asked for), `rendezvous_bytes` from which size on a send waits, `shortest_s` what
+    the shortest message takes; `assumed` tells in sentences what was not known.
     """
 
     text: str
