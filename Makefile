@@ -7,6 +7,8 @@
 MAKEFLAGS += --no-print-directory
 export PYTHON ?=
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Python keeps what it has compiled: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BUILD := build/env

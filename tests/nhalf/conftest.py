@@ -16,7 +16,7 @@ SIZES = [0, *(2**k for k in range(23))]
 LATENCY_S, RATE_BPS = 1e-6, 5e9
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_measurements() -> Callable[..., pl.LazyFrame]:
     """A builder of synthetic measurements: see `build_measurements` for what can be asked."""
     return build_measurements

@@ -32,6 +32,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+FORGET = """if (location.protocol === "file:") { localStorage.clear(); sessionStorage.clear(); }"""
 
 pytestmark = [
     pytest.mark.browser,
@@ -41,11 +42,11 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[webdriver.Chrome]:
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
     options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
@@ -56,7 +57,22 @@ def browser(tmp_path: Path) -> Iterator[webdriver.Chrome]:
 
 
 @pytest.fixture
-def report(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> Path:
+def browser(chromium: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
+    """A tab that knows nothing of the tests before: no page, no storage, no complaint."""
+    empty = chromium.current_window_handle
+    chromium.switch_to.new_window("tab")
+    for kind in ("browser", "performance"):
+        chromium.get_log(kind)
+    yield chromium
+    chromium.execute_script(FORGET)
+    chromium.close()
+    chromium.switch_to.window(empty)
+
+
+@pytest.fixture(scope="module")
+def report(
+    tmp_path_factory: pytest.TempPathFactory, make_measurements: Callable[..., pl.LazyFrame]
+) -> Path:
     patterns = ("pingpong", "pingpong-ssend", "stream")
     measured = make_measurements(
         libraries=("a", "b", "c"),
@@ -69,7 +85,7 @@ def report(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> Pa
     titles = {"a": EVIL, "b": "Open MPI 5.0.11 (wheel)", "c": "Intel MPI 2021.18.1 (wheel)"}
     environment = {"run": {"host": EVIL, "library": "A very long version text, " * 30}}
     data = ReportData(measured, summary, fit_summary(measured, summary), titles, environment)
-    out = tmp_path / "report.html"
+    out = tmp_path_factory.mktemp("report") / "report.html"
     out.write_text(page(data), encoding="utf-8")
     return out
 
