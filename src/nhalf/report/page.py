@@ -26,6 +26,7 @@ from nhalf.panels import _common as common
 from nhalf.plugins import load
 from nhalf.report import themes
 from nhalf.report.overview import Overview, overview
+from nhalf.statistics.summary import EXACT
 from nhalf.units import format_rate, format_size, format_time
 
 HERE = Path(__file__).parent
@@ -79,6 +80,7 @@ def page(data: ReportData) -> str:
         title=_title(data),
         subtitle=_subtitle(data),
         sureness=_sureness(data),
+        simulated=_is_simulated(data),
         lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
         others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
         libraries=[_library(entry, names) for entry in overview(data)],
@@ -137,13 +139,16 @@ def _subtitle(data: ReportData) -> str:
     started = data.measurements.select(pl.col("started_s").min()).collect().item()
     day = ""
     if started is not None and math.isfinite(started):
-        day = f"measured {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
+        how = "simulated" if _is_simulated(data) else "measured"
+        day = f"{how} {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
     patterns = data.summary["pattern"].n_unique()
     libraries = {
         mpi or transport for mpi, transport in data.summary.select("mpi", "transport").iter_rows()
     }
     parts = [
-        _plural(len(libraries), "library", "libraries"),
+        _plural(len(libraries), "machine")
+        if _is_simulated(data)
+        else _plural(len(libraries), "library", "libraries"),
         _plural(patterns, "traffic pattern"),
         _plural(data.summary.height, "point"),
         day,
@@ -151,8 +156,18 @@ def _subtitle(data: ReportData) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _is_simulated(data: ReportData) -> bool:
+    """Whether nothing of it was measured."""
+    return data.summary["transport"].is_in(EXACT).all()
+
+
 def _sureness(data: ReportData) -> list[tuple[str, str]]:
     """The box that says how far the numbers carry: a figure and its words."""
+    if _is_simulated(data):
+        return [
+            ("simulated", "every time is that of a machine that is not here"),
+            ("1", "sample of every point: another would be the same"),
+        ]
     low = int(data.summary["launches"].min() or 0)  # type: ignore[arg-type]
     high = int(data.summary["launches"].max() or 0)  # type: ignore[arg-type]
     half = _typical_half_width(data.summary)

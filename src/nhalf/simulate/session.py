@@ -13,7 +13,7 @@ from nhalf.machines.machine import Machine, read, write
 from nhalf.simulate.multicast import costs, multicast_subject
 from nhalf.simulate.subject import SELECTORS, SimulatedMachine, SmpiMachine, site_of, smpi_subject
 from nhalf.store.run import Run
-from nhalf.study.environment import environment
+from nhalf.study.environment import simulated_environment
 from nhalf.study.plan import Block, Plan, read_plan
 from nhalf.study.resolve import check_blocks, resolve
 from nhalf.study.session import Prepared, default_folder
@@ -65,7 +65,7 @@ def begin(
     facts = {"simulated machine": subject.title, **_facts(machine, how, subject)}
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {**environment(), **facts},
+        "environment": {**simulated_environment(subject.title), **facts},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title},
         "simulation": msgspec.to_builtins(how),

@@ -39,6 +39,15 @@ def environment() -> dict[str, Any]:
     }
 
 
+def simulated_environment(machine: str) -> dict[str, Any]:
+    """What the numbers of a simulation depend on: nothing of this machine, but its programs."""
+    return {
+        "nhalf": __version__,
+        "host": f"{machine} (simulated)",
+        "python": sys.version.split()[0],
+    }
+
+
 def _line(path: str, whole: bool = False) -> str:
     """The first line of a file, '' where it cannot be read."""
     try:
