@@ -82,6 +82,7 @@ TEST_CASE("every rule verifies for 2 to 17 ranks") {
           try {
             Made pattern(t, point("to=" + rule + (ranks % 2 == 0 ? ",load=150" : laws), size));
             const bool right = pattern.verify();
+            pattern.prepare();
             pattern.run(1);
             const auto values = named(pattern.values());
             good += right && values.at("messages") == 128 * values.at("senders") ? 1 : 0;

@@ -226,6 +226,7 @@ TEST_CASE("operations that go on only while they are waited for overlap with not
       if (info.needs != "non-blocking-collectives") continue;
       const auto pattern = make(t, point(1000, "work=1"));
       CHECK(pattern->verify());
+      pattern->prepare();
       const auto values = pattern->values();
       if (t.rank() != 0) continue;
       CAPTURE(info.name);
@@ -245,6 +246,7 @@ TEST_CASE("what a transport does by itself is overlap") {
     Progressing progressing(std::move(t));
     IBarrier<Progressing> pattern(progressing, point(0, "work=1,tests=3"));
     pattern.verify();
+    pattern.prepare();
     progressing.tests = 0;
     pattern.run(2);
     CHECK(progressing.tests == 6);
