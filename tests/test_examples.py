@@ -10,18 +10,18 @@ the text are there when the commands run.
 from __future__ import annotations
 
 import ctypes.util
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_S = 120.0
 TRANSCRIPTS = sorted((ROOT / "examples").glob("*/run.txt"))
 
 
@@ -64,30 +64,17 @@ def matches(expected: list[str], output: list[str]) -> bool:
     return re.fullmatch(expression, said) is not None
 
 
-def say(command: str, folder: Path) -> tuple[int, str]:
+def say(start: Callable[..., Any], command: str) -> tuple[int, str]:
     """Exit code and output of a command, standard error after standard output."""
     words = shlex.split(command)
     assert words[0] == "nhalf", f"only nhalf is called in examples: {command}"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
-        "COLUMNS": "120",
-        "LANG": "C.UTF-8",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "nhalf", *words[1:]],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    return done.returncode, done.stdout + done.stderr
+    started = start(*words[1:], environment={"COLUMNS": "120"})
+    out, err = started.communicate(timeout=TIMEOUT_S)
+    return started.returncode, out + err
 
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
-def test_example(transcript: Path, tmp_path: Path) -> None:
+def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., Any]) -> None:
     text = transcript.read_text(encoding="utf-8")
     steps = parse(text)
     assert steps
@@ -96,7 +83,7 @@ def test_example(transcript: Path, tmp_path: Path) -> None:
     for given in transcript.parent.glob("*.toml"):
         shutil.copy(given, tmp_path)
     for step in steps:
-        exit_code, output = say(step.command, tmp_path)
+        exit_code, output = say(start_nhalf, step.command)
         assert exit_code == step.exit_code, f"$ {step.command}\n{output}"
         assert matches(step.expected, output.splitlines()), f"$ {step.command}\n{output}"
 

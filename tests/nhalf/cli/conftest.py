@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user starts it: in a process of its own."""
+"""The command line as a user starts it: in a process of its own, forked where libraries are."""
 
 from __future__ import annotations
 
@@ -35,8 +35,20 @@ class Ended:
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> Callable[..., Ended]:
-    """Calls nhalf in an empty folder; `environment` is added, `before` runs in the child."""
+def call(tmp_path: Path, start_nhalf: Callable[..., Any]) -> Callable[..., Ended]:
+    """Calls nhalf in an empty folder; `environment` is added."""
+
+    def ask(*words: str | Path, **environment: str) -> Ended:
+        started = start_nhalf(*words, environment=environment)
+        out, err = started.communicate(timeout=TIMEOUT_S)
+        return Ended(started.returncode, out, err)
+
+    return ask
+
+
+@pytest.fixture
+def call_afresh(tmp_path: Path) -> Callable[..., Ended]:
+    """As `call`, in a Python that has imported nothing; `before` runs in the child."""
 
     def start(*words: str | Path, before: Any = None, **environment: str) -> Ended:
         done = subprocess.run(

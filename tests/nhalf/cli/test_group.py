@@ -54,8 +54,8 @@ def test_the_test_above_would_see_it() -> None:
     assert "rich" in heavy_after("machines", "list")
 
 
-def test_help_lists_every_verb_with_what_it_does(call: Call) -> None:
-    ended = call("--help")
+def test_help_lists_every_verb_with_what_it_does(call_afresh: Call) -> None:
+    ended = call_afresh("--help")
     assert (ended.code, ended.err) == (0, "")
     lines = [line.split(maxsplit=1) for line in ended.out.splitlines() if line.startswith("  ")]
     shown = {line[0]: line[1] for line in lines if len(line) > 1}
@@ -66,15 +66,15 @@ def test_help_lists_every_verb_with_what_it_does(call: Call) -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_every_verb_has_help(call: Call, name: str) -> None:
-    ended = call(name, "--help")
+def test_every_verb_has_help(call_afresh: Call, name: str) -> None:
+    ended = call_afresh(name, "--help")
     assert (ended.code, ended.err) == (0, "")
     assert f"nhalf {name}" in ended.out
     assert load_verb(name).name == name
 
 
-def test_the_version_is_the_package_s(call: Call) -> None:
-    assert call("--version").out == f"nhalf {__version__}\n"
+def test_the_version_is_the_package_s(call_afresh: Call) -> None:
+    assert call_afresh("--version").out == f"nhalf {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_the_version_is_the_package_s(call: Call) -> None:
         ([""], "unknown verb"),
         (["--verbose"], "--verbose"),
         (["run", "--patern", "x"], "--patern"),
-        (["show"], "run"),
+        (["show"], "RUN"),
     ],
 )
 def test_a_wrong_word_is_one_clear_line(call: Call, words: list[str], said: str) -> None:
     call(*words).is_error(2, said)
 
 
-def test_without_words_there_is_help(call: Call) -> None:
-    ended = call()
+def test_without_words_there_is_help(call_afresh: Call) -> None:
+    ended = call_afresh()
     assert "Verbs" in ended.out + ended.err
     assert "Traceback" not in ended.err
 
@@ -107,6 +107,6 @@ def test_an_unknown_verb_is_an_input_error() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_any_terminal_can_be_written_to(call: Call, encoding: str) -> None:
-    ended = call("run", "--transport", "nµhalf½", PYTHONIOENCODING=encoding)
+def test_any_terminal_can_be_written_to(call_afresh: Call, encoding: str) -> None:
+    ended = call_afresh("run", "--transport", "nµhalf½", PYTHONIOENCODING=encoding)
     ended.is_error(2, "unknown transport")

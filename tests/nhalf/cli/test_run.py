@@ -350,9 +350,9 @@ def test_a_run_of_version_1_goes_on(call: Call, tmp_path: Path) -> None:
 class TestDisks:
     SIZES = ("--bytes", "0:300:1", "--launches", "1", "--quiet")
 
-    def test_a_file_that_may_not_grow(self, call: Call, tmp_path: Path) -> None:
+    def test_a_file_that_may_not_grow(self, call: Call, call_afresh: Call, tmp_path: Path) -> None:
         """What a full disk or a quota does, for every user: the journal cannot grow further."""
-        ended = call(
+        ended = call_afresh(
             *model("r", *self.SIZES),
             before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
         )

@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,7 +15,7 @@ from typing import Any
 import pytest
 
 MARK = "NHALF_TEST_MARK"
-"""A variable that every process of one run inherits."""
+"""A variable that every process that a run starts inherits."""
 PATIENCE_S = 120.0
 ORPHANS_GONE_S = 10.0
 
@@ -25,22 +23,12 @@ ORPHANS_GONE_S = 10.0
 class Watched:
     """`nhalf run` in a process of its own; every process that it starts carries a mark."""
 
-    def __init__(self, *words: str | Path) -> None:
+    def __init__(self, start: Callable[..., Any], *words: str | Path) -> None:
         self.mark = uuid.uuid4().hex
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "nhalf", *map(str, words)],
-            env={**os.environ, MARK: self.mark},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            # A test run in the background ignores it, and so would its children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-        )
+        self.process = start(*words, session=True, environment={MARK: self.mark})
 
     def processes(self) -> dict[int, str]:
-        """Every process with the mark that is alive: its command line by its number."""
+        """What it started, which has the mark, and is alive: its command line by its number."""
         wanted = f"{MARK}={self.mark}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -82,12 +70,12 @@ class Watched:
 
     def kill(self) -> None:
         """End everything that is left."""
+        self.process.send_signal(signal.SIGKILL)
         for number in self.processes():
             try:
                 os.kill(number, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        self.process.wait()
 
 
 def _parent(number: int) -> int:
@@ -98,12 +86,12 @@ def _parent(number: int) -> int:
 
 
 @pytest.fixture
-def watched() -> Iterator[Callable[..., Watched]]:
+def watched(start_nhalf: Callable[..., Any]) -> Iterator[Callable[..., Watched]]:
     """Starts nhalf with the words given; whatever is left at the end is killed."""
     started: list[Watched] = []
 
     def begin(*words: str | Path) -> Watched:
-        started.append(Watched(*words))
+        started.append(Watched(start_nhalf, *words))
         return started[-1]
 
     yield begin

@@ -28,7 +28,7 @@ LAUNCHES = 3
 SIZES = ("0:2K", "0,8,64,512,4K,32K,256K")
 EVENTS = 20
 """Half of the kills come after one of so many lines of the journal, about as many as there are."""
-START_S = 4.0
+START_S = 2.5
 """The others fall within this time after the start."""
 
 Lines = Callable[[Path], list[dict[str, Any]]]
