@@ -65,8 +65,10 @@ class Platform {
     }
   }
 
-  /// Links on a way that are the nodes' own and no distance.
-  [[nodiscard]] std::size_t own_links() const { return adapter_Bps_ > 0 ? 2 : 0; }
+  /// Links on a way that are the nodes' own and no distance; in a star the adapter is in the link.
+  [[nodiscard]] std::size_t own_links() const {
+    return adapter_Bps_ > 0 && machine_.topology.text("kind") != "star" ? 2 : 0;
+  }
 
  private:
   template <class Number>
@@ -116,7 +118,8 @@ class Platform {
   void star() const {
     auto* zone = s4u::create_star_zone("machine");
     const auto count = machine_.node.number("count", 1UL);
-    for (unsigned long id = 0; id < count; ++id) add_host(zone, id, link_Bps_, latency_s_);
+    const double rate_Bps = adapter_Bps_ > 0 ? std::min(adapter_Bps_, link_Bps_) : link_Bps_;
+    for (unsigned long id = 0; id < count; ++id) add_host(zone, id, rate_Bps, latency_s_);
     zone->seal();
   }
 

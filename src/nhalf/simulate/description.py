@@ -68,16 +68,18 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     node = machine.node or Node(ranks=0)
     memory_Bps = _memory_Bps(node, within, assumed)
     link_Bps = _link_Bps(network, [model for _, model in between], assumed)
+    adapter_Bps = _adapter_Bps(network, node, [model for _, model in between], link_Bps)
     lines = [
         "topology " + _wiring(topology),
         f"link bandwidth_Bps={link_Bps!r} latency_s={network.latency_s or 0.0!r} "
         f"nearest={_nearest(topology)} duplex={int(network.duplex)} "
-        f"adapter_Bps={_adapter_Bps(network, link_Bps)!r}",
+        f"adapter_Bps={adapter_Bps!r}",
         f"node count={topology.nodes} bandwidth_Bps={memory_Bps!r}",
         *_curve(machine, 0, within, memory_Bps, rendezvous_bytes, assumed),
     ]
+    way_Bps = min(link_Bps, adapter_Bps or link_Bps)
     for apart, model in between:
-        lines += _curve(machine, apart, model, link_Bps, rendezvous_bytes, assumed)
+        lines += _curve(machine, apart, model, way_Bps, rendezvous_bytes, assumed)
     if topology.nodes > NODES_MAX:
         raise InputError(
             f"{machine.name} has {topology.nodes} nodes, and {NODES_MAX} can be simulated at most",
@@ -126,10 +128,17 @@ def _curves(machine: Machine, mpi: str) -> tuple[FittedModel, list[tuple[int, Fi
 def _memory_Bps(node: Node, within: FittedModel, assumed: list[str]) -> float:
     if node.memory_Bps is None:
         assumed.append(
-            "Messages within a node do not slow each other down: what its memory moves in all is "
-            "not known."
+            "What the memory of a node moves in all is not known: it moves what its ranks do, each "
+            "as much as in a ping-pong."
         )
-    return max(node.memory_Bps or WIDE, fastest_Bps(within))
+    return max(node.memory_Bps or _ranks_Bps(node, [within]), fastest_Bps(within))
+
+
+def _ranks_Bps(node: Node, models: Sequence[FittedModel]) -> float:
+    """What the ranks of a node send at most: a rank with several messages under way still has one
+    processor, which moves what it does in a ping-pong.
+    """
+    return node.ranks * max(map(fastest_Bps, models)) if node.ranks else WIDE
 
 
 def _link_Bps(network: Network, models: Sequence[FittedModel], assumed: list[str]) -> float:
@@ -139,10 +148,13 @@ def _link_Bps(network: Network, models: Sequence[FittedModel], assumed: list[str
     return max(network.bandwidth_Bps or 0.0, fastest)
 
 
-def _adapter_Bps(network: Network, link_Bps: float) -> float:
-    """The rate of adapters that are narrower than links, 0 for none."""
-    narrow = network.adapter_Bps is not None and network.adapter_Bps < link_Bps
-    return network.adapter_Bps if narrow and network.adapter_Bps else 0.0
+def _adapter_Bps(
+    network: Network, node: Node, models: Sequence[FittedModel], link_Bps: float
+) -> float:
+    """The rate of a node's way into the network where it is narrower than a link, 0 elsewhere."""
+    fastest = max(map(fastest_Bps, models))
+    narrowest_Bps = max(fastest, min(network.adapter_Bps or WIDE, _ranks_Bps(node, models)))
+    return narrowest_Bps if narrowest_Bps < link_Bps else 0.0
 
 
 def _wiring(topology: Topology) -> str:

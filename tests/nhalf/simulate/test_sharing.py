@@ -48,6 +48,19 @@ def machine(memory_Bps: float | None, near_Bps: float, far_Bps: float) -> Machin
     )
 
 
+def simulate(of: Machine, folder: Path, pattern: str, placement: str) -> list[dict[str, Any]]:
+    """The points of a pattern of eight ranks."""
+    file = folder / "machine.toml"
+    write(of, file)
+    command = [sys.executable, "-m", "nhalf", "simulate", "--machine", str(file), "--json"]
+    command += ["--pattern", pattern, "--ranks", "8", "--placement", placement]
+    command += ["--bytes", str(SIZE_BYTES), "--out", str(folder / "run")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    points: list[dict[str, Any]] = msgspec.json.decode(done.stdout)["points"]
+    return points
+
+
 @pytest.fixture
 def rates(tmp_path: Path) -> Rates:
     """Bytes per second of all pairs together, by the number of pairs."""
@@ -58,14 +71,7 @@ def rates(tmp_path: Path) -> Rates:
         pytest.skip(str(error))
 
     def simulated(placement: str, of: Machine) -> dict[int, float]:
-        file = tmp_path / "machine.toml"
-        write(of, file)
-        command = [sys.executable, "-m", "nhalf", "simulate", "--machine", str(file), "--json"]
-        command += ["--pattern", "pairs-bandwidth", "--ranks", "8", "--placement", placement]
-        command += ["--bytes", str(SIZE_BYTES), "--out", str(tmp_path / "run")]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        points = msgspec.json.decode(done.stdout)["points"]
+        points = simulate(of, tmp_path, "pairs-bandwidth", placement)
         return {
             (pairs := int(point["axes"]["pairs"])): pairs * SIZE_BYTES / point["median_s"]
             for point in points
@@ -93,3 +99,12 @@ def test_a_memory_is_filled_before_it_is_shared(rates: Rates) -> None:
 def test_a_link_is_filled_before_it_is_shared(rates: Rates, each_Bps: float) -> None:
     of = machine(None, RATE_Bps, each_Bps)
     assert rates("2x4", of) == expected(LINK * RATE_Bps, each_Bps)
+
+
+@pytest.mark.usefixtures("rates")
+def test_a_rank_moves_no_more_with_several_messages_than_with_one(tmp_path: Path) -> None:
+    two_nodes = machine(None, RATE_Bps, RATE_Bps)
+    network = Network(topology=Crossbar(8), bandwidth_Bps=100 * RATE_Bps)
+    eight = msgspec.structs.replace(two_nodes, node=Node(ranks=1), network=network)
+    (point,) = simulate(eight, tmp_path, "many-to-many", "8x1")
+    assert point["median_s"] == pytest.approx(7 * SIZE_BYTES / RATE_Bps, rel=1e-3)
