@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier Synchronization", International
-// Journal of Parallel Programming 17(1), 1988.
 #pragma once
 
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
 
@@ -19,5 +17,14 @@ void dissemination(T& transport) {
     transport.exchange((rank + distance) % ranks, ConstBytes{}, (rank - distance + ranks) % ranks,
                        Bytes{});
 }
+
+inline constexpr AlgorithmInfo dissemination_info{
+    .name = "dissemination",
+    .what = "in round i every rank tells the rank 2^i further that it has come",
+    .source =
+        "D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, "
+        "International Journal of Parallel Programming 17(1), 1988",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
+    .time_s = [](const LogGP& m, int p, double) -> Seconds { return doublings(p) * m.one_s(0); }};
 
 }  // namespace nhalf::algorithms::barrier

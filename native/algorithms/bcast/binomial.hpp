@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 
@@ -20,5 +20,16 @@ void binomial(T& transport, int root, Bytes data) {
   for (; place + distance < ranks; distance *= 2)
     transport.send((place + distance + root) % ranks, data);
 }
+
+inline constexpr AlgorithmInfo binomial_info{
+    .name = "binomial",
+    .what = "in each stage every rank that has the message sends it to one that has not",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds {
+      return for_powers_of_two(p, doublings(p) * m.one_s(n));
+    }};
 
 }  // namespace nhalf::algorithms::bcast

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "core/algorithm.hpp"
+
+namespace nhalf::algorithms::barrier {
+
+/// Waits for up to four children, 4 i + 1 to 4 i + 4, and then tells the parent (i - 1) / 4.
+template <Transport T>
+void arrive_by_fours(T& transport) {
+  const int rank = transport.rank();
+  const int end = std::min(transport.size(), 4 * rank + 5);
+  for (int child = 4 * rank + 1; child < end; ++child) transport.recv(child, Bytes{});
+  if (rank > 0) transport.send((rank - 1) / 4, ConstBytes{});
+}
+
+/// Arrival up a tree of four children each, wake-up down a tree of two.
+///
+/// 2 (p - 1) messages. At most (ceil(log4(3 p + 1)) - 1) (o_s + L + o_r + 3 max(o_r, g)) to arrive,
+/// and floor(log2 p) (o_s + L + o_r + max(o_s, g)) to wake up.
+template <Transport T>
+void mcs_tree(T& transport) {
+  arrive_by_fours(transport);
+  const int rank = transport.rank();
+  if (rank > 0) transport.recv((rank - 1) / 2, Bytes{});
+  const int end = std::min(transport.size(), 2 * rank + 3);
+  for (int child = 2 * rank + 1; child < end; ++child) transport.send(child, ConstBytes{});
+}
+
+inline constexpr AlgorithmInfo mcs_tree_info{
+    .name = "mcs-tree",
+    .what = "arrival up a tree of four children each, wake-up down a tree of two",
+    .source =
+        "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
+        "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
+    .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); }};
+
+}  // namespace nhalf::algorithms::barrier

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "algorithms/barrier/mcs_tree.hpp"
+#include "algorithms/bcast/binomial.hpp"
+#include "core/algorithm.hpp"
+
+namespace nhalf::algorithms::barrier {
+
+/// Arrival up a tree of four children each, wake-up by a binomial broadcast of nothing.
+///
+/// 2 (p - 1) messages. At most (ceil(log4(3 p + 1)) - 1) (o_s + L + o_r + 3 max(o_r, g)) to arrive,
+/// and ceil(log2 p) (o_s + L + o_r) to wake up, where g <= o_s + L + o_r.
+template <Transport T>
+void mcs_tree_bcast(T& transport) {
+  arrive_by_fours(transport);
+  bcast::binomial(transport, 0, Bytes{});
+}
+
+inline constexpr AlgorithmInfo mcs_tree_bcast_info{
+    .name = "mcs-tree-bcast",
+    .what = "arrival up a tree of four children each, wake-up by a binomial broadcast",
+    .source =
+        "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
+        "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
+    .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); }};
+
+}  // namespace nhalf::algorithms::barrier

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/algorithm.hpp"
+#include "core/parts.hpp"
+
+namespace nhalf::algorithms::bcast {
+
+/// One of the two trees below the root, in which a rank has two children: its ranks lie `first`
+/// places from the root and on.
+struct HalfTree {
+  int first;
+  int ranks;
+};
+
+/// Each part of a half message from the root down its tree; the ranks of the other tree do nothing.
+template <Transport T>
+void down_half_tree(T& transport, int root, HalfTree tree, Bytes half, std::size_t part_bytes) {
+  const int ranks = transport.size();
+  const int place = (transport.rank() - root + ranks) % ranks;
+  const int node = place - tree.first;
+  const auto rank_of = [&](int of) { return (tree.first + of + root) % ranks; };
+  if (tree.ranks == 0 || (place > 0 && (node < 0 || node >= tree.ranks))) return;
+  for_each_part(half, part_bytes, [&](Bytes part) {
+    if (place == 0) return transport.send(rank_of(0), part);
+    transport.recv(node == 0 ? root : rank_of((node - 1) / 2), part);
+    for (int child = 2 * node + 1; child <= 2 * node + 2 && child < tree.ranks; ++child)
+      transport.send(rank_of(child), part);
+  });
+}
+
+/// One half of the message goes down one tree and the other half down another; then each rank
+/// swaps halves with its like in the other tree. Where one tree has a rank more, the root sends to
+/// that one itself.
+///
+/// For a = ceil((p - 1) / 2) and b = floor((p - 1) / 2) ranks in the trees, and halves of m and m'
+/// parts, a m + b m' + 2 b + (a - b) messages. About (m + m' + 2 d) (o_s + BG + L + o_r) for trees
+/// of d levels and parts of B bytes, and one message of half the size.
+template <Duplex T>
+void split_binary(T& transport, int root, Bytes data, std::size_t part_bytes = default_part_bytes) {
+  const int ranks = transport.size();
+  const int place = (transport.rank() - root + ranks) % ranks;
+  const HalfTree left{.first = 1, .ranks = ranks / 2};
+  const HalfTree right{.first = 1 + ranks / 2, .ranks = ranks - 1 - ranks / 2};
+  const auto left_half = data.first(data.size() - data.size() / 2);
+  const auto right_half = data.last(data.size() / 2);
+  down_half_tree(transport, root, left, left_half, part_bytes);
+  down_half_tree(transport, root, right, right_half, part_bytes);
+  const int alone = left.ranks > right.ranks ? left.ranks : 0;
+  if (place == 0) {
+    if (alone > 0) transport.send((alone + root) % ranks, right_half);
+  } else if (place == alone) {
+    transport.recv(root, right_half);
+  } else {
+    const bool is_left = place < right.first;
+    const int like = ((is_left ? place + left.ranks : place - left.ranks) + root) % ranks;
+    transport.exchange(like, is_left ? left_half : right_half, like,
+                       is_left ? right_half : left_half);
+  }
+}
+
+inline constexpr AlgorithmInfo split_binary_info{
+    .name = "split-binary",
+    .what = "two halves down two trees in parts of 8 KiB; then pairs swap halves",
+    .source =
+        "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
+        "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007",
+    .messages = [](int p, std::size_t n) -> std::int64_t {
+      const std::int64_t left = p / 2;
+      const std::int64_t right = p - 1 - left;
+      return left * parts_of(n - n / 2) + right * parts_of(n / 2) + 2 * right + (left - right);
+    }};
+
+}  // namespace nhalf::algorithms::bcast
