@@ -110,7 +110,20 @@ def benchmarks() -> str:
     return "\n".join(links) or "No results are here yet."
 
 
+def gallery(name: str) -> Callable[[], str]:
+    """A table of the gallery."""
+
+    def table() -> str:
+        import gallery_tables
+
+        return gallery_tables.TABLES[name]()
+
+    return table
+
+
+GALLERY = ("errors", "pairs", "barriers", "collectives", "dense", "b-eff", "traffic")
 FILLED: dict[str, Callable[[], str]] = {
+    **{f"gallery-{name}": gallery(f"gallery-{name}") for name in GALLERY},
     "command-reference": command_reference,
     "machines": machines,
     "machine-reference": machines_in_full,

@@ -30,12 +30,12 @@ def write_images(data: ReportData, folder: Path, kind: str) -> list[Path]:
     ]
 
 
-def picture(spec: dict[str, Any], kind: str) -> bytes:
-    """A specification drawn on white at a fixed width."""
+def picture(spec: dict[str, Any], kind: str, pixel_ratio: float = PIXEL_RATIO) -> bytes:
+    """A specification drawn on white at a fixed width; `pixel_ratio` is of PNG only."""
     fixed = {**spec, "background": "#ffffff", "padding": 16}
     if fixed.get("width") == "container":
         fixed["width"] = WIDTH
     config = {**themes.LIGHT, "background": "#ffffff", "font": FONT}
     if kind == "svg":
         return str(vl_convert.vegalite_to_svg(fixed, config=config)).encode()
-    return bytes(vl_convert.vegalite_to_png(fixed, config=config, scale=PIXEL_RATIO))
+    return bytes(vl_convert.vegalite_to_png(fixed, config=config, scale=pixel_ratio))

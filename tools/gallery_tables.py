@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of the gallery: what was simulated (docs/gallery/*.json) beside what was published.
+
+Published numbers come from the machines of record, so none is written down twice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nhalf.cli._machine_list import message_cost
+from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine, PatternModel
+from nhalf.statistics.axes import parse_axes
+from nhalf.units import format_rate, format_size, format_time
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "gallery"
+MACHINES = (
+    *("sp1-mpl", "sp2-mpl", "sp2-ip", "sp2-pvme", "spp1000-pvm", "pentiumpro-ethernet"),
+    *("sci-torus", "gige-pair", "sunfire-link", "sunfire-15k", "myrinet-gm", "poweredge-6650"),
+    *("altix-bx2", "x1-ssp", "x1-msp", "opteron-myrinet", "poweredge-ib"),
+)
+"""In the order of their years."""
+STAGED = ("butterfly", "baseline", "cube")
+"""Permutations of which there is one for each bit."""
+
+Kept = dict[str, Any]
+
+CALLS = "what each call costs its processor is not published, nor what a byte costs it"
+SHARED = (
+    "the library's way is not published; in the simulator the short messages of a rank leave at "
+    "the same time and share its adapter, not one after the other"
+)
+SUMS = "adding up takes no time in the simulator: nothing is known of the processors"
+WHY: dict[tuple[str, str], str] = {
+    ("sp2-mpl", "exchange"): "both directions at once slow each other down in the node; the "
+    "simulated adapter is duplex",
+    ("sunfire-link", "stream"): "with o_s = 3 µs no message can leave every 2 µs: the published "
+    "numbers do not fit together",
+    ("sp1-mpl", "barrier"): "84 µs a step is the time of two messages, in MPICH's barrier of one",
+    (
+        "sp2-mpl",
+        "barrier",
+    ): "84 µs a step is nearly that of two messages, in MPICH's barrier of one",
+    ("sp2-pvme", "barrier"): "1.47 ms are there without any step, 14 times a message: not made of "
+    "messages as ping-pong sends them",
+    ("spp1000-pvm", "barrier in a node"): "39 µs + 0.465 µs p³ is no tree of messages",
+    ("pentiumpro-ethernet", "barrier"): "three ranks take as long as 12 messages one after the "
+    "other: something waits that ping-pong does not meet",
+    ("sunfire-link", "barrier"): "about 1 ms at a latency of 5 µs cannot come from messages",
+    (
+        "sunfire-link",
+        "barrier in a node",
+    ): "2 ranks take less than one message does: flags in shared memory, not messages",
+    ("myrinet-gm", "barrier"): "9.8 µs a step at a latency of 6.2 µs: " + CALLS,
+    ("sp1-mpl", "allreduce"): SUMS,
+    ("sp2-mpl", "allreduce"): SUMS,
+    ("sp1-mpl", "bcast"): SHARED,
+    ("sp2-mpl", "bcast"): SHARED,
+    ("sp2-pvme", "bcast"): "PVMe's broadcast is its one-to-many (one formula for both), the "
+    "simulator's a tree",
+    ("spp1000-pvm", "bcast"): "all ranks read the sender's memory, n/23 whatever their number; the "
+    "simulator sends messages",
+    ("sp1-mpl", "many-to-many"): CALLS,
+    ("sp2-mpl", "many-to-many"): CALLS,
+    ("sp2-pvme", "many-to-many"): "300 + 750 (p − 2) µs: 7 messages' time for each partner, "
+    "which a ping-pong does not show",
+    ("spp1000-pvm", "many-to-many"): "what the memory of the node moves in all is not published",
+    ("sp1-mpl", "many-to-one"): "the published time per byte grows with log₂ p; the simulated "
+    "one is that of one ping-pong after the other",
+    ("sp2-mpl", "many-to-one"): CALLS,
+    ("sp1-mpl", "one-to-many"): CALLS,
+    ("sp2-mpl", "one-to-many"): CALLS,
+    ("sp2-pvme", "one-to-many"): CALLS,
+    ("spp1000-pvm", "one-to-many"): "what the memory of the node moves in all is not published",
+}
+"""By machine and subject: what the simulation does not know."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published time and the simulated one, in seconds, and what was timed."""
+
+    study: str
+    machine: str
+    pattern: str
+    ranks: int
+    size_bytes: int
+    placement: str
+    simulated_s: float
+    published_s: float
+    source: str
+
+    @property
+    def error(self) -> float:
+        """By which part of the published time the simulated one is longer."""
+        return self.simulated_s / self.published_s - 1
+
+
+@cache
+def kept(name: str) -> Kept:
+    """The results of a simulation by its name."""
+    content: Kept = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def names(study: str) -> list[str]:
+    """The simulations of a study whose results are kept."""
+    found = [path.stem for path in FOLDER.glob(f"{study}-*.json")]
+    return sorted(found, key=lambda name: (MACHINES.index(kept(name)["machine"]), name))
+
+
+@cache
+def comparisons(study: str) -> list[Comparison]:
+    """All published times of a study that have a simulated one, in the order of the tables."""
+    found = []
+    for name in names(study):
+        machine = catalogue.machine(kept(name)["machine"])
+        for group in spread(kept(name)["groups"]):
+            published = published_time(machine, group)
+            if published is not None:
+                point = (group["pattern"], group["ranks"], group["bytes"], group["placement"])
+                times = (group["time_s"][0], *published)
+                found.append(Comparison(study, machine.name, *point, *times))
+    return found
+
+
+def spread(groups: Iterable[Kept]) -> Iterator[Kept]:
+    """Of points that were simulated at several placements, the one on most nodes."""
+    chosen: dict[tuple[Any, ...], Kept] = {}
+    for group in groups:
+        key = (group["pattern"], group["ranks"], group["bytes"])
+        if key not in chosen or nodes(group["placement"]) > nodes(chosen[key]["placement"]):
+            chosen[key] = group
+    return iter(chosen.values())
+
+
+def nodes(placement: str) -> int:
+    """How many a placement such as 4x2 takes; 1 for those that are named."""
+    return int(placement.split("x", maxsplit=1)[0]) if "x" in placement else 1
+
+
+def is_one_node(placement: str) -> bool:
+    """Whether a placement is within one node; `other-node` is not."""
+    return nodes(placement) == 1 and placement != "other-node"
+
+
+def where(placement: str) -> str:
+    """A placement in words."""
+    found = 2 if placement == "other-node" else nodes(placement)
+    return f"{found} nodes" if found > 1 else "one node"
+
+
+def published_time(machine: Machine, group: Kept) -> tuple[float, str] | None:
+    """The time of a record and its source: a formula that covers the point, or a single figure."""
+    covering = [
+        model
+        for model in machine.patterns
+        if model.pattern == group["pattern"] and model.covers(group["bytes"], group["ranks"])
+    ]
+    if covering:
+        model = max(covering, key=timed_as_a_whole)
+        return model.time_s(group["bytes"], group["ranks"]), model.source
+    other = "other-node" if is_one_node(group["placement"]) else "same-node"
+    for point in machine.points:
+        same = point.pattern == group["pattern"] and point.ranks == group["ranks"]
+        if not same or point.placement == other:
+            continue
+        if point.time_s is not None and (point.size_bytes or 0) == group["bytes"]:
+            return point.time_s, point.source
+        # A rate without a size is that of the longest message.
+        if point.rate_Bps is not None and point.size_bytes is None and group["bytes"] > 1:
+            return group["bytes"] / point.rate_Bps, point.source
+    return None
+
+
+def timed_as_a_whole(model: PatternModel) -> bool:
+    """Whether a formula is of what a library's call takes, which is what nhalf times."""
+    return "as a whole" in model.what
+
+
+def percent(share: float) -> str:
+    """A relative error in words; as a factor where the published time is several times as long."""
+    if share < -0.9:
+        return f"1/{1 / (1 + share):.0f}"
+    return f"×{1 + share:.1f}" if share > 2 else f"{share:+.0%}".replace("-", "−")
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    lines = [list(head), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def link(machine: str) -> str:
+    """The name of a machine, as a link to its record."""
+    return f"[`{machine}`](machines.md#{machine})"
+
+
+def errors() -> str:
+    """What was published, and how far off the simulation is, by study, machine and pattern."""
+    rows = []
+    for study in ("pair", "barrier", "collectives"):
+        groups: dict[tuple[str, str], list[Comparison]] = {}
+        for each in comparisons(study):
+            groups.setdefault((each.machine, subject(each)), []).append(each)
+        for (machine, words), found in groups.items():
+            worst = max(found, key=lambda each: abs(math.log1p(each.error))).error
+            middle = statistics.median(abs(each.error) for each in found)
+            numbers = (str(len(found)), f"{middle:.0%}", percent(worst))
+            rows.append([link(machine), words, *numbers, WHY[machine, words]])
+    return table(["machine", "of", "figures", "median error", "worst", "why"], rows)
+
+
+def subject(of: Comparison) -> str:
+    """What a comparison is about: barriers within a node apart from others."""
+    within = of.study == "barrier" and is_one_node(of.placement)
+    return f"{of.pattern} in a node" if within else of.pattern
+
+
+def times(study: str) -> str:
+    """Every comparison of a study."""
+    wanted = comparisons(study)
+    sized = any(each.size_bytes for each in wanted)
+    rows = []
+    for each in wanted:
+        size = [format_size(each.size_bytes)] if sized else []
+        compared = (format_time(each.published_s), format_time(each.simulated_s))
+        point = (link(each.machine), each.pattern, str(each.ranks), *size, where(each.placement))
+        rows.append([*point, *compared, percent(each.error)])
+    head = ["machine", "pattern", "ranks", *(["size"] if sized else []), "on"]
+    return table([*head, "published", "simulated", "error"], rows)
+
+
+def dense() -> str:
+    """What a process gets in the phases of the dense patterns, beside the best ping-pong."""
+    rows = []
+    for name in names("dense"):
+        content = kept(name)
+        machine = catalogue.machine(content["machine"])
+        alone_Bps = message_cost(machine)[1]
+        for group in content["groups"]:
+            rates = dict(phases(group))
+            low = min(rates, key=lambda phase: (rates[phase], phase))
+            middle_Bps = statistics.median(rates.values())
+            rows.append(
+                [
+                    *(link(machine.name), str(group["ranks"]), group["pattern"]),
+                    *(format_rate(rates[1]), format_rate(middle_Bps)),
+                    *(f"{format_rate(rates[low])} ({low})", f"{middle_Bps / alone_Bps:.2f}"),
+                ]
+            )
+    head = ["machine", "ranks", "pattern", "first phase", "median phase", "lowest (phase)"]
+    return table([*head, "median over ping-pong"], rows)
+
+
+def phases(group: Kept) -> list[tuple[int, float]]:
+    """By phase the bytes that a process sends per second, until the slowest is done."""
+    found = [
+        (int(parse_axes(axes)["phase"]), group["bytes"] / time_s)
+        for axes, time_s in zip(group["axes"], group["time_s"], strict=True)
+    ]
+    return sorted(found)
+
+
+def b_eff() -> str:
+    """The effective bandwidth of all machines."""
+    rows = []
+    for name in names("b_eff"):
+        content = kept(name)
+        (row,) = content["results"]["b_eff"]
+        machine = catalogue.machine(content["machine"])
+        alone_Bps = message_cost(machine)[1]
+        each_Bps = row["b_eff_per_process_Bps"]
+        rows.append(
+            [
+                *(link(machine.name), f"{row['ranks']} ({row['placement'].replace('x', ' × ')})"),
+                *(format_rate(row["b_eff_Bps"]), format_rate(each_Bps)),
+                *(format_rate(row["at_longest_per_process_Bps"]), f"{row['random_ratio']:.2f}"),
+                *(f"{each_Bps / alone_Bps:.2f}", "not found"),
+            ]
+        )
+    head = ["machine", "ranks (nodes × ranks)", "b_eff", "per process", "per process at 4 MiB"]
+    head += ["random / rings", "per process over ping-pong", "published b_eff"]
+    return table(head, rows)
+
+
+def traffic() -> str:
+    """What goes through where nobody pauses, by where messages go."""
+    rows = []
+    for name in names("traffic"):
+        machine = kept(name)["machine"]
+        for row in kept(name)["results"]["traffic"]:
+            bit = int(row["distance"]).bit_length() - 1
+            rule = f"{row['to']}, bit {bit}" if row["to"] in STAGED else row["to"]
+            found_Bps = row["saturated_Bps"]
+            rates = (format_rate(found_Bps), format_rate(found_Bps / row["senders"]))
+            rows.append([link(machine), str(row["ranks"]), rule, str(row["senders"]), *rates])
+    head = ["machine", "ranks", "to", "senders", "all together", "per sender"]
+    return table(head, rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "gallery-errors": errors,
+    "gallery-pairs": lambda: times("pair"),
+    "gallery-barriers": lambda: times("barrier"),
+    "gallery-collectives": lambda: times("collectives"),
+    "gallery-dense": dense,
+    "gallery-b-eff": b_eff,
+    "gallery-traffic": traffic,
+}
+"""By their marks in docs/gallery.md."""
