@@ -136,8 +136,7 @@ class OperationSampler {
   static constexpr double untimed_weight = 0.25;
   /// Clocks that may be wrong by more than this share of a time are worth an advice.
   static constexpr double unsure_share = 0.5;
-  /// The first operation may set something up.
-  static constexpr int warm_ups = is_exact<T> ? 1 : 2;
+  static constexpr int warm_ups_usual = 2;
   static constexpr std::size_t few = 5;
 
   OperationSampler(T& transport, const ClockQuality& quality, const Effort& effort,
@@ -194,6 +193,7 @@ class OperationSampler {
     OperationSamples good, late;
     const double began_s = transport_.now_s();
     double timed_s = 0;
+    const int warm_ups = this->warm_ups();
     for (int turn = 0; result.stop == Stop::none; ++turn) {
       const auto everyone = operate(pattern, turn >= warm_ups);
       Verdict verdict;
@@ -213,6 +213,15 @@ class OperationSampler {
       result.stop = verdict.stop;
     }
     if (transport_.rank() == 0) report(good, late, result);
+  }
+
+  /// Operations before the first that counts: caches are cold, and it may set something up.
+  [[nodiscard]] int warm_ups() const {
+    if constexpr (requires { transport_.sets_up(); }) {
+      return transport_.sets_up() ? 1 : 0;
+    } else {
+      return warm_ups_usual;
+    }
   }
 
   /// Late samples do not count, but a point whose every start is late ends, too.

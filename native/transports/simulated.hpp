@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <xbt/config.hpp>
 
 #include "algorithms/alltoall/windowed.hpp"
 #include "core/json.hpp"
@@ -57,6 +58,12 @@ class SimulatedTransport : public MpiMessages {
   [[nodiscard]] std::string clock_source() const { return "the simulation"; }
   [[nodiscard]] double clock_resolution_s() const { return 0; }
 
+  /// Whether the first collective operation of a communicator may look for hosts that ranks share,
+  /// by messages that it is charged with: MPICH's selection in SMPI has no such algorithm.
+  [[nodiscard]] bool sets_up() const {
+    return simgrid::config::get_value<std::string>("smpi/coll-selector") != "mpich";
+  }
+
   void barrier() { control().barrier(); }
   void broadcast(Bytes data) { control().broadcast(rank(), data); }
   bool all(bool mine) { return control().all(rank(), mine); }
@@ -86,6 +93,13 @@ class SimulatedTransport : public MpiMessages {
         algorithms::alltoall::Blocks{out, of(out_counts), of(out_offsets)});
   }
 
+  /// Each rank tells all others that it is there: SMPI's own lets a rank go as soon as rank 0 has
+  /// come.
+  CollectiveRequest ibarrier() {
+    presence_.resize(static_cast<std::size_t>(size()) + 1);
+    return iallgather(ConstBytes(presence_).first(1), Bytes(presence_).subspan(1));
+  }
+
   /// The simulated host of this rank.
   [[nodiscard]] std::string host() const {
     return simgrid::s4u::this_actor::get_host()->get_name();
@@ -100,6 +114,9 @@ class SimulatedTransport : public MpiMessages {
   }
 
  private:
+  /// A byte of each rank, and before them this rank's.
+  std::vector<std::byte> presence_;
+
   SimulatedTransport() : MpiMessages(false) { simulator::FoldedMemory::install(size()); }
 
   [[nodiscard]] simulator::Control& control() const { return simulator::Control::of(size()); }
