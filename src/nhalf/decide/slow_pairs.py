@@ -28,7 +28,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import bdtr, gammaincinv, ndtr, ndtri
 
 from nhalf.statistics.intervals import Floats, Interval, launch_interval
@@ -256,6 +255,8 @@ def _quantile(tests: int, launches: int, degrees: int) -> float:
     freedom: the mean of Q(t s)^launches over s, with degrees s^2 distributed as chi square. It is
     not that of Student, as all launches share one s.
     """
+    from scipy.optimize import brentq  # a large package, which all that shows runs would import
+
     edges = 1 / (1 + np.exp(-np.linspace(-30, 30, 1201)))
     middles = (edges[1:] + edges[:-1]) / 2
     scale = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
