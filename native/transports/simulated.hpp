@@ -95,7 +95,7 @@ class SimulatedTransport : public MpiMessages {
 
   /// Each rank tells all others that it is there: SMPI's own lets a rank go as soon as rank 0 has
   /// come.
-  CollectiveRequest ibarrier() {
+  CollectiveRequest isynchronise() {
     presence_.resize(static_cast<std::size_t>(size()) + 1);
     return iallgather(ConstBytes(presence_).first(1), Bytes(presence_).subspan(1));
   }

@@ -21,7 +21,7 @@ PLACEMENT = typer.Option(
 )
 COST = typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable.")
 REPLAY = "Simulate the ping-pongs of a run and compare them with it, size by size."
-COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, impi, mvapich2.")
+COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, mvapich2.")
 
 
 def command(

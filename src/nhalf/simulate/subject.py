@@ -20,8 +20,9 @@ from nhalf.study.subject import Subject
 from nhalf.study.subject import describe as described
 
 TRANSPORT = "simulated"
-SELECTORS = ("mpich", "ompi", "impi", "mvapich2")
-"""The libraries whose choice of collective algorithms SMPI copies."""
+SELECTORS = ("mpich", "ompi", "mvapich2")
+"""The libraries whose choice of collective algorithms SMPI copies. Not impi: with SimGrid 3.32 its
+allreduce of 70 kB between two ranks ends the simulation (MPI_ERR_TRUNCATE)."""
 
 FINEST_S = 1e-12
 SHARE_OF_SHORTEST = 0.01
