@@ -48,6 +48,7 @@ def examine(found: Discovery) -> Iterator[Finding]:
     yield load()
     yield from memory_between_ranks()
     yield from disks()
+    yield simulator()
     if not found.libraries:
         yield Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
     for library in found.libraries:
@@ -88,6 +89,17 @@ def compiler(libraries: Sequence[Library]) -> Finding:
         return Finding("compiler", GOOD, "none, and no library here needs one")
     remedy = "install g++ 10 or newer"
     return Finding("compiler", DOUBT, f"none, but needed for {', '.join(needing)}", remedy)
+
+
+def simulator() -> Finding:
+    """SimGrid, which only simulations of other machines need."""
+    from nhalf.simulate.simgrid import simgrid
+
+    try:
+        parts = simgrid()
+    except NhalfError as error:
+        return Finding("simulator", GOOD, f"none: {error.message}; {error.remedy}")
+    return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
