@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gallery of the documentation says what its kept results say, and these come out again."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import docs_hooks
+import gallery
+import gallery_tables
+from nhalf.errors import MissingError
+from nhalf.machines import catalogue
+from nhalf.simulate.simgrid import platform, probe, simgrid
+from nhalf.units import format_rate, format_time
+
+PAGE = gallery.ROOT / "docs" / "gallery.md"
+FILES = sorted(gallery.FOLDER.glob("*.json"))
+SHORT = "barrier-myrinet-gm"
+"""Simulated in less than a second."""
+
+
+def filled() -> str:
+    return docs_hooks.fill(PAGE.read_text(encoding="utf-8"))
+
+
+def test_every_simulation_has_its_results_and_every_result_its_simulation() -> None:
+    expected = {each.name: ["nhalf", *each.words] for each in gallery.simulations()}
+    found = {file.stem: json.loads(file.read_text())["command"] for file in FILES}
+    assert found == expected
+
+
+def test_b_eff_is_there_for_every_machine_of_record() -> None:
+    found = {gallery_tables.kept(name)["machine"] for name in gallery_tables.names("b_eff")}
+    assert found == set(catalogue.names()) == set(gallery_tables.MACHINES)
+
+
+def test_every_table_is_on_the_page() -> None:
+    marks = re.findall(r"<!-- nhalf:(gallery-[\w-]+) -->", PAGE.read_text(encoding="utf-8"))
+    assert sorted(marks) == sorted(gallery_tables.TABLES)
+
+
+@pytest.mark.parametrize("study", ["pair", "barrier", "collectives"])
+def test_the_page_shows_each_kept_time_and_its_error(study: str) -> None:
+    lines = filled().split("\n")
+    compared = gallery_tables.comparisons(study)
+    assert compared
+    for each in compared:
+        error = gallery_tables.percent((each.simulated_s - each.published_s) / each.published_s)
+        ends = f"{format_time(each.published_s)} | {format_time(each.simulated_s)} | {error} |"
+        starts = f"| [`{each.machine}`](machines.md#{each.machine}) | {each.pattern} | {each.ranks}"
+        assert any(line.startswith(starts) and line.endswith(ends) for line in lines), each
+
+
+def test_known_errors() -> None:
+    """By hand: 84 us log2 p of the SP1 against a message of 43 us a step; 1156.05 us of Qian."""
+    errors = {
+        (each.machine, each.ranks, each.placement): each.error
+        for each in gallery_tables.comparisons("barrier")
+    }
+    assert errors["sp1-mpl", 32, "32x1"] == pytest.approx(43 / 84 - 1, rel=1e-6)
+    link = json.loads((gallery.FOLDER / "barrier-sunfire-link.json").read_text())
+    (four_s,) = [g["time_s"][0] for g in link["groups"] if g["placement"] == "4x1"]
+    assert errors["sunfire-link", 4, "4x1"] == pytest.approx(four_s / 1156.05e-6 - 1)
+
+
+def test_percent() -> None:
+    assert gallery_tables.percent(-0.495) == "−50%"
+    assert gallery_tables.percent(0.0) == "+0%"
+    assert gallery_tables.percent(3.7) == "×4.7"
+    assert gallery_tables.percent(-0.95) == "1/20"
+
+
+def test_rates_of_b_eff_and_of_dense_patterns_are_on_the_page() -> None:
+    text = filled()
+    for name in gallery_tables.names("b_eff"):
+        (row,) = gallery_tables.kept(name)["results"]["b_eff"]
+        assert not row["missing"]
+        assert f"| {format_rate(row['b_eff_Bps'])} |" in text
+    for name in gallery_tables.names("dense"):
+        for group in gallery_tables.kept(name)["groups"]:
+            lowest_Bps = group["bytes"] / max(group["time_s"])
+            assert f"| {format_rate(lowest_Bps)} (" in text
+
+
+def test_pictures_are_there_and_small() -> None:
+    for name in re.findall(r"\]\(gallery/([\w-]+\.png)\)", PAGE.read_text(encoding="utf-8")):
+        size_bytes = (gallery.FOLDER / name).stat().st_size
+        assert 10_000 < size_bytes < 150_000, name
+
+
+def test_a_kept_result_comes_out_again_digit_by_digit(tmp_path: Path) -> None:
+    try:
+        probe(simgrid())
+        platform(simgrid())
+    except MissingError as error:
+        pytest.skip(str(error))
+    (chosen,) = [each for each in gallery.simulations() if each.name == SHORT]
+    texts = [
+        gallery.text(gallery.kept(chosen, gallery.simulated(chosen, tmp_path / run)))
+        for run in ("first", "second")
+    ]
+    assert texts[0] == texts[1] == (gallery.FOLDER / f"{SHORT}.json").read_text(encoding="utf-8")
