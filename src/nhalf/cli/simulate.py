@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from nhalf.study.session import Prepared
     from nhalf.study.site import Site
 
+B_EFF_LENGTHS = "b_eff:4M"
+"""The longest of a process with 512 MiB, as machines of the record had."""
 PLACEMENT = typer.Option(
     help="cores, same-node, other-node or 4x2 (nodes x ranks); several by commas."
 )
@@ -137,7 +139,10 @@ def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared
 
 def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Block]:
     """The blocks of a study or of the options, in the way of `nhalf run` on as many hosts."""
+    import msgspec
+
     from nhalf.cli._plan import plan_of
+    from nhalf.study.sizes import B_EFF
 
     absent: dict[str, Any] = {
         **dict.fromkeys(("style", "budget", "model", "hosts", "launcher"), ""),
@@ -146,7 +151,12 @@ def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Bloc
     }
     named = options["given"] & {"pattern", "ranks", "sizes", "axis", "placement"}
     known = {**options, **absent, "mpi": "simulated"}
-    return plan_of(study, known, named, site).blocks
+    blocks = plan_of(study, known, named, site).blocks
+    # The memory of a process, of which the longest length is a share, is not that of this machine.
+    return [
+        msgspec.structs.replace(block, bytes=B_EFF_LENGTHS) if block.bytes == B_EFF else block
+        for block in blocks
+    ]
 
 
 def _multicast(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
