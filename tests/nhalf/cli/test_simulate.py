@@ -12,6 +12,7 @@ import pytest
 
 from nhalf.errors import MissingError
 from nhalf.simulate.multicast import multicast_program
+from nhalf.simulate.simgrid import platform, probe, simgrid
 
 Call = Callable[..., Any]
 
@@ -100,3 +101,89 @@ class TestMulticast:
 )
 def test_what_is_wrong_without_any_simulator(call: Call, words: list[str], reason: str) -> None:
     call("simulate", *words).is_error(2, reason)
+
+
+@pytest.fixture(scope="module")
+def messages() -> None:
+    try:
+        probe(simgrid())
+        platform(simgrid())
+    except MissingError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("messages")
+class TestMessages:
+    def test_a_run_is_one_like_any_other(self, call: Call, tmp_path: Path) -> None:
+        words = [
+            "simulate",
+            "--machine",
+            "sp2-mpl",
+            "--bytes",
+            "0,1K",
+            "--pattern",
+            "pingpong,bcast",
+        ]
+        words += ["--ranks", "2,3", "--set", "network.latency=2x", "--collectives", "ompi"]
+        done = call(*words, "--out", "run", "--json")
+        assert (done.code, done.err) == (0, "")
+        answer = json.loads(done.out)
+        assert {"run", "points", "results", "unresolved", "notes"} == answer.keys()
+        assert len(answer["points"]) == 2 * 2 * 2
+        for point in answer["points"]:
+            assert point["transport"] == "simulated"
+            assert point["mpi"].startswith("sp2-mpl")
+            assert (point["launches"], point["samples"], point["verified"]) == (1, 1, True)
+        again = call(*words, "--out", "again", "--json")
+        assert json.loads(again.out)["points"] == answer["points"]
+        self.goes_on(call, tmp_path / "run", answer["points"])
+
+    def goes_on(self, call: Call, run: Path, points: list[dict[str, Any]]) -> None:
+        """As if it had been killed before the last point."""
+        (run / "measurements.parquet").unlink()
+        journal = run / "journal.jsonl"
+        events = [json.loads(line) for line in journal.read_text().splitlines()]
+        last = max(place for place, one in enumerate(events) if one["event"] == "point")
+        journal.write_text("".join(f"{json.dumps(one)}\n" for one in events[:last]))
+        done = call("run", "--resume", run, "--json")
+        assert (done.code, done.err) == (0, "")
+        resumed = json.loads(done.out)["points"]
+        assert [one["median_s"] for one in resumed] == pytest.approx(
+            [one["median_s"] for one in points], rel=1e-9
+        )
+        call("run", "--resume", run, "--hosts", "a").is_error(2, "--hosts is not for simulated")
+
+    def test_studies_and_layouts(self, call: Call) -> None:
+        done = call("simulate", "beff", "--machine", "poweredge-6650", "--ranks", "3", "--json")
+        assert (done.code, done.err) == (0, "")
+        assert "b_eff" in json.loads(done.out)["results"]
+        words = ["simulate", "--machine", "sp2-mpl", "--placement", "4x1", "--bytes", "8"]
+        done = call(*words, "--pattern", "exchange", "--json")
+        assert [one["ranks"] for one in json.loads(done.out)["points"]] == [4], done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        ([], 2, "which machine?"),
+        (["--machine", "nowhere"], 2, "unknown machine"),
+        (["--machine", "altix-bx2", "--ranks", "5000"], 2, "256 nodes of 2 ranks, not 5000"),
+        (["--machine", "altix-bx2", "--ranks", "-1"], 2, "'-1'"),
+        (["--machine", "altix-bx2", "--bytes", "-3"], 2, "'-3'"),
+        (["--machine", "altix-bx2", "--placement", "nowhere"], 2, "unknown placement"),
+        (["--machine", "altix-bx2", "--placement", "2x9"], 2, "a node of altix-bx2 holds 2"),
+        (["--machine", "sunfire-15k", "--placement", "other-node"], 2, "1 node, and other-node"),
+        (["--machine", "altix-bx2", "--collectives", "impi"], 2, "unknown choice of collectives"),
+        (["--machine", "altix-bx2", "--cost", "o_s=1"], 2, "--cost is for multicasts"),
+        (["--machine", "altix-bx2", "--set", "network.topology=dragonfly:4"], 2, "dragonfly"),
+        (["--machine", "altix-bx2", "--set", "network.topology=torus:0"], 2, "torus:0"),
+    ],
+)
+def test_what_cannot_be_simulated(call: Call, words: list[str], code: int, reason: str) -> None:
+    call("simulate", *words).is_error(code, reason)
+
+
+def test_without_the_simulator_the_remedy_is_named(call: Call, tmp_path: Path) -> None:
+    done = call("simulate", "--machine", "altix-bx2", "--bytes", "0", PATH=str(tmp_path))
+    done.is_error(3, "SimGrid", "apt-get install libsimgrid-dev")
+    assert not (tmp_path / "runs").exists()

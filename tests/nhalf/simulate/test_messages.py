@@ -159,6 +159,7 @@ def test_operations_give_the_right_data(ask: Ask, ranks: int) -> None:
         f"pattern={name} bytes={0 if name.endswith('barrier') else 1000}" for name in OPERATIONS
     ]
     lines += [f"pattern={name} bytes=1000 axis.place=in" for name in in_place]
+    lines += [f"pattern={name} bytes=0" for name in OPERATIONS]
     lines += [f"pattern={name} bytes=8 axis.call=first" for name in ("bcast", "allreduce")]
     for line, record in zip(
         lines, ask(machine, lines, ranks=ranks, collectives=collectives), strict=True
