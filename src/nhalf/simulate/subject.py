@@ -24,6 +24,8 @@ SELECTORS = ("mpich", "ompi", "mvapich2")
 """The libraries whose choice of collective algorithms SMPI copies. Not impi: with SimGrid 3.32 its
 allreduce of 70 kB between two ranks ends the simulation (MPI_ERR_TRUNCATE)."""
 
+TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
+"""SMPI takes and gives back memory with every message: kept at hand, that is a tenth faster."""
 FINEST_S = 1e-12
 SHARE_OF_SHORTEST = 0.01
 RANKS_FEW = 32
@@ -121,7 +123,7 @@ def _smpirun(program: str, ranks: int, hosts: str) -> list[str]:
 
 
 def _variables(description: str) -> dict[str, str]:
-    return {"NHALF_MACHINE": str(_kept("machine", description))}
+    return {"NHALF_MACHINE": str(_kept("machine", description)), "GLIBC_TUNABLES": TUNABLES}
 
 
 def _kept(name: str, text: str) -> Path:
