@@ -36,13 +36,15 @@ using Seconds = std::optional<double>;
 ///
 /// Both formulas take the number of ranks and n: the bytes of the message (bcast), of the vector
 /// (reduce, allreduce, scan) or of one block (all others). `messages` counts those of all ranks.
-/// `time_s` is from a common start to the last end, for 2 ranks or more, with g <= o_s + L + o_r.
+/// `time_s` is from a common start to the last end, for 2 ranks or more, with g <= o_s + L + o_r;
+/// `time_at_most_s` is a bound on it for those that have no closed formula.
 struct AlgorithmInfo {
   std::string_view name;
   std::string_view what;
   std::string_view source;
   std::int64_t (*messages)(int ranks, std::size_t size_bytes);
   Seconds (*time_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
+  Seconds (*time_at_most_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
 };
 
 /// The number of doublings from 1 to at least p: ceil(log2 p).

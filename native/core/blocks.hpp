@@ -45,4 +45,12 @@ class Scratch {
   Buffer buffer_{0};
 };
 
+/// The same data outside of `out`, where the two would be in one place.
+inline ConstBytes apart(Scratch& scratch, ConstBytes in, Bytes out) {
+  if (in.data() != out.data()) return in;
+  const auto copy = scratch.bytes(in.size());
+  place(in, copy);
+  return copy;
+}
+
 }  // namespace nhalf

@@ -42,12 +42,7 @@ class MessageCollectives {
   }
   void allgather(ConstBytes in, Bytes out) { algorithms::allgather::ring(self(), in, out); }
   void alltoall(ConstBytes in, Bytes out) {
-    const std::size_t block_bytes = in.size() / static_cast<std::size_t>(self().size());
-    const auto size = [=](int) { return block_bytes; };
-    const auto offset = [=](int rank) { return static_cast<std::size_t>(rank) * block_bytes; };
-    algorithms::alltoall::windowed(self(),
-                                   algorithms::alltoall::Blocks{apart(in, out), size, offset},
-                                   algorithms::alltoall::Blocks{out, size, offset});
+    algorithms::alltoall::windowed(self(), scratch_, in, out);
   }
   void alltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
                  PerRank out_counts, PerRank out_offsets) {
@@ -57,7 +52,8 @@ class MessageCollectives {
       };
     };
     algorithms::alltoall::windowed(
-        self(), algorithms::alltoall::Blocks{apart(in, out), of(in_counts), of(in_offsets)},
+        self(),
+        algorithms::alltoall::Blocks{apart(scratch_, in, out), of(in_counts), of(in_offsets)},
         algorithms::alltoall::Blocks{out, of(out_counts), of(out_offsets)});
   }
   void reduce(int root, ConstBytes in, Bytes out) {
@@ -128,14 +124,6 @@ class MessageCollectives {
   static CollectiveRequest later(int root, ConstBytes in, Bytes out,
                                  void (*run)(Self&, const CollectiveRequest&)) {
     return {.run = run, .root = root, .in = in, .out = out};
-  }
-
-  /// The same data outside of `out`.
-  ConstBytes apart(ConstBytes in, Bytes out) {
-    if (in.data() != out.data()) return in;
-    const auto copy = scratch_.bytes(in.size());
-    place(in, copy);
-    return copy;
   }
 
   Scratch scratch_;

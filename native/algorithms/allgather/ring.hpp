@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::allgather {
 
@@ -24,5 +23,14 @@ void ring(T& transport, ConstBytes in, Bytes out) {
                        block_of(out, (before - step + ranks) % ranks, in.size()));
   }
 }
+
+inline constexpr AlgorithmInfo ring_info{
+    .name = "ring",
+    .what = "every rank passes on to the next what it got from the one before",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 
 }  // namespace nhalf::algorithms::allgather

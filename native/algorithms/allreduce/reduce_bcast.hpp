@@ -3,8 +3,7 @@
 
 #include "algorithms/bcast/binomial.hpp"
 #include "algorithms/reduce/binomial.hpp"
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::allreduce {
 
@@ -16,5 +15,16 @@ void reduce_bcast(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   reduce::binomial(transport, scratch, 0, in, out);
   bcast::binomial(transport, 0, out);
 }
+
+inline constexpr AlgorithmInfo reduce_bcast_info{
+    .name = "reduce-bcast",
+    .what = "a binomial reduction to rank 0 and a binomial broadcast of the sum",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds {
+      return for_powers_of_two(p, 2 * doublings(p) * m.one_s(n));
+    }};
 
 }  // namespace nhalf::algorithms::allreduce

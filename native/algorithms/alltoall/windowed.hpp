@@ -5,8 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::alltoall {
 
@@ -49,5 +48,27 @@ void windowed(T& transport, const In& in, const Out& out) {
     for (std::size_t i = 0; i < started; ++i) transport.wait(sends[i]);
   }
 }
+
+/// The same for blocks of one size, perhaps in place: then the data is copied out of the way first.
+template <NonBlocking T>
+void windowed(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
+  const std::size_t block_bytes = in.size() / static_cast<std::size_t>(transport.size());
+  const auto size = [=](int) { return block_bytes; };
+  const auto offset = [=](int rank) { return static_cast<std::size_t>(rank) * block_bytes; };
+  windowed(transport, Blocks{apart(scratch, in, out), size, offset}, Blocks{out, size, offset});
+}
+
+inline constexpr AlgorithmInfo windowed_info{
+    .name = "windowed",
+    .what = "every rank starts its sends, 64 at most at a time, and then receives",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t n) -> std::int64_t { return n > 0 ? p * (p - 1) : 0; },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds {
+      if (n == 0 || p > 65 || m.o_r > m.sends_apart_s(n)) return std::nullopt;
+      return (p - 2) * m.sends_apart_s(n) + m.o_s +
+             std::max(n * m.G + m.L + m.o_r, (p - 1) * m.o_r);
+    }};
 
 }  // namespace nhalf::algorithms::alltoall

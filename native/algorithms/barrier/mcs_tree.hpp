@@ -16,6 +16,12 @@ void arrive_by_fours(T& transport) {
   if (rank > 0) transport.send((rank - 1) / 4, ConstBytes{});
 }
 
+/// A bound on the time until rank 0 knows that all have come: levels by what one of them takes.
+constexpr double arrival_at_most_s(const LogGP& m, int p) {
+  const int levels = (doublings(3 * p + 1) + 1) / 2 - 1;
+  return levels * (m.one_s(0) + 3 * m.receives_apart_s(0));
+}
+
 /// Arrival up a tree of four children each, wake-up down a tree of two.
 ///
 /// 2 (p - 1) messages. At most (ceil(log4(3 p + 1)) - 1) (o_s + L + o_r + 3 max(o_r, g)) to arrive,
@@ -35,6 +41,9 @@ inline constexpr AlgorithmInfo mcs_tree_info{
     .source =
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
-    .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); }};
+    .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
+    .time_at_most_s = [](const LogGP& m, int p, double) -> Seconds {
+      return arrival_at_most_s(m, p) + (doublings(p + 1) - 1) * (m.one_s(0) + m.sends_apart_s(0));
+    }};
 
 }  // namespace nhalf::algorithms::barrier

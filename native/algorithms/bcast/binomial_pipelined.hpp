@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "algorithms/bcast/binomial.hpp"
 #include "core/algorithm.hpp"
 #include "core/parts.hpp"
@@ -27,6 +29,10 @@ inline constexpr AlgorithmInfo binomial_pipelined_info{
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (n > default_part_bytes) return std::nullopt;
       return for_powers_of_two(p, doublings(p) * m.one_s(n));
+    },
+    .time_at_most_s = [](const LogGP& m, int p, double n) -> Seconds {
+      const auto parts = static_cast<double>(parts_of(static_cast<std::size_t>(n)));
+      return parts * doublings(p) * m.one_s(std::min<double>(n, default_part_bytes));
     }};
 
 }  // namespace nhalf::algorithms::bcast

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::gather {
 
@@ -19,5 +18,16 @@ void linear(T& transport, int root, ConstBytes in, Bytes out) {
   }
   place(in, block_of(out, root, in.size()));
 }
+
+inline constexpr AlgorithmInfo linear_info{
+    .name = "linear",
+    .what = "every rank sends to the root",
+    .source =
+        "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
+        "Messages into the LogP Model, SPAA 1995: one receiver, several messages",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds {
+      return (p - 2) * m.receives_apart_s(n) + m.one_s(n);
+    }};
 
 }  // namespace nhalf::algorithms::gather

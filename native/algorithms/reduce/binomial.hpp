@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce {
 
@@ -30,5 +29,16 @@ void binomial(T& transport, Scratch& scratch, int root, ConstBytes in, Bytes out
   }
   if (!is_root) transport.send((distance_from_root - nearest / 2 + root) % ranks, sum);
 }
+
+inline constexpr AlgorithmInfo binomial_info{
+    .name = "binomial",
+    .what = "the binomial broadcast backwards, sums on the way",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds {
+      return for_powers_of_two(p, doublings(p) * m.one_s(n));
+    }};
 
 }  // namespace nhalf::algorithms::reduce

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce_scatter {
 
@@ -27,5 +26,14 @@ void pairwise(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   }
   place(sum, out);
 }
+
+inline constexpr AlgorithmInfo pairwise_info{
+    .name = "pairwise",
+    .what = "in step k every rank sends to the rank k further what that rank is to have",
+    .source =
+        "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
+        "Operations in MPICH, IJHPCA 19(1), 2005",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 
 }  // namespace nhalf::algorithms::reduce_scatter

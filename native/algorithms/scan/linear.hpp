@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/blocks.hpp"
-#include "core/transport.hpp"
+#include "core/algorithm.hpp"
 
 namespace nhalf::algorithms::scan {
 
@@ -20,5 +19,14 @@ void linear(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   }
   if (rank + 1 < transport.size()) transport.send(rank + 1, out);
 }
+
+inline constexpr AlgorithmInfo linear_info{
+    .name = "linear",
+    .what = "every rank adds its numbers to the sum of those before it and sends that on",
+    .source =
+        "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
+        "Messages into the LogP Model, SPAA 1995: messages one after the other",
+    .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 
 }  // namespace nhalf::algorithms::scan

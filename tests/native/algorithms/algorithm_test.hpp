@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstring>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +31,32 @@ bool everywhere(int ranks, Body body) {
                            good = body(transport, scratch) && good;
                          });
   return good;
+}
+
+/// Bytes that look random, for data of up to `length` bytes.
+class Paint {
+ public:
+  static const std::byte* of(std::uint32_t seed) {
+    static const Paint paint;
+    return paint.bytes_.data() + std::size_t{seed} * 13;
+  }
+
+ private:
+  static constexpr std::size_t length = 32768;
+  Paint() : bytes_(2 * length) {
+    std::mt19937 random;
+    for (auto& byte : bytes_) byte = static_cast<std::byte>(random() >> 8);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+/// Writes bytes that differ by seed and by place; cheaper than `fill`, for tests have many blocks.
+inline void paint(Bytes data, std::uint32_t seed) {
+  if (!data.empty()) std::memcpy(data.data(), Paint::of(seed), data.size());
+}
+
+inline bool is_painted(ConstBytes data, std::uint32_t seed) {
+  return data.empty() || std::memcmp(data.data(), Paint::of(seed), data.size()) == 0;
 }
 
 struct Cost {
@@ -70,6 +98,9 @@ void check_costs(const List& list, const std::vector<std::size_t>& sizes, Run ru
           return true;
         });
         CHECK(cost.messages == algorithm.info.messages(p, n));
+        if (algorithm.info.time_at_most_s && p > 1)
+          CHECK(cost.time_s <=
+                *algorithm.info.time_at_most_s(machine, p, static_cast<double>(n)) * (1 + 1e-9));
         const auto time_s = algorithm.info.time_s && p > 1
                                 ? algorithm.info.time_s(machine, p, static_cast<double>(n))
                                 : std::nullopt;
