@@ -61,8 +61,8 @@ class SmpiMachine(SimulatedMachine):
         """Events that are less apart count as one.
 
         Whenever a message begins or ends, all that share links with it get new rates: among many
-        ranks that is most of the work; a 25th of the shortest message halves it, and changes the time
-        of a ring of 512 ranks by 0.05 % in the middle and 4 % at most.
+        ranks that is most of the work. A 25th of the shortest message halves it, and changes what
+        rings of 512 ranks take by 0.05 % in the middle and 4 % at most.
         """
         coarse_s = SHARE_OF_SHORTEST * self.known.shortest_s
         return max(FINEST_S, coarse_s if ranks > RANKS_FEW else 0.0)
