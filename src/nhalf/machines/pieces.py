@@ -64,8 +64,15 @@ def _divided(
     for segment, low, end in zip(model.segments, first, ends, strict=True):
         cuts = sorted({low, *(border for border in borders if low < border < end)})
         for start, stop in zip(cuts, [*cuts[1:], end], strict=True):
-            found += _pieces_of(_extended(segment), start, stop - 1, per_byte_s, error)
+            found += _pieces_of(
+                _within(_extended(segment), per_byte_s), start, stop - 1, per_byte_s, error
+            )
     return found
+
+
+def _within(time_s: Callable[[float], float], least_s: float) -> Callable[[float], float]:
+    """The time of a message that no link of `least_s` a byte can be ahead of."""
+    return lambda size_bytes: max(time_s(size_bytes), size_bytes * least_s)
 
 
 def _extended(segment: Segment) -> Callable[[float], float]:

@@ -87,7 +87,8 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
         )
     text = "".join(f"{line}\n" for line in lines)
     unique = tuple(dict.fromkeys(assumed))
-    smallest_s = (model.time_s(0) for model in (within, *(model for _, model in between)))
+    first = [model.segments[0] for model in (within, *(model for _, model in between))]
+    smallest_s = (segment.time_s(segment.from_bytes) for segment in first)
     shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
     return Description(text, topology.nodes, node.ranks, rendezvous_bytes, shortest_s, unique)
 
