@@ -46,15 +46,10 @@ class MessageCollectives {
   }
   void alltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
                  PerRank out_counts, PerRank out_offsets) {
-    const auto of = [](PerRank numbers) {
-      return [numbers](int rank) {
-        return static_cast<std::size_t>(numbers[static_cast<std::size_t>(rank)]);
-      };
-    };
-    algorithms::alltoall::windowed(
-        self(),
-        algorithms::alltoall::Blocks{apart(scratch_, in, out), of(in_counts), of(in_offsets)},
-        algorithms::alltoall::Blocks{out, of(out_counts), of(out_offsets)});
+    using algorithms::alltoall::numbered;
+    algorithms::alltoall::windowed(self(),
+                                   numbered(apart(scratch_, in, out), in_counts, in_offsets),
+                                   numbered(out, out_counts, out_offsets));
   }
   void reduce(int root, ConstBytes in, Bytes out) {
     algorithms::reduce::binomial(self(), scratch_, root, in, out);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/arguments.hpp"
 #include "core/binding.hpp"
 #include "core/global_clock.hpp"
 #include "core/operation_sampler.hpp"
@@ -24,45 +25,11 @@ using nhalf::InputError;
 using nhalf::Options;
 using nhalf::ProbeTransport;
 
-struct Arguments {
-  bool describe = false;
-  bool help = false;
-  int ranks = 2;
-  Options options;
-  std::vector<int> cpus;
-};
-
 constexpr std::string_view usage =
     "usage: probe [--describe] [--ranks N] [--cpus 0,1,...] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
     "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted.\n"
     "The line 'end' or the end of the input ends the run.\n";
-
-Arguments parse(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto next = [&]() -> std::string_view {
-      if (++i >= argc) throw InputError(std::string(word) + " needs a value");
-      return argv[i];
-    };
-    if (word == "--describe") {
-      arguments.describe = true;
-    } else if (word == "--help") {
-      arguments.help = true;
-    } else if (word == "--ranks") {
-      arguments.ranks = Options::parse("n=" + std::string(next()), ',').number("n", 2);
-      if (arguments.ranks < 1) throw InputError("--ranks must be 1 or more");
-    } else if (word == "--cpus") {
-      arguments.cpus = nhalf::parse_cpus(next());
-    } else if (word == "--options") {
-      arguments.options = Options::parse(next(), ',');
-    } else {
-      throw InputError("unknown argument '" + std::string(word) + "'");
-    }
-  }
-  return arguments;
-}
 
 void check_names(const Options& options) {
   for (const auto& [name, value] : options.values()) {
@@ -250,7 +217,7 @@ void serve(ProbeTransport& transport) {
 
 int main(int argc, char** argv) {
   try {
-    const auto arguments = parse(argc, argv);
+    const auto arguments = nhalf::Arguments::parse(argc, argv);
     if (arguments.help) {
       std::fwrite(usage.data(), 1, usage.size(), stdout);
       return 0;
@@ -262,7 +229,8 @@ int main(int argc, char** argv) {
     check_names(arguments.options);
     nhalf::die_with_parent();
     if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
-    return ProbeTransport::launch(argc, argv, arguments.ranks, arguments.options, serve);
+    const int ranks = arguments.ranks > 0 ? arguments.ranks : 2;
+    return ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "probe: %s\n", error.what());
     return 2;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/arguments.hpp"
 #include "core/permutation.hpp"
 #include "core/placement.hpp"
 #include "core/record.hpp"
@@ -33,38 +34,6 @@ constexpr std::string_view forwardings[] = {"host", "nic-assisted", "nic"};
 constexpr int parts_usual = 3;
 constexpr double bytes_max = 1e15;
 
-struct Arguments {
-  bool describe = false;
-  bool help = false;
-  int ranks = 0;
-  Options options;
-};
-
-Arguments parse(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto next = [&]() -> std::string_view {
-      if (++i >= argc) throw InputError(std::string(word) + " needs a value");
-      return argv[i];
-    };
-    if (word == "--describe") {
-      arguments.describe = true;
-    } else if (word == "--help") {
-      arguments.help = true;
-    } else if (word == "--ranks") {
-      arguments.ranks = Options::parse("n=" + std::string(next()), ',').number("n", 0);
-      if (arguments.ranks < 2) throw InputError("--ranks must be 2 or more");
-    } else if (word == "--options") {
-      arguments.options = Options::parse(next(), ',');
-      for (const auto& [name, value] : arguments.options.values()) multicast_option(name);
-    } else {
-      throw InputError("unknown argument '" + std::string(word) + "'");
-    }
-  }
-  return arguments;
-}
-
 /// The machine, and how many of its nodes have a rank: one each, from node 0 on.
 struct Setting {
   Topology topology;
@@ -75,6 +44,8 @@ struct Setting {
       : topology(multicast_topology(arguments.options)),
         costs(multicast_costs(arguments.options)),
         ranks(arguments.ranks > 0 ? arguments.ranks : topology.nodes()) {
+    if (ranks < 2) throw InputError("--ranks must be 2 or more");
+    if (!arguments.cpus.empty()) throw InputError("--cpus is for ranks of this machine");
     if (ranks > topology.nodes())
       throw InputError("there are " + std::to_string(topology.nodes()) + " nodes and not " +
                        std::to_string(ranks));
@@ -284,7 +255,8 @@ void serve(const Setting& setting) {
 
 int main(int argc, char** argv) {
   try {
-    const auto arguments = parse(argc, argv);
+    const auto arguments = Arguments::parse(argc, argv);
+    for (const auto& [name, value] : arguments.options.values()) multicast_option(name);
     if (arguments.help) {
       std::fwrite(usage.data(), 1, usage.size(), stdout);
       return 0;

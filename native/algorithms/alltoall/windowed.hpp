@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "core/algorithm.hpp"
 
@@ -20,6 +21,17 @@ struct Blocks {
 };
 template <class Span, class Size, class Offset>
 Blocks(Span, Size, Offset) -> Blocks<Span, Size, Offset>;
+
+/// Blocks whose sizes and offsets are numbers by rank, as MPI_Alltoallv has them.
+template <class Span>
+auto numbered(Span all, std::span<const int> sizes, std::span<const int> offsets) {
+  const auto of = [](std::span<const int> numbers) {
+    return [numbers](int rank) {
+      return static_cast<std::size_t>(numbers[static_cast<std::size_t>(rank)]);
+    };
+  };
+  return Blocks{all, of(sizes), of(offsets)};
+}
 
 /// Every rank starts its sends, to the next rank first, and then receives, from the rank before
 /// first; empty blocks are no messages. At most `window` sends are under way, so that their

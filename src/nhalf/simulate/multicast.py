@@ -7,22 +7,16 @@ adapters, buses and links, of which a machine file knows less; `costs` says what
 
 from __future__ import annotations
 
-import ctypes.util
 import math
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from nhalf.compiled import Program, compiled
-from nhalf.errors import InputError, MissingError, unknown
+from nhalf.errors import InputError, unknown
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.curve import loggp_of, message_curve
 from nhalf.machines.machine import Machine
 from nhalf.machines.topology import Crossbar, Hypercube, Multistage, Torus, in_words
-from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.processes import run
-from nhalf.simulate.simgrid import COMPILERS, REMEDY
+from nhalf.simulate.simgrid import multicast, simgrid
 from nhalf.simulate.subject import TRANSPORT, SimulatedMachine
 from nhalf.study.subject import describe
 
@@ -34,7 +28,6 @@ COSTS = (
     *("link_bandwidth", "bus_bandwidth"),
 )
 """What `given` may set, as options of the program: seconds, bytes per second."""
-DESCRIBE_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -50,44 +43,10 @@ class Costs:
         return ",".join(f"{name}={value}" for name, value in self.options.items())
 
 
-def multicast_program() -> Path:
-    """The program, compiled where SimGrid is and kept.
-
-    Raises MissingError without SimGrid or a C++ compiler.
-    """
-    library = ctypes.util.find_library("simgrid")
-    if library is None:
-        raise MissingError("multicasts are simulated with SimGrid, which is not here", REMEDY)
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        raise MissingError(
-            "the simulation of multicasts is compiled here, and there is no C++ compiler",
-            "install one, such as g++ 10 or newer",
-        )
-    return compiled(
-        Program(
-            title="the simulation of multicasts",
-            name="multicast",
-            folder="simulator/multicast",
-            source="simulator/multicast.cpp",
-            command=[compiler, "-std=c++20", "-O2", "-DNDEBUG", "-lsimgrid"],
-            why_not=_why_not,
-            parts=[library, *stamps_of([Path(compiler).resolve()])],
-            remedy=REMEDY,
-        )
-    )
-
-
-def _why_not(path: Path) -> str:
-    """Why the program does not describe itself; '' when it does."""
-    outcome = run([str(path), "--describe"], DESCRIBE_TIMEOUT_S)
-    return "" if outcome.succeeded else outcome.reason
-
-
 def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) -> SimulatedMachine:
     """The machine as something that multicasts can be measured on; `given` are costs as text."""
     options = costs(machine, given).text
-    command = [str(multicast_program()), "--options", options]
+    command = [str(multicast(simgrid())), "--options", options]
     return SimulatedMachine(
         TRANSPORT,
         tuple(command),

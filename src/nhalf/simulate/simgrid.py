@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SimGrid's SMPI: whether it is here, and the two programs of ours that are compiled for it.
+"""SimGrid's SMPI: whether it is here, and the programs of ours that are compiled for it.
 
-One is the probe with the simulated transport, the other a plug-in that builds any machine from its
-description, so that no machine needs a compiler of its own.
+They are the probe with the simulated transport, a plug-in that builds any machine from its
+description, so that no machine needs a compiler of its own, and the simulation of multicasts.
 """
 
 from __future__ import annotations
@@ -94,6 +94,22 @@ def platform(parts: SimGrid) -> Path:
     )
 
 
+def multicast(parts: SimGrid) -> Path:
+    """The simulation of multicasts; compiled where it is not in the cache."""
+    return compiled(
+        Program(
+            title="the simulation of multicasts",
+            name="multicast",
+            folder="simulator/multicast",
+            source="simulator/multicast.cpp",
+            command=[parts.compiler, *FLAGS, "-lsimgrid"],
+            why_not=_why_no_multicast,
+            parts=_parts(parts),
+            remedy=REMEDY,
+        )
+    )
+
+
 def _parts(parts: SimGrid) -> list[str]:
     return [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
 
@@ -101,6 +117,12 @@ def _parts(parts: SimGrid) -> list[str]:
 def _why_no_probe(path: Path) -> str:
     """Why the probe's file is no program; '' when it is one."""
     return "" if path.stat().st_size else "the compiler wrote nothing"
+
+
+def _why_no_multicast(path: Path) -> str:
+    """Why the program does not describe itself; '' when it does."""
+    outcome = run([str(path), "--describe"], DESCRIBE_TIMEOUT_S)
+    return "" if outcome.succeeded else outcome.reason
 
 
 def _why_no_library(path: Path) -> str:

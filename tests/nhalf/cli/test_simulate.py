@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from nhalf.errors import MissingError
-from nhalf.simulate.multicast import multicast_program
-from nhalf.simulate.simgrid import platform, probe, simgrid
+from nhalf.simulate.simgrid import multicast, platform, probe, simgrid
 
 Call = Callable[..., Any]
 
@@ -20,7 +19,7 @@ Call = Callable[..., Any]
 @pytest.fixture(scope="module")
 def simulator() -> None:
     try:
-        multicast_program()
+        multicast(simgrid())
     except MissingError as error:
         pytest.skip(str(error))
 

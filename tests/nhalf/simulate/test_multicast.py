@@ -16,7 +16,8 @@ from nhalf.errors import InputError, MissingError
 from nhalf.machines.catalogue import machine
 from nhalf.machines.machine import FittedModel, Machine, Network, Segment
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, SharedMemory, Torus
-from nhalf.simulate.multicast import costs, multicast_program, multicast_subject
+from nhalf.simulate.multicast import costs, multicast_subject
+from nhalf.simulate.simgrid import multicast, simgrid
 
 O_S, O_R, SEND, RECEIVE, FORWARD, LINK = 2e-6, 3e-6, 0.5e-6, 0.7e-6, 0.4e-6, 0.1e-6
 RATE = 1e9
@@ -35,7 +36,7 @@ Ask = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="module")
 def program() -> str:
     try:
-        return str(multicast_program())
+        return str(multicast(simgrid()))
     except MissingError as error:
         pytest.skip(str(error))
 
@@ -367,5 +368,5 @@ def test_machines_that_do_not_fit_say_so(topology: Any, rate: float, reason: str
 def test_without_simgrid_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     with pytest.raises(MissingError) as caught:
-        multicast_program()
+        multicast(simgrid())
     assert "libsimgrid-dev" in caught.value.remedy
