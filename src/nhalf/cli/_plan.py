@@ -29,6 +29,7 @@ def plan_of(study: str, options: Mapping[str, Any], given: Collection[str], site
     """
     from nhalf.study import catalogue
     from nhalf.study.plan import Plan
+    from nhalf.study.setting import parse_settings
 
     if options["style"]:
         from nhalf.cli._style import patterns_of
@@ -59,6 +60,7 @@ def plan_of(study: str, options: Mapping[str, Any], given: Collection[str], site
         hosts=options["hosts"],
         host_file=host_file(options),
         launcher=options["launcher"],
+        settings=parse_settings(options.get("setting") or []),
     )
     _check_model(plan)
     return plan

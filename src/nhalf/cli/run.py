@@ -28,6 +28,7 @@ PLACEMENT = typer.Option(
 HOSTS = typer.Option(help="Hosts to measure on: n1,n2 or n[1-4] or n1:8 (cores).")
 HOST_FILE = typer.Option(help="A file of hosts, a line each.")
 LAUNCHER = typer.Option(help="srun, mpirun or hydra; else each library's own.")
+SETTING = typer.Option(help='Each library under variables, too: "NAME: VAR=value"; repeatable.')
 SUBMIT = typer.Option("--submit", help="As a job of the batch system: submit, follow, collect.")
 JOB = typer.Option(help="What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
 NO_WAIT = typer.Option("--no-wait", help="Submit and leave.")
@@ -59,6 +60,7 @@ def command(
             help="Values of a further axis: pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."
         ),
     ] = None,
+    setting: Annotated[list[str] | None, SETTING] = None,
     launches: Annotated[int, typer.Option(min=1, help="How often each library is started.")] = (
         LAUNCHES
     ),

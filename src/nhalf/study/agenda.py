@@ -222,6 +222,8 @@ class Agenda:
     def _families_of(self, subject: Subject) -> Iterator[Family]:
         """What the plan asks of one subject and it can do."""
         for number, block in enumerate(self.plan.blocks):
+            if block.settings is not None and subject.setting not in block.settings:
+                continue
             for name in block.patterns:
                 info = subject.infos.get(name)
                 if info is None or not info.present:

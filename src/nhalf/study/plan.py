@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from nhalf.study.placement import CORES
+from nhalf.study.setting import Setting
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Fraction = Annotated[float, msgspec.Meta(ge=0, lt=1)]
@@ -23,6 +24,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     an axis that is not named takes what its pattern declares. `launches` and `precision` 0 are the
     plan's. `weight` is the block's part of the time, relative to the others. A `whole` block keeps
     all of its points where time is short, or goes altogether: what is derived from it needs all.
+    `settings` names those that measure the block, '' for libraries as they are; None: all do.
     """
 
     patterns: list[str]
@@ -34,6 +36,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weight: Positive = 1.0
     precision: Fraction = 0.0
     whole: bool = False
+    settings: list[str] | None = None
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +46,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     transport (model parameters); `study` names where the blocks come from, '' where a user chose
     every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
     `host_file` are what the user named, '' where nothing; `hosts_found` tells how many hosts the
-    run began with, so that it does not go on elsewhere without notice.
+    run began with, so that it does not go on elsewhere without notice. Every library is measured
+    as it is, and under each of the `settings`.
     """
 
     transports: list[str]
@@ -61,6 +65,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host_file: str = ""
     launcher: str = ""
     hosts_found: Count = 0
+    settings: list[Setting] = []
 
     @property
     def patterns(self) -> list[str]:

@@ -21,6 +21,7 @@ from nhalf.study.measure import Measuring
 from nhalf.study.plan import Plan, read_plan
 from nhalf.study.progress import Progress
 from nhalf.study.resolve import absent, check_blocks, resolve
+from nhalf.study.setting import check_settings
 from nhalf.study.site import HERE, Site, find_site
 from nhalf.study.subject import Subject, library_subject, plain_subject
 from nhalf.study.time_limit import time_limit
@@ -61,9 +62,10 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     and sizes that are not known, MissingError when nothing can be measured.
     """
     check_blocks(plan)
+    _check_settings(plan)
     subjects, failed = _subjects(plan)
     plan = resolve(plan, subjects)
-    libraries = [subject.mpi for subject in subjects if subject.library]
+    libraries = [one.mpi for one in subjects if one.library and not one.setting]
     # Without one of them, resuming must not look for all of them.
     transports = [name for name in plan.transports if name != "mpi" or libraries]
     plan = msgspec.structs.replace(
@@ -71,7 +73,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     )
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {**environment(), "site": site.in_words()},
+        "environment": {**environment(), "site": site.in_words(), **_variables(plan)},
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }
@@ -155,13 +157,30 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
             continue
         for library in _libraries(plan):
             try:
-                subjects.append(library_subject(library))
+                plain = library_subject(library)
             except NhalfError as error:
                 failed[library.name] = str(error)
+                continue
+            # The probe is the plain library's: a setting changes how it runs, not how it is built.
+            settings = (one for one in plan.settings if one.only in ("", library.name))
+            subjects += [plain, *map(plain.under, settings)]
     if not subjects:
         reasons = "; ".join(failed.values())
         raise MissingError(f"nothing to measure: {reasons}", "run nhalf doctor")
     return subjects, failed
+
+
+def _check_settings(plan: Plan) -> None:
+    """Raises InputError for settings that cannot be, or that nothing is measured under."""
+    check_settings(plan.settings)
+    if plan.settings and "mpi" not in plan.transports:
+        raise InputError("settings are for MPI libraries", "add --transport mpi")
+
+
+def _variables(plan: Plan) -> dict[str, Any]:
+    """What the settings of a plan set, as the description of a run keeps it."""
+    found = {one.name: one.variables for one in plan.settings}
+    return {"settings": found} if found else {}
 
 
 def _libraries(plan: Plan) -> list[Library]:

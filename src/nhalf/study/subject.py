@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from nhalf.mpi.processes import run
 from nhalf.mpi.start import start
 from nhalf.study.pattern import PatternInfo
 from nhalf.study.placement import FREE, asked_cores
+from nhalf.study.setting import Setting, under
 from nhalf.study.site import HERE, Site
 
 DESCRIBE_TIMEOUT_S = 30.0
@@ -27,13 +28,15 @@ DESCRIBE_TIMEOUT_S = 30.0
 class Subject:
     """A transport whose probe can be started; `library` is None for transports without MPI.
 
-    `description` is what the probe says about itself (`--describe`).
+    `description` is what the probe says about itself (`--describe`); `setting` names the setting
+    that the library is under, '' without one.
     """
 
     transport: str
     command: tuple[str, ...]
     description: dict[str, Any]
     library: Library | None = None
+    setting: str = ""
 
     @property
     def mpi(self) -> str:
@@ -48,7 +51,13 @@ class Subject:
     @property
     def title(self) -> str:
         """How people call it."""
-        return self.library.title if self.library else self.transport
+        title = self.library.title if self.library else self.transport
+        return f"{title} + {self.setting}" if self.setting else title
+
+    def under(self, setting: Setting) -> Subject:
+        """The same library with the variables of a setting."""
+        assert self.library is not None
+        return replace(self, library=under(self.library, setting), setting=setting.name)
 
     @functools.cached_property
     def infos(self) -> dict[str, PatternInfo]:

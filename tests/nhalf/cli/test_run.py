@@ -426,3 +426,38 @@ class TestDisks:
         assert "Traceback" not in done.stderr
         assert "Exception" not in done.stderr
         return done.returncode, done.stderr.count("\n")
+
+
+class TestSettings:
+    """A library under variables is measured beside the plain one."""
+
+    @pytest.mark.parametrize("text", ["x: A", "A=1", "a+b: A=1", "x: LD_LIBRARY_PATH=/"])
+    def test_bad_ones_are_said_before_anything_is_made(
+        self, call: Call, tmp_path: Path, text: str
+    ) -> None:
+        call("run", "--setting", text, "--out", tmp_path / "r").is_error(2, "setting")
+        assert not (tmp_path / "r").exists()
+
+    def test_they_are_for_libraries(self, call: Call, tmp_path: Path) -> None:
+        ended = call(*model(tmp_path / "r", "--setting", "x: A=1"))
+        ended.is_error(2, "settings are for MPI libraries")
+
+    def test_each_is_a_subject_whose_processes_have_the_variables(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        words = ["--ranks", "2", "--bytes", "8", "--launches", "2", "--budget", "2s", "--json"]
+        libraries = json.loads(call("mpi", "list", "--json").out)["libraries"]
+        if not libraries:
+            pytest.skip("no MPI library here: nhalf mpi install mpich")
+        name = libraries[0]["name"]
+        told = "told: NHALF_TOLD=1 LD_DEBUG=unknown"
+        ended = call("run", "--mpi", name, *words, "--setting", told, "--out", tmp_path / "r")
+        assert ended.code == 0, ended.err
+        found = [point["mpi"] for point in json.loads(ended.out)["points"]]
+        assert found == [name, f"{name}+told"]
+        kept = json.loads((tmp_path / "r" / "run.json").read_text())
+        told_variables = {"NHALF_TOLD": "1", "LD_DEBUG": "unknown"}
+        assert kept["environment"]["settings"] == {"told": told_variables}
+        assert kept["plan"]["mpi"] == [name]
+        again = call("run", "--resume", tmp_path / "r", "--json")
+        assert [point["mpi"] for point in json.loads(again.out)["points"]] == found
