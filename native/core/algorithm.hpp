@@ -38,13 +38,26 @@ using Seconds = std::optional<double>;
 /// (reduce, allreduce, scan) or of one block (all others). `messages` counts those of all ranks.
 /// `time_s` is from a common start to the last end, for 2 ranks or more, with g <= o_s + L + o_r;
 /// `time_at_most_s` is a bound on it for those that have no closed formula.
+///
+/// `cost` composes the time from parts that can be measured on any machine, in the syntax of
+/// Python, for p = 2 ranks or more and n bytes. T(x) is one message of x bytes; M(x, q) what q more
+/// messages of x bytes take that one rank sends, and R(x, q) those that it receives; B are the 8192
+/// bytes of a part. Messages of several sizes that follow one another count with their mean. Where
+/// nothing else is known the expression is the bound.
 struct AlgorithmInfo {
   std::string_view name;
   std::string_view what;
   std::string_view source;
+  std::string_view cost;
   std::int64_t (*messages)(int ranks, std::size_t size_bytes);
   Seconds (*time_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
   Seconds (*time_at_most_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
+};
+
+/// An algorithm of a pattern, whether or not the transport can run it.
+struct AlgorithmEntry {
+  AlgorithmInfo info;
+  bool present = false;
 };
 
 /// The number of doublings from 1 to at least p: ceil(log2 p).

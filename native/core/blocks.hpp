@@ -16,13 +16,20 @@ Span block_of(Span blocks, int rank, std::size_t block_bytes) {
   return blocks.subspan(static_cast<std::size_t>(rank) * block_bytes, block_bytes);
 }
 
+/// Whether memory of this size holds what is written; that of simulated ranks may not.
+inline bool is_kept(std::size_t size_bytes) {
+  return size_bytes <= memory_source.real_bytes;
+}
+
 /// Copies unless the data is in its place already.
 inline void place(ConstBytes from, Bytes to) {
-  if (!from.empty() && from.data() != to.data()) std::memcpy(to.data(), from.data(), from.size());
+  if (!from.empty() && from.data() != to.data() && is_kept(from.size()))
+    std::memcpy(to.data(), from.data(), from.size());
 }
 
 /// Adds floats to floats, element by element.
 inline void add_floats(ConstBytes from, Bytes to) {
+  if (!is_kept(from.size())) return;
   for (std::size_t at = 0; at + sizeof(float) <= from.size(); at += sizeof(float)) {
     float term = 0;
     float sum = 0;

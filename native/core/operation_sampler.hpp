@@ -37,6 +37,8 @@ struct Conditions {
     const Conditions found{.start = static_cast<Start>(point.choice("start", starts)),
                            .cold = point.choice("buffers", buffers) == 1,
                            .first_call = point.choice("call", calls) == 1};
+    if (found.first_call && point.axes.text("algorithm", "native") != "native")
+      throw InputError("call=first: only the library's own algorithm has anything made anew");
     if (found.start != Start::rotating) return found;
     if (!info.rooted)
       throw InputError("start=rotating needs a root, and pattern " + std::string(info.name) +

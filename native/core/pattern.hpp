@@ -9,8 +9,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/algorithm.hpp"
 #include "core/options.hpp"
 #include "core/transport.hpp"
 
@@ -139,10 +141,12 @@ class Pattern {
 };
 
 /// A pattern as a probe for transport T knows it; `make` is null where T lacks what it needs.
+/// `algorithms` are those that its axis of this name chooses from, beside the transport's own.
 template <class T>
 struct PatternEntry {
   PatternInfo info;
   std::unique_ptr<Pattern> (*make)(T& transport, const Case& point) = nullptr;
+  std::vector<AlgorithmEntry> algorithms = {};
 };
 
 /// Every pattern compiled into this probe, by name.
@@ -154,11 +158,12 @@ std::vector<PatternEntry<T>>& patterns() {
 
 /// Adds a pattern to the list, keeping it sorted by name.
 template <class T>
-bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const Case&)) {
+bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const Case&),
+            std::vector<AlgorithmEntry> algorithms) {
   auto& all = patterns<T>();
   const auto at =
       std::ranges::lower_bound(all, info.name, {}, [](const auto& e) { return e.info.name; });
-  all.insert(at, PatternEntry<T>{info, make});
+  all.insert(at, PatternEntry<T>{info, make, std::move(algorithms)});
   return true;
 }
 
@@ -178,8 +183,14 @@ bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const 
       return nullptr;                                                                             \
     }                                                                                             \
   }                                                                                               \
+  template <class T>                                                                              \
+  std::vector<::nhalf::AlgorithmEntry> algorithms_of_##Template() {                               \
+    if constexpr (requires { Template<T>::known(); }) return Template<T>::known();                \
+    return {};                                                                                    \
+  }                                                                                               \
   inline const bool enrolled_##Template = ::nhalf::enroll<::nhalf::ProbeTransport>(               \
-      information, maker_of_##Template<::nhalf::ProbeTransport>())
+      information, maker_of_##Template<::nhalf::ProbeTransport>(),                                \
+      algorithms_of_##Template<::nhalf::ProbeTransport>())
 #else
 #define NHALF_PATTERN(information, Template) static_assert(true)
 #endif

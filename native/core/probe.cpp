@@ -137,7 +137,7 @@ struct Session {
   std::vector<int> hosts = hosts_of(transport);
   nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
   /// Patterns whose data were found right, where that is asked once.
-  std::set<std::string_view> verified = {};
+  std::set<std::string> verified = {};
 };
 
 /// Measures a pattern in the way that its timing asks for.
@@ -151,16 +151,17 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
 }
 
 /// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
-/// first point of the pattern, since it is the pattern itself that is in question there.
+/// first point of the pattern and algorithm, since these themselves are in question there.
 bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
               const nhalf::Case& point) {
   constexpr std::size_t small_bytes = 64;
-  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(entry.info.name)) return true;
+  const auto what = std::string(entry.info.name) + "/" + point.axes.text("algorithm");
+  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(what)) return true;
   auto small = point;
   small.size_bytes = std::min(point.size_bytes, small_bytes);
   const auto pattern = make_everywhere(session.transport, small, entry);
   if (!session.transport.all(pattern->verify())) return false;
-  session.verified.insert(entry.info.name);
+  session.verified.insert(what);
   return true;
 }
 

@@ -78,7 +78,16 @@ inline std::string error_record(const std::string& id, std::string_view message)
 }
 
 /// A pattern as `--describe` shows it.
-inline json::Object description_of(const PatternInfo& info, bool present) {
+inline json::Object description_of(const PatternInfo& info, bool present,
+                                   const std::vector<AlgorithmEntry>& known) {
+  std::vector<json::Object> algorithms;
+  for (const auto& [algorithm, runs] : known)
+    algorithms.push_back(json::Object{}
+                             .add("name", algorithm.name)
+                             .add("what", algorithm.what)
+                             .add("source", algorithm.source)
+                             .add("cost", algorithm.cost)
+                             .add("present", runs));
   std::vector<json::Object> axes;
   for (const auto& axis : info.axes)
     axes.push_back(json::Object{}
@@ -97,15 +106,16 @@ inline json::Object description_of(const PatternInfo& info, bool present) {
       .add("timing", name_of(info.timing))
       .add("sized", info.sized)
       .add("size_multiple", info.size_multiple)
-      .add("axes", axes);
+      .add("axes", axes)
+      .add("algorithms", algorithms);
 }
 
 /// What `--describe` prints: patterns, axes, capabilities and options of this probe.
 template <Transport T>
 std::string description() {
   std::vector<json::Object> listed;
-  for (const auto& [info, make] : patterns<T>())
-    listed.push_back(description_of(info, make != nullptr));
+  for (const auto& [info, make, known] : patterns<T>())
+    listed.push_back(description_of(info, make != nullptr, known));
   std::vector<json::Object> options;
   for (const auto& option : T::info.options)
     options.push_back(json::Object{}

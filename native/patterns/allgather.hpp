@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_allgather.hpp"
 #include "core/block_operation.hpp"
+#include "core/chosen_algorithm.hpp"
 
 namespace nhalf {
 
@@ -10,18 +12,22 @@ inline constexpr PatternInfo allgather_info{
     .what = "all ranks collect a block from every rank; the size is that of a block",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes};
+    .axes = in_place_algorithm_axes};
 
 template <Collectives T>
 class Allgather : public BlockOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   Allgather(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)) {
+      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)),
+        algorithm_(allgather_info, point, list(),
+                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allgather(in, out); }) {
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.allgather(this->in_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
   }
 
  protected:
@@ -34,6 +40,11 @@ class Allgather : public BlockOperation<T> {
     return this->seed(this->transport_.rank());
   }
   [[nodiscard]] std::uint32_t got_seed(int block) const override { return this->seed(block); }
+
+ private:
+  static const auto& list() { return algorithms::allgather::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::allgather::Signature> algorithm_;
 };
 
 NHALF_PATTERN(allgather_info, Allgather);

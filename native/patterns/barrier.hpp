@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "algorithms/all_barrier.hpp"
+#include "core/chosen_algorithm.hpp"
 #include "core/operation.hpp"
 
 namespace nhalf {
@@ -12,16 +14,20 @@ inline constexpr PatternInfo barrier_info{
     .what = "no rank goes on before all have come; messages have no size",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = operation_axes,
+    .axes = algorithm_axes,
     .sized = false};
 
 template <Collectives T>
 class Barrier : public Operation<T> {
  public:
-  Barrier(T& transport, const Case& point) : Operation<T>(transport, point, 0, 0) {}
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
+  Barrier(T& transport, const Case& point)
+      : Operation<T>(transport, point, 0, 0),
+        algorithm_(barrier_info, point, list(), [](T& t, Scratch&) { t.synchronise(); }) {}
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.synchronise();
+    for (; rounds > 0; --rounds) algorithm_(this->transport_);
   }
 
   /// One rank after the other comes late: the others have to wait for it.
@@ -51,6 +57,10 @@ class Barrier : public Operation<T> {
     }
     return false;
   }
+
+  static const auto& list() { return algorithms::barrier::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::barrier::Signature> algorithm_;
 };
 
 NHALF_PATTERN(barrier_info, Barrier);

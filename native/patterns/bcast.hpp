@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_bcast.hpp"
 #include "core/block_operation.hpp"
+#include "core/chosen_algorithm.hpp"
 
 namespace nhalf {
 
@@ -10,19 +12,23 @@ inline constexpr PatternInfo bcast_info{
     .what = "the root sends the same bytes to all ranks; the size is what each of them gets",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = operation_axes,
+    .axes = algorithm_axes,
     .rooted = true};
 
 template <Collectives T>
 class Bcast : public BlockOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   Bcast(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, 0, point.size_bytes) {
+      : BlockOperation<T>(transport, point, 0, point.size_bytes),
+        algorithm_(bcast_info, point, list(),
+                   [](T& t, Scratch&, int root, Bytes data) { t.bcast(root, data); }) {
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.bcast(this->root_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->out_);
   }
 
  protected:
@@ -32,6 +38,11 @@ class Bcast : public BlockOperation<T> {
   }
   [[nodiscard]] std::uint32_t given_seed(int) const override { return this->seed(this->root_); }
   [[nodiscard]] std::uint32_t got_seed(int) const override { return this->seed(this->root_); }
+
+ private:
+  static const auto& list() { return algorithms::bcast::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::bcast::Signature> algorithm_;
 };
 
 NHALF_PATTERN(bcast_info, Bcast);

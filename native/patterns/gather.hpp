@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_gather.hpp"
 #include "core/block_operation.hpp"
+#include "core/chosen_algorithm.hpp"
 
 namespace nhalf {
 
@@ -10,19 +12,24 @@ inline constexpr PatternInfo gather_info{
     .what = "the root collects a block from every rank; the size is that of a block",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes,
+    .axes = in_place_algorithm_axes,
     .rooted = true};
 
 template <Collectives T>
 class Gather : public BlockOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   Gather(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)) {
+      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)),
+        algorithm_(
+            gather_info, point, list(),
+            [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.gather(root, in, out); }) {
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.gather(this->root_, this->in_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -38,6 +45,11 @@ class Gather : public BlockOperation<T> {
   [[nodiscard]] std::uint32_t got_seed(int block) const override {
     return this->seed(block, this->root_);
   }
+
+ private:
+  static const auto& list() { return algorithms::gather::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::gather::Signature> algorithm_;
 };
 
 NHALF_PATTERN(gather_info, Gather);

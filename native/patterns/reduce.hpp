@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_reduce.hpp"
+#include "core/chosen_algorithm.hpp"
 #include "core/sum_operation.hpp"
 
 namespace nhalf {
@@ -10,20 +12,25 @@ inline constexpr PatternInfo reduce_info{
     .what = "the root gets the sum of all ranks' vectors of floats; the size is that of a vector",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes,
+    .axes = in_place_algorithm_axes,
     .size_multiple = 4,
     .rooted = true};
 
 template <Collectives T>
 class Reduce : public SumOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   Reduce(T& transport, const Case& point)
-      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes) {
+      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes),
+        algorithm_(
+            reduce_info, point, list(),
+            [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.reduce(root, in, out); }) {
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.reduce(this->root_, this->in_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -31,6 +38,11 @@ class Reduce : public SumOperation<T> {
     this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
     this->in_ = this->in_place_ && this->is_root() ? this->out_ : this->in_buffer_.bytes();
   }
+
+ private:
+  static const auto& list() { return algorithms::reduce::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::reduce::Signature> algorithm_;
 };
 
 NHALF_PATTERN(reduce_info, Reduce);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_reduce_scatter.hpp"
+#include "core/chosen_algorithm.hpp"
 #include "core/sum_operation.hpp"
 
 namespace nhalf {
@@ -12,22 +14,26 @@ inline constexpr PatternInfo reduce_scatter_info{
         "vector, rounded up to one float per rank",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes,
+    .axes = in_place_algorithm_axes,
     .size_multiple = 4};
 
 template <Collectives T>
 class ReduceScatter : public SumOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   ReduceScatter(T& transport, const Case& point)
       : SumOperation<T>(transport, point, block_bytes(transport, point) * ranks(transport),
-                        block_bytes(transport, point)) {
+                        block_bytes(transport, point)),
+        algorithm_(reduce_scatter_info, point, list(),
+                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.reduce_scatter(in, out); }) {
     this->first_ =
         block_bytes(transport, point) / sizeof(float) * static_cast<std::size_t>(transport.rank());
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.reduce_scatter(this->in_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
   }
 
  protected:
@@ -46,6 +52,10 @@ class ReduceScatter : public SumOperation<T> {
     const auto floats = point.size_bytes / sizeof(float);
     return (floats + ranks(transport) - 1) / ranks(transport) * sizeof(float);
   }
+
+  static const auto& list() { return algorithms::reduce_scatter::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::reduce_scatter::Signature> algorithm_;
 };
 
 NHALF_PATTERN(reduce_scatter_info, ReduceScatter);

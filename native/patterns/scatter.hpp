@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/all_scatter.hpp"
 #include "core/block_operation.hpp"
+#include "core/chosen_algorithm.hpp"
 
 namespace nhalf {
 
@@ -10,19 +12,24 @@ inline constexpr PatternInfo scatter_info{
     .what = "the root sends every rank a block of its own; the size is that of a block",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = in_place_axes,
+    .axes = in_place_algorithm_axes,
     .rooted = true};
 
 template <Collectives T>
 class Scatter : public BlockOperation<T> {
  public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
+
   Scatter(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, this->per_rank(transport, point), point.size_bytes) {
+      : BlockOperation<T>(transport, point, this->per_rank(transport, point), point.size_bytes),
+        algorithm_(
+            scatter_info, point, list(),
+            [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.scatter(root, in, out); }) {
     aim();
   }
 
   void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.scatter(this->root_, this->in_, this->out_);
+    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -38,6 +45,11 @@ class Scatter : public BlockOperation<T> {
   [[nodiscard]] std::uint32_t got_seed(int) const override {
     return this->seed(this->root_, this->transport_.rank());
   }
+
+ private:
+  static const auto& list() { return algorithms::scatter::all<T>(); }
+
+  ChosenAlgorithm<T, algorithms::scatter::Signature> algorithm_;
 };
 
 NHALF_PATTERN(scatter_info, Scatter);

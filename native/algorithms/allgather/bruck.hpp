@@ -36,6 +36,7 @@ inline constexpr AlgorithmInfo bruck_info{
         "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for "
         "All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), "
         "1997",
+    .cost = "ceil(log2(p)) * T(n * (p - 1) / ceil(log2(p)))",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return doublings(p) * m.one_s(0) + (p - 1) * n * m.G;

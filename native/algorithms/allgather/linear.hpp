@@ -23,6 +23,7 @@ inline constexpr AlgorithmInfo linear_info{
     .source =
         "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
         "Messages into the LogP Model, SPAA 1995: one receiver, then one sender",
+    .cost = "R(n, p - 2) + T(n) + M(p * n, p - 2) + T(p * n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * (m.receives_apart_s(n) + m.sends_apart_s(p * n)) + m.one_s(n) +

@@ -38,6 +38,9 @@ inline constexpr AlgorithmInfo recursive_doubling_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005",
+    .cost =
+        "floor(log2(p)) * T(n * (p - 1) / floor(log2(p))) + (ceil(log2(p)) - floor(log2(p))) * "
+        "(T(n) + T(p * n))",
     .messages = [](int p, std::size_t) -> std::int64_t {
       const Folding folding{p};
       return 2 * folding.pairs() + folding.messages();

@@ -30,6 +30,7 @@ inline constexpr AlgorithmInfo ring_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005",
+    .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 

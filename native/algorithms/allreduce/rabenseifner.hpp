@@ -35,6 +35,9 @@ inline constexpr AlgorithmInfo rabenseifner_info{
     .name = "rabenseifner",
     .what = "recursive halving, then recursive doubling, of pieces of the vector",
     .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004",
+    .cost =
+        "2 * floor(log2(p)) * T(n * (p - 1) / p / floor(log2(p))) + 2 * "
+        "(ceil(log2(p)) - floor(log2(p))) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t {
       const Folding folding{p};
       return 2 * folding.pairs() + 2 * folding.messages();

@@ -33,6 +33,7 @@ inline constexpr AlgorithmInfo recursive_doubling_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005",
+    .cost = "(2 * ceil(log2(p)) - floor(log2(p))) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t {
       const Folding folding{p};
       return 2 * folding.pairs() + folding.messages();

@@ -42,6 +42,7 @@ inline constexpr AlgorithmInfo ring_info{
     .source =
         "P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of "
         "Workstations, Journal of Parallel and Distributed Computing 69(2), 2009",
+    .cost = "2 * (p - 1) * T(n / p)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (std::fmod(n, 4 * p) != 0) return std::nullopt;

@@ -29,6 +29,7 @@ inline constexpr AlgorithmInfo linear_info{
     .source =
         "Message Passing Interface Forum, MPI: A Message-Passing Interface Standard: "
         "MPI_Alltoall as it is defined",
+    .cost = "(2 * p - 3) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (2 * p - 3) * m.one_s(n); }};
 

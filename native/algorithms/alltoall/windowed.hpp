@@ -76,6 +76,7 @@ inline constexpr AlgorithmInfo windowed_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005",
+    .cost = "max(M(n, p - 2), R(n, p - 2)) + T(n)",
     .messages = [](int p, std::size_t n) -> std::int64_t { return n > 0 ? p * (p - 1) : 0; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (n == 0 || p > 65 || m.o_r > m.sends_apart_s(n)) return std::nullopt;

@@ -34,6 +34,7 @@ inline constexpr AlgorithmInfo central_info{
     .source =
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991: the centralised barrier",
+    .cost = "R(0, p - 2) + M(0, p - 2) + 2 * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds {
       return 2 * m.one_s(0) + (p - 2) * (m.receives_apart_s(0) + m.sends_apart_s(0));

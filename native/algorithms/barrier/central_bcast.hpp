@@ -23,6 +23,7 @@ inline constexpr AlgorithmInfo central_bcast_info{
     .source =
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991: the centralised barrier",
+    .cost = "R(0, p - 2) + (ceil(log2(p)) + 1) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds {
       return for_powers_of_two(p,

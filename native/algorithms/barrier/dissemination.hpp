@@ -24,6 +24,7 @@ inline constexpr AlgorithmInfo dissemination_info{
     .source =
         "D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, "
         "International Journal of Parallel Programming 17(1), 1988",
+    .cost = "ceil(log2(p)) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds { return doublings(p) * m.one_s(0); }};
 

@@ -35,6 +35,7 @@ inline constexpr AlgorithmInfo dissemination_mcs_info{
     .source =
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
+    .cost = "ceil(log2(p)) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds { return doublings(p) * m.one_s(0); }};
 

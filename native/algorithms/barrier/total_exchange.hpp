@@ -23,6 +23,7 @@ inline constexpr AlgorithmInfo total_exchange_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005: the pairwise exchange, without data",
+    .cost = "(p - 1) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds { return (p - 1) * m.one_s(0); }};
 

@@ -21,6 +21,7 @@ inline constexpr AlgorithmInfo total_exchange_bcast_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005: the binomial broadcast, without data",
+    .cost = "p * ceil(log2(p)) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_at_most_s = [](const LogGP& m, int p, double) -> Seconds {
       return p * doublings(p) * m.one_s(0);

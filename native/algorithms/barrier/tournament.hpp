@@ -40,6 +40,7 @@ inline constexpr AlgorithmInfo tournament_info{
     .source =
         "D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, "
         "International Journal of Parallel Programming 17(1), 1988",
+    .cost = "(ceil(log2(p)) + 1) * T(0) + M(0, p - 2)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds {
       return for_powers_of_two(p, (doublings(p) + 1) * m.one_s(0) + (p - 2) * m.sends_apart_s(0));

@@ -24,6 +24,7 @@ inline constexpr AlgorithmInfo tournament_mcs_info{
     .source =
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
+    .cost = "2 * ceil(log2(p)) * T(0)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_s = [](const LogGP& m, int p, double) -> Seconds {
       return for_powers_of_two(p, 2 * doublings(p) * m.one_s(0));

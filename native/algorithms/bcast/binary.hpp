@@ -23,6 +23,7 @@ inline constexpr AlgorithmInfo binary_info{
     .source =
         "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
         "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007",
+    .cost = "ceil(log2(p)) * (M(n, 1) + T(n))",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (!is_power_of_two(p + 1)) return std::nullopt;

@@ -24,6 +24,9 @@ inline constexpr AlgorithmInfo binary_pipelined_info{
     .source =
         "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
         "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007",
+    .cost =
+        "(max(1, n / B) - 1) * M(min(n, B), 2) + ceil(log2(p)) * (M(min(n, B), 1) + "
+        "T(min(n, B)))",
     .messages = [](int p, std::size_t n) -> std::int64_t { return parts_of(n) * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return n > default_part_bytes ? std::nullopt : binary_info.time_s(m, p, n);

@@ -27,6 +27,7 @@ inline constexpr AlgorithmInfo binomial_info{
     .source =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication "
         "Operations in MPICH, IJHPCA 19(1), 2005",
+    .cost = "ceil(log2(p)) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return for_powers_of_two(p, doublings(p) * m.one_s(n));

@@ -25,6 +25,7 @@ inline constexpr AlgorithmInfo binomial_pipelined_info{
     .source =
         "S. Johnsson, C.-T. Ho, Optimum Broadcasting and Personalized Communication in "
         "Hypercubes, IEEE Transactions on Computers 38(9), 1989",
+    .cost = "max(1, n / B) * ceil(log2(p)) * T(min(n, B))",
     .messages = [](int p, std::size_t n) -> std::int64_t { return parts_of(n) * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (n > default_part_bytes) return std::nullopt;

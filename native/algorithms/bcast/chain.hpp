@@ -29,6 +29,7 @@ inline constexpr AlgorithmInfo chain_info{
     .source =
         "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
         "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007",
+    .cost = "(p - 1) * T(min(n, B)) + (max(1, n / B) - 1) * max(M(min(n, B), 1), R(min(n, B), 1))",
     .messages = [](int p, std::size_t n) -> std::int64_t { return parts_of(n) * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       const double part_bytes = std::min<double>(n, default_part_bytes);

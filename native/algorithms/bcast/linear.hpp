@@ -22,6 +22,7 @@ inline constexpr AlgorithmInfo linear_info{
     .source =
         "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
         "Messages into the LogP Model, SPAA 1995: one sender, several messages",
+    .cost = "M(n, p - 2) + T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * m.sends_apart_s(n) + m.one_s(n);

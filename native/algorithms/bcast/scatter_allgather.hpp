@@ -51,6 +51,7 @@ inline constexpr AlgorithmInfo scatter_allgather_info{
     .source =
         "M. Barnett, S. Gupta, D. Payne, L. Shuler, R. van de Geijn, J. Watts, "
         "Interprocessor Collective Communication Library (InterCom), SHPCC 1994",
+    .cost = "ceil(log2(p)) * T(n * (p - 1) / p / ceil(log2(p))) + (p - 1) * T(n / p)",
     .messages = [](int p, std::size_t) -> std::int64_t { return (p + 1) * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (std::fmod(n, p) != 0) return std::nullopt;

@@ -25,6 +25,7 @@ inline constexpr AlgorithmInfo linear_info{
     .source =
         "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
         "Messages into the LogP Model, SPAA 1995: one receiver, several messages",
+    .cost = "R(n, p - 2) + T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return (p - 2) * m.receives_apart_s(n) + m.one_s(n);

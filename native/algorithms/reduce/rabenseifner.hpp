@@ -41,6 +41,9 @@ inline constexpr AlgorithmInfo rabenseifner_info{
     .name = "rabenseifner",
     .what = "recursive halving, then pieces are gathered up a binomial tree",
     .source = "R. Rabenseifner, Optimization of Collective Reduction Operations, ICCS 2004",
+    .cost =
+        "2 * floor(log2(p)) * T(n * (p - 1) / p / floor(log2(p))) + "
+        "(ceil(log2(p)) - floor(log2(p))) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t {
       const Folding folding{p};
       return folding.pairs() + folding.messages() + folding.actors() - 1;

@@ -36,6 +36,7 @@ inline constexpr AlgorithmInfo ring_info{
     .source =
         "P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of "
         "Workstations, Journal of Parallel and Distributed Computing 69(2), 2009",
+    .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * (p - 1); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 

@@ -26,6 +26,7 @@ inline constexpr AlgorithmInfo linear_info{
     .source =
         "A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, LogGP: Incorporating Long "
         "Messages into the LogP Model, SPAA 1995: messages one after the other",
+    .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
 
