@@ -158,7 +158,8 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     The three are sums of terms (machines/terms.py) in seconds, seconds per byte and seconds per
     square root of a byte; n is the size of a message, p the number of ranks, both within their
     ranges, whose ends belong to them; None: no end. `source` is the place in the publication,
-    `what` says more of what was timed.
+    `what` says more of what was timed; `timing` is "completion" where that is known to be from the
+    first start to the last end, which counts where two models speak of the same.
     """
 
     pattern: str
@@ -174,6 +175,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     per_byte_s: dict[str, float] = {}
     per_root_byte_s: dict[str, float] = {}
     what: str = ""
+    timing: str = ""
     source: str = ""
 
     def covers(self, size_bytes: int, ranks: int) -> bool:

@@ -64,7 +64,7 @@ class Correction:
         for scale in itertools.product(scales, repeat=place.shape[1]):
             between = _covariance(place, place, scale)
             for nugget in nuggets:
-                inverse: Floats = np.linalg.inv(between + nugget * np.eye(value.size))
+                inverse = _inverse(between, nugget)
                 left_out, spread = _left_out(inverse, value)
                 variance = float(np.mean((value - left_out) ** 2 / spread))
                 score = -0.5 * float(np.sum(np.log(spread))) - 0.5 * value.size * math.log(
@@ -93,9 +93,7 @@ class Correction:
 
     def _inverse(self) -> Floats:
         """Of the covariance of the values, in units of the variance between places: (m, m)."""
-        among = _covariance(self.place, self.place, self.scale)
-        inverse: Floats = np.linalg.inv(among + self.nugget * np.eye(self.value.size))
-        return inverse
+        return _inverse(_covariance(self.place, self.place, self.scale), self.nugget)
 
 
 _SPAN = 8.0
@@ -110,6 +108,12 @@ def _covariance(a: Floats, b: Floats, scale: Sequence[float]) -> Floats:
     mean = MEAN_VARIANCE * (1 + (a / _SPAN) @ (b / _SPAN).T)
     found: Floats = matern + mean
     return found
+
+
+def _inverse(among: Floats, nugget: float) -> Floats:
+    """Of a covariance (m, m) and the variance of each value by itself."""
+    found = np.linalg.inv(among + nugget * np.eye(len(among)))
+    return found.astype(np.float64)
 
 
 def _left_out(inverse: Floats, value: Floats) -> tuple[Floats, Floats]:

@@ -60,14 +60,11 @@ class Expression:
 
         `parts` has a function for each of `parts()`, which takes and gives arrays.
         """
-        names = {
-            "p": np.asarray(ranks, dtype=np.float64),
-            "n": np.asarray(size_bytes, dtype=np.float64),
-            "B": np.float64(PART_BYTES),
-        }
+        p, n = np.asarray(ranks, dtype=np.float64), np.asarray(size_bytes, dtype=np.float64)
+        names = {"p": p, "n": n, "B": np.float64(PART_BYTES)}
         with np.errstate(divide="ignore", invalid="ignore"):
             found = _value(self.body, names, {**FUNCTIONS, **parts})
-        shape = np.broadcast_shapes(names["p"].shape, names["n"].shape)
+        shape = np.broadcast_shapes(p.shape, n.shape)
         return np.broadcast_to(np.asarray(found, dtype=np.float64), shape).copy()
 
     def as_text(self) -> str:
