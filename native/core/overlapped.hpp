@@ -47,9 +47,6 @@ class Overlapped : public Blocking {
     if (tests_ < 0) throw InputError("axis tests is from 0 up");
   }
 
-  /// What is started with one call is done as the transport does it.
-  static void known() = delete;
-
   bool verify() override {
     work_s_ = 0;
     return Blocking::verify();

@@ -156,13 +156,15 @@ std::vector<PatternEntry<T>>& patterns() {
   return all;
 }
 
-/// Adds a pattern to the list, keeping it sorted by name.
+/// Adds a pattern to the list, keeping it sorted by name; with its algorithms where it lets choose.
 template <class T>
 bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const Case&),
             std::vector<AlgorithmEntry> algorithms) {
   auto& all = patterns<T>();
   const auto at =
       std::ranges::lower_bound(all, info.name, {}, [](const auto& e) { return e.info.name; });
+  if (std::ranges::find(info.axes, "algorithm", &AxisInfo::name) == info.axes.end())
+    algorithms.clear();
   all.insert(at, PatternEntry<T>{info, make, std::move(algorithms)});
   return true;
 }
