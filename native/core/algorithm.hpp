@@ -52,6 +52,8 @@ struct AlgorithmInfo {
   std::int64_t (*messages)(int ranks, std::size_t size_bytes);
   Seconds (*time_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
   Seconds (*time_at_most_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
+  /// Reductions: terms are combined in the order of ranks, as operations that do not commute need.
+  bool keeps_order = false;
 };
 
 /// An algorithm of a pattern, whether or not the transport can run it.

@@ -40,6 +40,27 @@ inline void add_floats(ConstBytes from, Bytes to) {
   }
 }
 
+/// What reductions do with what a rank received: adds floats, unless the transport was told of
+/// another operation. `from` stands before `to` where the order of ranks matters.
+template <class T>
+void combine(T& transport, ConstBytes from, Bytes to) {
+  if constexpr (requires { transport.combine(from, to); }) {
+    transport.combine(from, to);
+  } else {
+    add_floats(from, to);
+  }
+}
+
+/// The bytes of one element of a vector that is reduced; a vector is cut between elements only.
+template <class T>
+std::size_t element_bytes(const T& transport) {
+  if constexpr (requires { transport.element_bytes(); }) {
+    return transport.element_bytes();
+  } else {
+    return sizeof(float);
+  }
+}
+
 /// Room that grows when it is too small, that is, in the first operation of a size.
 class Scratch {
  public:

@@ -42,7 +42,7 @@ void fold(T& transport, Folding folding, int place, RankOf rank_of, Bytes sum, B
   if (!folding.is_paired(place)) return;
   if (!folding.acts(place)) return transport.send(rank_of(place - 1), sum);
   transport.recv(rank_of(place + 1), received);
-  add_floats(received, sum);
+  combine(transport, received, sum);
 }
 
 /// The actor of a pair gives `data` to the other one.
@@ -73,7 +73,7 @@ void halve(T& transport, int actors, int actor, RankOf rank_of, StartOf start_of
     const auto kept = is_low ? low : high;
     const int peer = rank_of(actor ^ half);
     transport.exchange(peer, is_low ? high : low, peer, received.first(kept.size()));
-    add_floats(received.first(kept.size()), kept);
+    combine(transport, received.first(kept.size()), kept);
     if (!is_low) first += half;
   }
 }
@@ -92,15 +92,16 @@ void double_up(T& transport, int actors, int actor, RankOf rank_of, StartOf star
   }
 }
 
-/// Where the pieces of a vector of floats begin that is cut as evenly as whole floats allow.
+/// Where the pieces of a vector begin that is cut as evenly as whole elements allow.
 struct EvenPieces {
   std::size_t size_bytes;
   int count;
+  std::size_t element_bytes = sizeof(float);
 
   constexpr std::size_t operator()(int piece) const {
-    const auto floats = size_bytes / sizeof(float);
-    return floats * static_cast<std::size_t>(piece) / static_cast<std::size_t>(count) *
-           sizeof(float);
+    const auto elements = size_bytes / element_bytes;
+    return elements * static_cast<std::size_t>(piece) / static_cast<std::size_t>(count) *
+           element_bytes;
   }
 };
 

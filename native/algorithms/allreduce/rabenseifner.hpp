@@ -24,7 +24,7 @@ void rabenseifner(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   fold(transport, folding, rank, rank_at, out, received);
   if (folding.acts(rank)) {
     const int actor = folding.actor_at(rank);
-    const EvenPieces start_of{in.size(), folding.actors()};
+    const EvenPieces start_of{in.size(), folding.actors(), element_bytes(transport)};
     halve(transport, folding.actors(), actor, rank_of, start_of, out, received);
     double_up(transport, folding.actors(), actor, rank_of, start_of, out);
   }

@@ -22,7 +22,7 @@ void recursive_doubling(T& transport, Scratch& scratch, ConstBytes in, Bytes out
   for (int bit = 1; folding.acts(rank) && bit < folding.actors(); bit *= 2) {
     const int peer = folding.place_of(folding.actor_at(rank) ^ bit);
     transport.exchange(peer, out, peer, received);
-    add_floats(received, out);
+    combine(transport, received, out);
   }
   unfold(transport, folding, rank, rank_at, out);
 }

@@ -19,7 +19,7 @@ void ring(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   const int rank = transport.rank();
   const int next = (rank + 1) % ranks;
   const int before = (rank + ranks - 1) % ranks;
-  const EvenPieces start_of{in.size(), ranks};
+  const EvenPieces start_of{in.size(), ranks, element_bytes(transport)};
   const auto piece = [&](int number) {
     const int own = (number + ranks) % ranks;
     return pieces(out, start_of, own, own + 1);
@@ -30,7 +30,7 @@ void ring(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
     const auto growing = piece(before - step);
     const auto received = room.first(growing.size());
     transport.exchange(next, piece(rank - step), before, received);
-    add_floats(received, growing);
+    combine(transport, received, growing);
   }
   for (int step = 0; step < ranks - 1; ++step)
     transport.exchange(next, piece(next - step), before, piece(rank - step));

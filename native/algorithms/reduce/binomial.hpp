@@ -25,7 +25,7 @@ void binomial(T& transport, Scratch& scratch, int root, ConstBytes in, Bytes out
   place(in, sum);
   for (int distance = furthest / 2; distance >= nearest; distance /= 2) {
     transport.recv((distance_from_root + distance + root) % ranks, received);
-    add_floats(received, sum);
+    combine(transport, received, sum);
   }
   if (!is_root) transport.send((distance_from_root - nearest / 2 + root) % ranks, sum);
 }

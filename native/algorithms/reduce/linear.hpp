@@ -17,7 +17,7 @@ void linear(T& transport, Scratch& scratch, int root, ConstBytes in, Bytes out) 
   place(in, out);
   for (int distance = 1; distance < ranks; ++distance) {
     transport.recv((root + distance) % ranks, received);
-    add_floats(received, out);
+    combine(transport, received, out);
   }
 }
 

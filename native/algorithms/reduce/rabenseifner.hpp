@@ -28,7 +28,7 @@ void rabenseifner(T& transport, Scratch& scratch, int root, ConstBytes in, Bytes
   if (!folding.acts(at)) return;
   const int actors = folding.actors();
   const int actor = folding.actor_at(at);
-  const EvenPieces start_of{in.size(), actors};
+  const EvenPieces start_of{in.size(), actors, element_bytes(transport)};
   halve(transport, actors, actor, rank_of, start_of, sum, received);
   for (int held = 1; held < actors; held *= 2) {
     if (actor % (2 * held) != 0)

@@ -22,7 +22,7 @@ void pairwise(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
     const int to = (rank + distance) % ranks;
     const int from = (rank - distance + ranks) % ranks;
     transport.exchange(to, block_of(in, to, out.size()), from, received);
-    add_floats(received, sum);
+    combine(transport, received, sum);
   }
   place(sum, out);
 }

@@ -24,7 +24,7 @@ void ring(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   place(block_of(in, before, out.size()), sum);
   for (int step = 1; step < ranks; ++step) {
     transport.exchange(next, sum, before, received);
-    add_floats(block_of(in, (before - step + ranks) % ranks, out.size()), received);
+    combine(transport, block_of(in, (before - step + ranks) % ranks, out.size()), received);
     std::swap(sum, received);
   }
   place(sum, out);

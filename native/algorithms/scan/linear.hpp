@@ -15,7 +15,7 @@ void linear(T& transport, Scratch& scratch, ConstBytes in, Bytes out) {
   if (rank > 0) {
     const auto before = scratch.bytes(in.size());
     transport.recv(rank - 1, before);
-    add_floats(before, out);
+    combine(transport, before, out);
   }
   if (rank + 1 < transport.size()) transport.send(rank + 1, out);
 }
@@ -28,6 +28,7 @@ inline constexpr AlgorithmInfo linear_info{
         "Messages into the LogP Model, SPAA 1995: messages one after the other",
     .cost = "(p - 1) * T(n)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
-    .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); }};
+    .time_s = [](const LogGP& m, int p, double n) -> Seconds { return (p - 1) * m.one_s(n); },
+    .keeps_order = true};
 
 }  // namespace nhalf::algorithms::scan
