@@ -16,4 +16,7 @@ OPERATIONS = (
     "scan",
     "barrier",
 )
+NATIVE = "native"
+"""The algorithm of a library's own choice, as the column `algorithm` has it."""
+
 NON_BLOCKING = tuple(f"i{name}" for name in OPERATIONS)

@@ -132,7 +132,7 @@ def _block(options: Mapping[str, Any], site: Site) -> Block:
         patterns=words(options["pattern"]),
         ranks=_ranks(options["ranks"], site),
         bytes=options["sizes"],
-        axes=_axes(options["axis"]),
+        axes=_all_axes(options),
         placements=_placements(options["placement"]),
     )
 
@@ -156,7 +156,7 @@ def _overridden(
         changes["precision"] = _precision(options["precision"])
     if "pattern" in given:
         blocks = _selected(blocks, words(options["pattern"]))
-    axes = _axes(options["axis"])
+    axes = _all_axes(options)
     return [
         msgspec.structs.replace(block, axes={**block.axes, **axes}, **changes) for block in blocks
     ]
@@ -184,6 +184,18 @@ def _ranks(text: str, site: Site) -> list[int]:
     if not ranks:
         raise InputError(f"{text!r} is no number of ranks here", "write 2 or 2,4,8")
     return ranks
+
+
+def _all_axes(options: Mapping[str, Any]) -> dict[str, str]:
+    """Values by axis, the algorithms among them."""
+    from nhalf.study.algorithm import AXIS
+
+    axes = _axes(options["axis"])
+    if not options["algorithm"]:
+        return axes
+    if AXIS in axes:
+        raise InputError("--axis algorithm=… and --algorithm are the same", "leave one out")
+    return {**axes, AXIS: ",".join(words(options["algorithm"]))}
 
 
 def _axes(texts: list[str] | None) -> dict[str, str]:

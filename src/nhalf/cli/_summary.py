@@ -13,6 +13,7 @@ import polars as pl
 
 from nhalf.cli._output import stdout_console
 from nhalf.listing import few
+from nhalf.operations import NATIVE
 from nhalf.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ INTERVAL_FACTOR_MAX = 100
 """An interval that reaches this many times the value says that nothing is known."""
 
 RICH_ROWS_MAX = 200
+
+POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
+"""Columns that a table of points has only where one is otherwise."""
 
 
 def _table(*columns: str) -> Table:
@@ -133,14 +137,13 @@ def show_points(run: Run, summary: pl.DataFrame) -> None:
         title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
         place = f"  {placement}" if placements else ""
         console.print(f"\n{pattern}  {ranks} ranks{place}  {title}", markup=False, soft_wrap=True)
-        ordered = points.sort("axes", "bytes", maintain_order=True)
+        ordered = points.sort(
+            pl.col("algorithm") != NATIVE, "algorithm", "axes", "bytes", maintain_order=True
+        )
         rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
-        if points["axes"].fill_null("").str.len_bytes().sum():
-            axes = ordered["axes"].to_list()
-            rows = [[text or "–", *row] for text, row in zip(axes, rows, strict=True)]
-            show_table(("axes", *columns), rows)
-        else:
-            show_table(columns, rows)
+        further = [name for name, usual in POINTS_ALIKE.items() if (ordered[name] != usual).any()]
+        cells = [[text or "–" for text in ordered[name].fill_null("")] for name in further]
+        show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:

@@ -32,6 +32,7 @@ SETTING = typer.Option(help='Each library under variables, too: "NAME: VAR=value
 SUBMIT = typer.Option("--submit", help="As a job of the batch system: submit, follow, collect.")
 JOB = typer.Option(help="What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
 NO_WAIT = typer.Option("--no-wait", help="Submit and leave.")
+ALGORITHM = typer.Option(help="Algorithms of collective operations: native,binomial or all.")
 STYLE = typer.Option(help="Print tables as imb or osu do; --pattern may name their tests.")
 
 
@@ -60,6 +61,7 @@ def command(
             help="Values of a further axis: pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."
         ),
     ] = None,
+    algorithm: Annotated[str, ALGORITHM] = "",
     setting: Annotated[list[str] | None, SETTING] = None,
     launches: Annotated[int, typer.Option(min=1, help="How often each library is started.")] = (
         LAUNCHES

@@ -23,6 +23,7 @@ PLACEMENT = typer.Option(
 )
 COST = typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable.")
 REPLAY = "Simulate the ping-pongs of a run and compare them with it, size by size."
+ALGORITHM = typer.Option(help="Algorithms of collective operations: native,binomial or all.")
 COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, mvapich2.")
 
 
@@ -47,6 +48,7 @@ def command(
     axis: Annotated[
         list[str] | None, typer.Option(help="Values of an axis: algorithm=u-torus; repeatable.")
     ] = None,
+    algorithm: Annotated[str, ALGORITHM] = "",
     placement: Annotated[str, PLACEMENT] = "cores",
     set_: Annotated[
         list[str] | None,
@@ -149,7 +151,7 @@ def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Bloc
         **{"transport": "simulated", "launches": 1, "precision": 0.01, "seed": 1},
         **{"timeout": "600s", "mpi_prefix": None, "host_file": None},
     }
-    named = options["given"] & {"pattern", "ranks", "sizes", "axis", "placement"}
+    named = options["given"] & {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
     known = {**options, **absent, "mpi": "simulated"}
     blocks = plan_of(study, known, named, site).blocks
     # The memory of a process, of which the longest length is a share, is not that of this machine.
@@ -164,7 +166,7 @@ def _multicast(study: str, machine: Machine, options: dict[str, Any]) -> Prepare
     from nhalf.cli._pairs import pairs
     from nhalf.simulate import multicast_session
 
-    for name in ("placement", "pattern", "mpi", "collectives"):
+    for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
         if name in options["given"]:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
     blocks = _multicast_blocks(study, machine, options)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nhalf.listing import few
+from nhalf.study.algorithm import axes_for
 from nhalf.study.axes import combinations
 from nhalf.study.budget import LAUNCHES_MIN, Budget, Group
 from nhalf.study.pattern import PatternInfo
@@ -228,11 +229,14 @@ class Agenda:
                 info = subject.infos.get(name)
                 if info is None or not info.present:
                     continue
+                given = axes_for(info, block.axes)
+                if given is None:
+                    continue
                 for ranks in block.ranks:
                     if ranks < info.ranks_min:
                         continue
                     sizes = sizes_of(block.bytes, ranks)
-                    axes = tuple(combinations(info.axes, block.axes, ranks))
+                    axes = tuple(combinations(info.axes, given, ranks))
                     plain = info.sized and axes == ("",) and info.timing == "first-rank"
                     for placement in block.placements:
                         if not fits(placement, ranks):

@@ -14,6 +14,7 @@ from nhalf.errors import NhalfError
 from nhalf.store.journal import Journal
 from nhalf.store.run import Run
 from nhalf.study.agenda import Agenda, Family
+from nhalf.study.algorithm import split
 from nhalf.study.budget import LAUNCHES_MIN, Budget, Group, curve_budget
 from nhalf.study.health import Examiner, unanswered
 from nhalf.study.placement import FREE, placement_advice
@@ -278,8 +279,7 @@ class Measuring:
                 "subject": subject.key,
                 "transport": subject.transport,
                 "mpi": subject.mpi,
-                "algorithm": "native",
-                **_identity(point),
+                **_identity(subject, point),
                 "launch": launch,
                 "position": answer.position,
                 "started_s": time.time() - record["elapsed_s"],
@@ -369,8 +369,8 @@ class Measuring:
     def _impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Note a point that this subject cannot measure."""
         self.state.impossible.add((subject.key, point))
-        event = {"event": "failed", "subject": subject.key, **_identity(point), "reason": reason}
-        self.journal.append(event)
+        event = {"event": "failed", "subject": subject.key, **_identity(subject, point)}
+        self.journal.append({**event, "reason": reason})
 
     def _failed(self, start: Start, error: LaunchError) -> None:
         """Note a launch that failed; a start that only fails, or needs a dead host, is given up."""
@@ -414,13 +414,15 @@ class Measuring:
             self.state.failed[start.subject] = reason
 
 
-def _identity(point: Point) -> dict[str, Any]:
+def _identity(subject: Subject, point: Point) -> dict[str, Any]:
     """What identifies a point, as the journal has it."""
+    algorithm, axes = split(subject.infos[point.pattern], point.axes)
     return {
         "pattern": point.pattern,
+        "algorithm": algorithm,
         "ranks": point.ranks,
         "placement": point.placement,
-        "axes": point.axes,
+        "axes": axes,
         "bytes": point.size_bytes,
     }
 

@@ -19,12 +19,27 @@ class AxisInfo(msgspec.Struct, frozen=True):
     what: str = ""
 
 
+class AlgorithmInfo(msgspec.Struct, frozen=True):
+    """A way to do an operation with sends and receives of the transport.
+
+    `cost` is what it takes, composed of measured parts (nhalf.models.expression); `present` is
+    whether the transport can run it.
+    """
+
+    name: str
+    what: str = ""
+    source: str = ""
+    cost: str = ""
+    present: bool = True
+
+
 class PatternInfo(msgspec.Struct, frozen=True):
     """One pattern of a probe.
 
     `present` is whether the transport can run it, `needs` what it would have to do for that;
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
-    0 where it has none at all (`sized`).
+    0 where it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
+    from, beside the library's own.
     """
 
     name: str
@@ -35,6 +50,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     sized: bool = True
     size_multiple: int = 1
     axes: tuple[AxisInfo, ...] = ()
+    algorithms: tuple[AlgorithmInfo, ...] = ()
 
     def sizes(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes that it is measured at, in bytes, where `wanted` are asked for."""

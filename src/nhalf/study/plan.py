@@ -90,7 +90,11 @@ class Start(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One thing to measure on one subject; `axes` is the text of statistics/axes.py."""
+    """One thing to measure on one subject.
+
+    `axes` is the text of statistics/axes.py; an algorithm is one of the axes here, and a column in
+    the store (study/algorithm.py).
+    """
 
     pattern: str
     ranks: int

@@ -8,6 +8,12 @@ from collections.abc import Sequence
 import msgspec
 
 from nhalf.errors import InputError, MissingError, unknown
+from nhalf.study.algorithm import (
+    axes_for,
+    check_algorithms,
+    check_each_has_one,
+    without_choice,
+)
 from nhalf.study.axes import check_axes
 from nhalf.study.pattern import PatternInfo
 from nhalf.study.placement import check_placement
@@ -69,6 +75,8 @@ def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
                         f"{name} is not measured with {', '.join(few)}: "
                         f"it needs {info.ranks_min} ranks or more"
                     ] = None
+                if axes_for(info, block.axes) is None:
+                    lines[f"{name} is left out: it has no such algorithm"] = None
                 if not block.ranks:
                     lines[f"a part of {name} is left out: it is for machines of more cores"] = None
     return list(lines)
@@ -86,11 +94,17 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
                     f"{name} needs {known[name].ranks_min} ranks or more",
                     f"give --ranks {known[name].ranks_min}",
                 )
-    axes = [known[name].axes for name in names if name in known]
+    infos = [known[name] for name in names if name in known]
+    given = block.axes
     # A pattern that is not known may have the axis: only where all are known is it an error.
-    if len(axes) == len(names):
-        check_axes(block.axes, axes)
-    return msgspec.structs.replace(block, patterns=names)
+    if len(infos) == len(names):
+        if strict and block.patterns != [ALL]:
+            check_each_has_one(given, infos)
+        else:
+            given = without_choice(given, infos)
+        check_algorithms(given, infos)
+        check_axes(given, [info.axes for info in infos])
+    return msgspec.structs.replace(block, patterns=names, axes=given)
 
 
 def _check_pattern(name: str, known: dict[str, PatternInfo], present: Sequence[str]) -> None:

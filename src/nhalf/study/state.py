@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nhalf.errors import InputError
+from nhalf.operations import NATIVE
+from nhalf.study.algorithm import joined
 from nhalf.study.placement import CORES
 from nhalf.study.plan import Point
 
@@ -75,7 +77,8 @@ class State:
             curve = Curve(subject, pattern, ranks, placement, event.get("range", ""))
             self.sizes[curve] = event["sizes"]
             return
-        point = Point(pattern, ranks, event["bytes"], placement, event.get("axes", ""))
+        axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))
+        point = Point(pattern, ranks, event["bytes"], placement, axes)
         if kind == "point":
             self.done.add((subject, event["launch"], point))
         else:
