@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf predict`: what will it take there, and which algorithm is the fastest?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from nhalf.decide.predict import Prediction
+
+CORES = 64
+"""What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
+CROSSOVERS_SHOWN = 12
+
+
+def command(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATTERN", help="A pattern, or one of its algorithms: bcast/binomial."
+        ),
+    ],
+    machine: Annotated[
+        str, typer.Option(help="A machine of record (nhalf machines list), a machine file, a run.")
+    ],
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:32 or 2:256:x2.")] = "2",
+    sizes: Annotated[
+        str, typer.Option("--bytes", help="Message sizes: a range 0:4M or a list 0,8,4K.")
+    ] = "1:64K",
+    mpi: Annotated[str, typer.Option(help="Which library, where the machine has several.")] = "",
+    extrapolate: Annotated[
+        bool, typer.Option("--extrapolate", help="Also beyond what was measured.")
+    ] = False,
+    table: Annotated[
+        Path | None, typer.Option(help="Write the choice as a decision table for libnhalf_coll.so.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.cli.simulate import _machine
+    from nhalf.decide.algorithms import algorithms
+    from nhalf.decide.predict import predict
+    from nhalf.study.axes import parse_ranks
+    from nhalf.study.sizes import parse_sizes
+
+    found = predict(
+        what,
+        _machine(machine),
+        parse_ranks(ranks, CORES),
+        parse_sizes(sizes).size_bytes,
+        algorithms(),
+        mpi=mpi,
+        extrapolate=extrapolate,
+    )
+    if table is not None:
+        _write_table(found, table)
+    if json:
+        emit_json(found.as_json())
+    else:
+        _show(stdout_console(), found)
+
+
+def _write_table(found: Prediction, path: Path) -> None:
+    from nhalf.decide.table import rules_of, table_text
+    from nhalf.store.run import write_atomically
+
+    rules = rules_of(found.pattern, found.ranks, found.size_bytes, found.best())
+    comment = f"predicted for {found.machine}, not measured"
+    write_atomically(path, table_text(rules, [comment]).encode())
+
+
+def _show(console: Console, found: Prediction) -> None:
+    """Findings first: what is fastest where; then times."""
+    console.print(_words(found), markup=False, soft_wrap=True)
+    console.print(_table(found))
+    shown = found.crossovers[:CROSSOVERS_SHOWN]
+    for each in shown:
+        console.print(
+            f"{each.ranks} ranks: {each.after} instead of {each.before} from {each.size_bytes} B",
+            markup=False,
+            style="dim",
+            soft_wrap=True,
+        )
+    rest = len(found.crossovers) - len(shown)
+    if rest > 0:
+        console.print(f"{rest} further crossovers (all with --json)", style="dim")
+    for line in found.missing:
+        console.print(line, markup=False, style="dim", soft_wrap=True)
+
+
+def _words(found: Prediction) -> str:
+    """The fastest of all cells in a sentence."""
+    from collections import Counter
+
+    cells = Counter(name for row in found.best() for name in row)
+    total = sum(cells.values())
+    ranking = ", ".join(f"{name} in {count}" for name, count in cells.most_common())
+    return f"{found.pattern} on {found.machine}: fastest of {total} cells: {ranking}"
+
+
+def _table(found: Prediction) -> Table:
+    """A row per number of ranks, a column per size: the fastest and its time."""
+    from rich import box
+    from rich.table import Table
+
+    from nhalf.units import format_size, format_time
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("ranks", justify="right")
+    best = found.best()
+    for size in found.size_bytes:
+        table.add_column(format_size(size), justify="right")
+    names = [way.algorithm for way in found.ways]
+    for i, p in enumerate(found.ranks):
+        cells = []
+        for j in range(len(found.size_bytes)):
+            time_s = float(found.time_s[names.index(best[i][j]), i, j])
+            cells.append(f"{best[i][j]}\n{format_time(time_s)}")
+        table.add_row(str(p), *cells)
+    return table

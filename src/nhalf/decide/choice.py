@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which algorithm is the fastest where, known from few measurements.
+
+Of each algorithm, time is a prior times a correction,
+
+    T(n, p) = cost(n, p) exp(c(log2 p, log2 n))
+
+where the cost is composed of the machine's parts (decide/parts.py) and c is fitted to what was
+measured (models/correction.py), with a standard deviation everywhere. What is worth measuring next
+follows from both: where an algorithm may beat the one that seems best (its expected improvement; D.
+Jones, M. Schonlau, W. Welch, Efficient Global Optimization, Journal of Global Optimization 13,
+1998), or where the one that seems best may not be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.decide.algorithms import Algorithm
+from nhalf.decide.parts import Parts
+from nhalf.decide.table import NATIVE
+from nhalf.models import Floats
+from nhalf.models.correction import Correction
+from nhalf.models.expression import parse
+
+TREE = parse("ceil(log2(p)) * T(n)")
+"""The prior of what has no cost of its own, such as the library's own algorithm."""
+UNSEEN_DEVIATION = 0.25
+"""Of the logarithm of an algorithm's time, where nothing was measured of it."""
+FIRST_RANKS, FIRST_SIZES = 3, 4
+"""So many numbers of ranks and sizes of the grid, spread evenly, are measured of all to begin."""
+
+Cell = tuple[str, int, int]
+"""Algorithm, place of the number of ranks in the grid, place of the size."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where to choose: numbers of ranks (k,) and sizes in bytes (m,), both increasing."""
+
+    ranks: tuple[int, ...]
+    size_bytes: tuple[int, ...]
+
+    def places(self) -> Floats:
+        """(k m, 2): what corrections are functions of; sizes change fastest."""
+        p, n = np.meshgrid(np.log2(self.ranks), self._logs(), indexing="ij")
+        return np.stack([p.ravel(), n.ravel()], axis=1)
+
+    def _logs(self) -> Floats:
+        logs: Floats = np.log2(np.maximum(np.array(self.size_bytes, dtype=np.float64), 1.0))
+        return logs
+
+    def first(self) -> list[tuple[int, int]]:
+        """Cells to begin with: both ends, and evenly between them."""
+        rows = _spread(np.log2(self.ranks), FIRST_RANKS)
+        columns = _spread(self._logs(), FIRST_SIZES)
+        return [(i, j) for i in rows for j in columns]
+
+
+@dataclass
+class Choice:
+    """What is known of every algorithm of one operation on a grid.
+
+    `prior_s` has the composed costs by algorithm, (k, m) seconds; `measured_s` what was measured,
+    seconds by cell.
+    """
+
+    grid: Grid
+    prior_s: Mapping[str, Floats]
+    measured_s: dict[Cell, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._fitted: dict[str, Correction] = {}
+
+    @classmethod
+    def of(cls, known: Sequence[Algorithm], parts: Parts, grid: Grid) -> Choice:
+        """With the costs of the algorithms, and of the library's own one, on a machine."""
+        costs = {NATIVE: TREE, **{each.name: each.cost or TREE for each in known}}
+        p, n = np.meshgrid(grid.ranks, grid.size_bytes, indexing="ij")
+        message = parts.functions["T"](n.astype(np.float64))
+        prior = {}
+        for name, cost in costs.items():
+            time_s = cost.value(p, n, parts.functions)
+            prior[name] = np.where(time_s > 0, time_s, message)
+        return cls(grid, prior)
+
+    def learn(self, cells: Mapping[Cell, float]) -> None:
+        """Add what was measured, seconds by cell."""
+        self.measured_s.update(cells)
+        for name in {cell[0] for cell in cells}:
+            self._fitted.pop(name, None)
+
+    def predict(self, algorithm: str) -> tuple[Floats, Floats]:
+        """Seconds, and the standard deviation of their logarithm, (k, m) each.
+
+        A cell that was measured has its own time, and no deviation.
+        """
+        return self._known(algorithm, self._correction(algorithm))
+
+    def best(self) -> list[list[str]]:
+        """The algorithm that seems fastest, by number of ranks and size."""
+        names = list(self.prior_s)
+        times = np.stack([self.predict(name)[0] for name in names])
+        return [[names[place] for place in row] for row in times.argmin(axis=0)]
+
+    def next_cells(self, count: int) -> list[Cell]:
+        """Up to `count` cells whose measurement promises most; the first ones come evenly.
+
+        After each, what it would teach of its neighbours is taken as learnt.
+        """
+        missing = [
+            (name, i, j)
+            for i, j in self.grid.first()
+            for name in self.prior_s
+            if (name, i, j) not in self.measured_s
+        ]
+        if missing and len(self.measured_s) < len(self.grid.first()) * len(self.prior_s):
+            return missing[:count]
+        return self._promising(count)
+
+    def _promising(self, count: int) -> list[Cell]:
+        names = list(self.prior_s)
+        known = [self.predict(name) for name in names]
+        log_s = np.log(np.stack([time_s for time_s, _ in known]))
+        deviation = np.stack([spread for _, spread in known])
+        found: list[Cell] = []
+        for _ in range(count):
+            gain = _gain(log_s, deviation)
+            place = int(gain.argmax())
+            if gain.flat[place] <= 0:
+                break
+            a, i, j = (int(x) for x in np.unravel_index(place, gain.shape))
+            found.append((names[a], i, j))
+            deviation[a] = self._after(names[a], [c for c in found if c[0] == names[a]])
+        return found
+
+    def _after(self, algorithm: str, asked: Sequence[Cell]) -> Floats:
+        """The deviation (k, m) of an algorithm once some more cells of it were measured."""
+        fitted = self._correction(algorithm)
+        time_s, _ = self._known(algorithm, fitted)
+        with_asked = {**self._own(algorithm), **{(i, j): time_s[i, j] for _, i, j in asked}}
+        places, values = self._data(algorithm, with_asked)
+        imagined = Correction(places, values, fitted.scale, fitted.nugget, fitted.variance)
+        return self._spread(imagined, with_asked)
+
+    def _own(self, algorithm: str) -> dict[tuple[int, int], float]:
+        return {cell[1:]: s for cell, s in self.measured_s.items() if cell[0] == algorithm}
+
+    def _data(
+        self, algorithm: str, measured_s: Mapping[tuple[int, int], float]
+    ) -> tuple[Floats, Floats]:
+        """Places (m, 2) and logarithms of measured over prior (m,)."""
+        places = self.grid.places().reshape(len(self.grid.ranks), len(self.grid.size_bytes), 2)
+        cells = list(measured_s)
+        prior = self.prior_s[algorithm]
+        values = [math.log(measured_s[cell] / prior[cell]) for cell in cells]
+        return np.array([places[cell] for cell in cells]), np.array(values)
+
+    def _correction(self, algorithm: str) -> Correction:
+        if algorithm not in self._fitted:
+            own = self._own(algorithm)
+            if own:
+                self._fitted[algorithm] = Correction.fit(*self._data(algorithm, own))
+            else:
+                nothing = np.zeros((1, 2)), np.zeros(1)
+                self._fitted[algorithm] = Correction(*nothing, (1.0, 1.0), 1.0, UNSEEN_DEVIATION**2)
+        return self._fitted[algorithm]
+
+    def _known(self, algorithm: str, fitted: Correction) -> tuple[Floats, Floats]:
+        own = self._own(algorithm)
+        prior = self.prior_s[algorithm]
+        if not own:
+            return prior.copy(), np.full(prior.shape, UNSEEN_DEVIATION)
+        mean, _ = fitted.predict(self.grid.places())
+        time_s: Floats = prior * np.exp(mean.reshape(prior.shape))
+        for cell, measured_s in own.items():
+            time_s[cell] = measured_s
+        return time_s, self._spread(fitted, own)
+
+    def _spread(self, fitted: Correction, own: Mapping[tuple[int, int], float]) -> Floats:
+        _, deviation = fitted.predict(self.grid.places())
+        found: Floats = deviation.reshape(len(self.grid.ranks), len(self.grid.size_bytes))
+        for cell in own:
+            found[cell] = 0.0
+        return found
+
+
+def _gain(log_s: Floats, deviation: Floats) -> Floats:
+    """What knowing each algorithm in each cell promises, as a share of time; (algorithms, k, m).
+
+    For the one that seems best: how much slower than the second it may be. For the others: how
+    much faster than the best.
+    """
+    order = np.sort(log_s, axis=0)
+    best = order[0]
+    second = order[1] if len(order) > 1 else best + 1.0
+    is_best = log_s == best
+    lead: Floats = np.where(is_best, second - log_s, log_s - best)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(deviation > 0, lead / deviation, np.inf)
+        density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+        beyond = _beyond(z)
+        gain: Floats = np.where(deviation > 0, deviation * density - lead * beyond, 0.0)
+    return gain
+
+
+def _beyond(z: Floats) -> Floats:
+    """The probability of the normal distribution above z."""
+    from scipy.special import ndtr
+
+    found: Floats = ndtr(-z)
+    return found
+
+
+def _spread(logs: Floats, count: int) -> list[int]:
+    """Places of up to `count` numbers of an increasing list, evenly apart, with both ends."""
+    wanted = np.linspace(logs[0], logs[-1], min(count, len(logs)))
+    nearest: NDArray[np.intp] = np.abs(logs[None, :] - wanted[:, None]).argmin(axis=1)
+    return sorted({int(place) for place in nearest})
+
+
+Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]
+"""Seconds of each of some cells; those that could not be measured are missing."""
+
+
+def explore(choice: Choice, measure: Measure, cells_max: int, batch: int = 0) -> None:
+    """Measure what promises most, in batches, until so many cells are known or nothing promises.
+
+    `batch` 0 takes a tenth of what is left each time.
+    """
+    while len(choice.measured_s) < cells_max:
+        left = cells_max - len(choice.measured_s)
+        cells = choice.next_cells(min(left, batch or max(4, left // 10)))
+        found = measure(cells) if cells else {}
+        if not found:
+            return
+        choice.learn(found)

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pattern takes on a machine, which algorithm is the fastest, and where that changes.
+
+Of an algorithm a fitted model counts, where the machine has one; otherwise its cost is composed of
+the machine's parts (decide/parts.py), never of its own timing. The library's own way (`native`) is
+what was published or fitted of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nhalf.decide.algorithms import Algorithm
+from nhalf.decide.parts import Parts, check_support, parts_of
+from nhalf.decide.table import NATIVE
+from nhalf.errors import InputError, unknown
+from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.units import format_size
+
+COMPLETION = "completion"
+UNSIZED = ("barrier",)
+"""Operations that have no size: they are asked for at 0 bytes."""
+
+Seconds = Callable[[int, int], float]
+"""Of numbers of ranks and bytes; raises InputError where nothing is known of them."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to do what is asked for, and in a sentence what its time is taken from."""
+
+    algorithm: str
+    time_s: Seconds
+    source: str
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """At so many ranks another algorithm becomes the fastest from `size_bytes` on."""
+
+    ranks: int
+    size_bytes: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN where none is known.
+
+    `missing` says why ways have no time somewhere.
+    """
+
+    pattern: str
+    machine: str
+    ranks: tuple[int, ...]
+    size_bytes: tuple[int, ...]
+    ways: tuple[Way, ...]
+    time_s: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+    crossovers: tuple[Crossover, ...]
+    missing: tuple[str, ...]
+
+    def best(self) -> list[list[str]]:
+        """The fastest algorithm by number of ranks and size; of equal ones the first."""
+        filled = np.where(np.isnan(self.time_s), np.inf, self.time_s)
+        index = filled.argmin(axis=0)
+        return [[self.ways[way].algorithm for way in row] for row in index]
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf predict --json` prints."""
+        cells = [(i, j) for i in range(len(self.ranks)) for j in range(len(self.size_bytes))]
+        best = self.best()
+        return {
+            "pattern": self.pattern,
+            "machine": self.machine,
+            "rows": [
+                {
+                    "algorithm": way.algorithm,
+                    "ranks": self.ranks[i],
+                    "bytes": self.size_bytes[j],
+                    "time_s": float(self.time_s[k, i, j]),
+                }
+                for i, j in cells
+                for k, way in enumerate(self.ways)
+                if not np.isnan(self.time_s[k, i, j])
+            ],
+            "best": [
+                {"ranks": self.ranks[i], "bytes": self.size_bytes[j], "algorithm": best[i][j]}
+                for i, j in cells
+            ],
+            "crossovers": [
+                {
+                    "ranks": each.ranks,
+                    "bytes": each.size_bytes,
+                    "before": each.before,
+                    "after": each.after,
+                }
+                for each in self.crossovers
+            ],
+            "sources": {way.algorithm: way.source for way in self.ways},
+            "notes": list(self.missing),
+        }
+
+
+def predict(
+    what: str,
+    machine: Machine,
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    known: Mapping[str, Sequence[Algorithm]],
+    *,
+    mpi: str = "",
+    extrapolate: bool = False,
+) -> Prediction:
+    """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
+
+    `known` are the algorithms by operation. Raises InputError for what nobody knows of, and where
+    no cell can be predicted.
+    """
+    pattern, _, algorithm = what.partition("/")
+    sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
+    ranks = sorted(set(ranks))
+    ways = _ways(pattern, machine, known, mpi, extrapolate)
+    if algorithm:
+        names = [way.algorithm for way in ways]
+        if algorithm not in names:
+            raise unknown(f"algorithm of {pattern}", algorithm, names)
+        ways = [way for way in ways if way.algorithm == algorithm]
+    time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
+    reasons: dict[str, None] = {}
+    for k, way in enumerate(ways):
+        for i, p in enumerate(ranks):
+            for j, n in enumerate(sizes):
+                try:
+                    time_s[k, i, j] = way.time_s(p, n)
+                except InputError as error:
+                    reasons[f"{way.algorithm}: {error.message}"] = None
+    unknown_cells = np.isnan(time_s).all(axis=0)
+    if unknown_cells.any():
+        i, j = np.argwhere(unknown_cells)[0]
+        raise InputError(
+            f"{machine.name} says nothing of {pattern} of {format_size(sizes[j])} on "
+            f"{ranks[i]} ranks" + (f": {next(iter(reasons))}" if reasons else ""),
+            "ask for what was measured, or allow more with --extrapolate",
+        )
+    found = Prediction(
+        pattern, machine.name, tuple(ranks), tuple(sizes), tuple(ways), time_s, (), tuple(reasons)
+    )
+    crossovers = tuple(_crossovers(found))
+    return Prediction(
+        pattern,
+        machine.name,
+        tuple(ranks),
+        tuple(sizes),
+        tuple(ways),
+        time_s,
+        crossovers,
+        tuple(reasons),
+    )
+
+
+def _ways(
+    pattern: str,
+    machine: Machine,
+    known: Mapping[str, Sequence[Algorithm]],
+    mpi: str,
+    extrapolate: bool,
+) -> list[Way]:
+    """Every way that something is known of, the library's own first."""
+    fitted: dict[str, list[PatternModel]] = {}
+    for model in machine.patterns:
+        if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
+            fitted.setdefault(model.algorithm or NATIVE, []).append(model)
+    curves: dict[str, list[FittedModel]] = {}
+    for curve in machine.models:
+        if curve.pattern == pattern and (not mpi or (curve.mpi or curve.transport) == mpi):
+            curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
+    composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}
+    ways = [
+        _modelled(name, fitted.get(name, []), curves.get(name, []), extrapolate)
+        for name in dict.fromkeys([*fitted, *curves])
+    ]
+    rest = [each for name, each in composed.items() if name not in fitted and name not in curves]
+    if rest:
+        ways += _composed(rest, parts_of(machine, mpi), extrapolate)
+    if not ways:
+        there = {model.pattern for model in machine.patterns} | set(known)
+        there |= {curve.pattern for curve in machine.models}
+        raise unknown(f"pattern of {machine.name}", pattern, there)
+    return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _modelled(
+    name: str, models: Sequence[PatternModel], curves: Sequence[FittedModel], extrapolate: bool
+) -> Way:
+    """A way that was published or fitted; models of completion times go first."""
+    models = sorted(models, key=lambda model: model.timing != COMPLETION)
+
+    def time_s(ranks: int, size_bytes: int) -> float:
+        for model in models:
+            if model.covers(size_bytes, ranks):
+                return model.time_s(size_bytes, ranks)
+        same = [curve for curve in curves if curve.ranks == ranks]
+        if same:
+            return same[0].time_s(size_bytes)
+        if extrapolate and models:
+            return _nearest(models, size_bytes).time_s(size_bytes, ranks)
+        raise InputError(
+            f"no model covers {format_size(size_bytes)} on {ranks} ranks",
+            "ask for what was measured, or allow more with --extrapolate",
+        )
+
+    published = [model.source for model in models] + [curve.source for curve in curves]
+    sources = dict.fromkeys(filter(None, published))
+    return Way(name, time_s, "; ".join(sources) or "fitted")
+
+
+def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
+    """The model whose range of sizes holds the size or ends nearest to it."""
+
+    def away_bytes(model: PatternModel) -> float:
+        above = size_bytes - (size_bytes if model.to_bytes is None else model.to_bytes)
+        return max(model.from_bytes - size_bytes, above, 0)
+
+    return min(models, key=away_bytes)
+
+
+def _composed(known: Sequence[Algorithm], parts: Parts, extrapolate: bool) -> list[Way]:
+    """Ways whose cost is composed of the machine's parts."""
+
+    def timed(algorithm: Algorithm) -> Seconds:
+        cost = algorithm.cost
+        assert cost is not None
+
+        def time_s(ranks: int, size_bytes: int) -> float:
+            if not extrapolate:
+                check_support(parts, size_bytes)
+            return float(cost.value(ranks, size_bytes, parts.functions))
+
+        return time_s
+
+    return [
+        Way(each.name, timed(each), f"composed: {each.cost.as_text() if each.cost else ''}")
+        for each in known
+    ]
+
+
+def _crossovers(found: Prediction) -> Iterator[Crossover]:
+    """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
+
+    Between two sizes that were asked for, one change is looked for.
+    """
+    by_name = {way.algorithm: way.time_s for way in found.ways}
+    for p, names in zip(found.ranks, found.best(), strict=True):
+        for j in range(len(names) - 1):
+            before, after = names[j], names[j + 1]
+            if before == after:
+                continue
+            low, high = found.size_bytes[j], found.size_bytes[j + 1]
+            while high - low > 1:
+                middle = (low + high) // 2
+                if by_name[after](p, middle) < by_name[before](p, middle):
+                    high = middle
+                else:
+                    low = middle
+            yield Crossover(p, high, before, after)
