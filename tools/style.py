@@ -237,6 +237,7 @@ UNITLESS |= {"o_r", "g", "L", "G", "rendezvous_G"}  # as LogGP calls them
 UNITLESS |= {"precision", "noise", "drift", "launch_noise", "state_slow"}  # pure numbers
 UNITLESS |= {"state_dwell", "to_ranks"}
 UNITLESS |= {"place", "scale", "nugget", "variance"}  # of a process over logarithms
+UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
 """Names of real numbers that need no unit."""
 
 

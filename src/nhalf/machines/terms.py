@@ -24,6 +24,8 @@ TERMS: dict[str, Callable[[int], float]] = {
     "sqrt(p)": math.sqrt,
     "p^2": lambda p: float(p) ** 2,
     "p^3": lambda p: float(p) ** 3,
+    "(p-1)/p": lambda p: (p - 1) / p,
+    "p*log2(p)": lambda p: p * math.log2(p),
 }
 """Every term by its name: its value for p = 1, 2, 3, ... ranks."""
 
@@ -39,6 +41,8 @@ WORDS = {
     "sqrt(p)": "√p",
     "p^2": "p²",
     "p^3": "p³",
+    "(p-1)/p": "(p − 1)/p",
+    "p*log2(p)": "p log₂p",
 }
 """How people write the terms but the constant one."""
 

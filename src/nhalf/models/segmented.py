@@ -161,12 +161,12 @@ def _break(left: Piece, right: Piece) -> Break:
     crossing = (right.t0_s - left.t0_s) / difference if difference != 0 else math.inf
     if low < crossing <= high:
         return Break(low, high, crossing, 0.0, jump=False)
-    at = _switch(low, high)
+    at = switch(low, high)
     change = 100 * (right.at(at) / left.at(at) - 1) if left.at(at) > 0 else 0.0
     return Break(low, high, at, change, jump=abs(change) >= BEND_PERCENT)
 
 
-def _switch(low: float, high: float) -> float:
+def switch(low: float, high: float) -> float:
     """The first size of the right segment: libraries switch at round sizes.
 
     Within a narrow bracket the roundest size is taken (the most trailing zeros in binary), just
