@@ -10,12 +10,15 @@ import polars as pl
 from nhalf.errors import InputError
 from nhalf.findings import Finder, Finding
 from nhalf.findings._words import count, sentence
+from nhalf.listing import few
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
 from nhalf.statistics.advice import advice
 
 DOUBT_WEIGHTS = {"oversubscribed": 35, "unpinned": 34, "one-launch": 30, "bimodal": 28, "drift": 26}
 """Doubts that bend results weigh more than those that widen intervals."""
+
+NAMES_MAX = 6
 
 SAID_ELSEWHERE = {"unverified", "imprecise"}
 """Advice with a finding of its own."""
@@ -30,7 +33,7 @@ class Doubts(Finder):
         for (name,), frame in carried.group_by("advice", maintain_order=True):
             what, remedy = _doubt(str(name))
             libraries = sorted(frame["series"].unique())
-            where = "" if len(libraries) == everyone else f" ({', '.join(libraries)})"
+            where = "" if len(libraries) == everyone else f" ({few(libraries, NAMES_MAX)})"
             yield Finding(
                 f"{sentence(what)}: {frame.height} of {count(total, 'point')}{where}.",
                 importance=DOUBT_WEIGHTS.get(str(name), 22) + 4 * frame.height / total,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nhalf.findings import Finder, Finding
 from nhalf.findings._contest import CLASSES, beyond, contests
 from nhalf.findings._words import FASTER, between, times, weight
-from nhalf.operations import OPERATIONS
+from nhalf.operations import NATIVE, OPERATIONS
 from nhalf.panels import ReportData
 from nhalf.statistics.intervals import Interval
 
@@ -39,7 +39,11 @@ def _matches(data: ReportData, low: int, high: int) -> Iterator[_Match]:
     for pattern in OPERATIONS:
         for contest in contests(data, pattern):
             sizes = contest.sizes(low, high)
-            if contest.setting["axes"] or not sizes:
+            if (
+                contest.setting["axes"]
+                or contest.setting["algorithm"] not in (NATIVE, "")
+                or not sizes
+            ):
                 continue
             best, *_, worst = contest.ranking(sizes)
             interval = beyond(contest.ratios(worst, best, sizes), FASTER)

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.operations import OPERATIONS
+from nhalf.operations import NATIVE, OPERATIONS
 from nhalf.panels import ReportData
 from nhalf.panels import _common as common
 from nhalf.store.schema import POINT_COLUMNS
 
 SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
 """What points of one operation under different conditions have in common."""
+
+OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
+"""Points of the algorithm that the library itself chooses."""
 
 VARIANTS = {
     "start=barrier": "started after a barrier",
@@ -25,7 +28,15 @@ place."""
 
 
 def standard(summary: pl.DataFrame) -> pl.DataFrame:
-    """The points of blocking operations as they are reported: no axis differs from its default."""
+    """The points of blocking operations as they are reported: no axis differs from its default.
+
+    The algorithm is the library's own choice.
+    """
+    return usual(summary).filter(OWN_CHOICE)
+
+
+def usual(summary: pl.DataFrame) -> pl.DataFrame:
+    """As `standard`, with every algorithm that was measured."""
     return summary.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
 
 

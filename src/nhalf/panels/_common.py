@@ -12,7 +12,7 @@ import polars as pl
 
 from nhalf.decide.fit import CURVE_COLUMNS
 from nhalf.machines.machine import FittedModel
-from nhalf.operations import NON_BLOCKING, OPERATIONS
+from nhalf.operations import NATIVE, NON_BLOCKING, OPERATIONS
 from nhalf.panels import ReportData
 from nhalf.units import format_rate, format_size, format_time
 
@@ -79,12 +79,21 @@ def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
 
 
 def _extra(name: str, value: object) -> str:
+    if name == "algorithm" and value == NATIVE:
+        return ""
     return f"{value} ranks" if name == "ranks" else str(value)
 
 
 def series_names(data: ReportData) -> list[str]:
-    """Every series of the data, sorted: the one order that fixes each library's colour."""
-    return sorted(with_series(data.summary, data)["series"].unique().to_list())
+    """Every series of the data, sorted: the one order that fixes each library's colour.
+
+    Those of algorithms other than the library's own come last, as few panels have them.
+    """
+    named = with_series(data.summary, data)
+    chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
+    return (
+        named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
+    )
 
 
 def full_name(row: Row) -> str:

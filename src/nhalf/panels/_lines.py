@@ -39,17 +39,21 @@ def lines(
     tooltip: Sequence[alt.Tooltip],
     choice: tuple[str, str] | None = None,
     level: float | None = None,
+    every_kind: bool = True,
     behind: Sequence[alt.Chart] = (),
 ) -> alt.TopLevelMixin:
     """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of x and y.
 
     `facets` names a field and the order of its values; `choice` a field of which one value is
     shown at a time, and its title; `level` is marked by a dashed line. Layers `behind` the lines
-    have no fields of their own.
+    have no fields of their own. Unless `every_kind`, the legend
+    has only the kinds of what is shown.
     """
     field, order = facets
     here = {row[field] for row in rows}
-    kind_scale = alt.Scale(domain=list(kinds))
+    kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
+    # Legends of colour and shape are one where their domains are the same and given.
+    kind_shapes = alt.Undefined if every_kind else None
     base = alt.Chart()
     parameters = []
     if choice is not None:
@@ -68,7 +72,9 @@ def lines(
         ),
     )
     marks = base.mark_point(filled=True, size=42, opacity=1).encode(
-        shape=alt.Shape("kind:N", title=None, sort=list(kinds), scale=kind_scale),
+        shape=alt.Shape(
+            "kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes
+        ),
         tooltip=list(tooltip),
     )
     layers = [*behind, base.mark_line(strokeWidth=2), marks]

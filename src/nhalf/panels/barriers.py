@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.operations import NATIVE
 from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels import _common as common
 from nhalf.units import format_time
@@ -31,7 +32,7 @@ class Barriers(Panel):
             rows.append(
                 [
                     common.library_label(data, row["transport"], row["mpi"]),
-                    "barrier" if row["pattern"] == "barrier" else "non-blocking",
+                    _kind(row),
                     str(row["ranks"]),
                     format_time(row["median_s"]),
                     common.interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
@@ -42,3 +43,10 @@ class Barriers(Panel):
             )
         columns = ["library", "kind", "ranks", "time", "95 % interval", "first", "last", "doubts"]
         return Table(columns, rows)
+
+
+def _kind(row: common.Row) -> str:
+    """The library's own barrier, one of ours, or one that is started and waited for."""
+    if row["pattern"] != "barrier":
+        return "non-blocking"
+    return "barrier" if row["algorithm"] in (NATIVE, "") else str(row["algorithm"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.operations import OPERATIONS
+from nhalf.operations import NATIVE, OPERATIONS
 from nhalf.panels import Panel, ReportData, Table
 from nhalf.panels import _common as common
 from nhalf.panels._collectives import SAME_POINT
@@ -56,9 +56,10 @@ class StartedTogether(Panel):
 
 def _cells(row: common.Row, data: ReportData) -> list[str]:
     unsure_s = row["clock_uncertainty_s"]
+    algorithm = [] if row["algorithm"] in (NATIVE, "") else [row["algorithm"]]
     return [
         common.library_label(data, row["transport"], row["mpi"]),
-        f"{row['pattern']}, {row['ranks']} ranks",
+        ", ".join([row["pattern"], *algorithm, f"{row['ranks']} ranks"]),
         format_size(row["bytes"]) if row["bytes"] else "–",
         format_time(row["median_s"]),
         format_time(row["barrier_s"]),
