@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of MPI that a program makes, where this library is loaded before the program's own.
+#include <mpi.h>
+
+#include "collectives/allgather.hpp"
+#include "collectives/allreduce.hpp"
+#include "collectives/alltoall.hpp"
+#include "collectives/barrier.hpp"
+#include "collectives/bcast.hpp"
+#include "collectives/finalize.hpp"
+#include "collectives/fortran.hpp"
+#include "collectives/gather.hpp"
+#include "collectives/reduce.hpp"
+#include "collectives/reduce_scatter_block.hpp"
+#include "collectives/scan.hpp"
+#include "collectives/scatter.hpp"
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int MPI_Barrier(MPI_Comm comm) {
+  return nhalf::coll::barrier(comm);
+}
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return nhalf::coll::bcast(buffer, count, type, root, comm);
+}
+
+int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation, int root,
+               MPI_Comm comm) {
+  return nhalf::coll::reduce(in, out, count, type, operation, root, comm);
+}
+
+int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
+                  MPI_Comm comm) {
+  return nhalf::coll::allreduce(in, out, count, type, operation, comm);
+}
+
+int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
+             MPI_Comm comm) {
+  return nhalf::coll::scan(in, out, count, type, operation, comm);
+}
+
+int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
+                             MPI_Op operation, MPI_Comm comm) {
+  return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm);
+}
+
+int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                  MPI_Datatype out_type, MPI_Comm comm) {
+  return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm);
+}
+
+int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                 MPI_Datatype out_type, MPI_Comm comm) {
+  return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm);
+}
+
+int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+               MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm);
+}
+
+int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm);
+}
+
+int MPI_Finalize() {
+  return nhalf::coll::finalize();
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
