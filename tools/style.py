@@ -29,7 +29,7 @@ CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
 PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 PLUGIN_FOLDERS = {
     *("batch", "cli", "exporters", "findings", "importers", "launchers", "models", "panels"),
-    *("results", "styles"),
+    *("results", "styles", "tuners"),
 }
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),

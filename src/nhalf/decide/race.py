@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which algorithm wins where: races of algorithms against the library's own choice.
+
+Launch k of every algorithm ran in the same round, so the datum of a cell (operation, ranks, bytes)
+is the logarithm of the ratio of two launch medians, as in decide/compare.py. Its variance in one
+cell is known badly from a few launches; over all cells variances are moderated (Smyth 2004).
+
+- An algorithm leaves a cell's race where it is slower than the cell's best (t-test at 5 %). That
+  decides only where more launches go, not what is written.
+- An algorithm *wins* a cell where it is faster than the library's own choice, by so much at least,
+  and the one-sided t-test against no gain holds at a level that Holm's procedure (Scand. J. Stat.
+  6, 1979) keeps over all pairs of cells and algorithms in the race: an entry that is no gain at all
+  is written with at most that chance, anywhere. Which algorithms race at all must be decided by
+  other launches than these.
+- Among winners of about the same time that of the neighbouring size is taken, for few switches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nhalf.decide.table import NATIVE
+from nhalf.statistics.intervals import Floats
+from nhalf.statistics.moderation import moderate
+
+LEAVES_AT = 0.05
+ALIKE = math.log(1.02)
+"""Algorithms within 2 % of each other are about as fast."""
+SCOUT_FACTOR = 1.5
+"""After one launch, those within this factor of a cell's best go on."""
+FALSE_RATE = 0.05
+
+
+class Cell(NamedTuple):
+    """Where a choice is made; bytes as patterns count them."""
+
+    operation: str
+    ranks: int
+    size_bytes: int
+
+
+Launches = Mapping[tuple[str, int], float]
+"""The median time of each launch, seconds, by run and number."""
+Times = Mapping[Cell, Mapping[str, Launches]]
+"""By cell and algorithm; NATIVE is the library's own choice."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """An algorithm against another one in a cell; logarithms of the ratio of times, 0 is alike.
+
+    `probability` is that of such a gain, or a larger one, where there is none; it is NaN, as the
+    ends of the interval (95 %, of this pair alone), where launches are too few.
+    """
+
+    cell: Cell
+    algorithm: str
+    launches: int
+    log_ratio: float
+    low: float
+    high: float
+    probability: float
+
+    @property
+    def share(self) -> float:
+        """The share of time that is saved."""
+        return 1 - math.exp(-self.log_ratio)
+
+
+def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]:
+    """Every algorithm against the library's own choice, or against another one named by cell."""
+    from scipy.special import stdtr, stdtrit
+
+    pairs: list[tuple[Cell, str]] = []
+    logs: list[Floats] = []
+    for cell, algorithms in times.items():
+        base = algorithms.get(against[cell] if against else NATIVE, {})
+        for name, launches in algorithms.items():
+            common = sorted(set(base) & set(launches))
+            if launches is base or not common:
+                continue
+            pairs.append((cell, name))
+            logs.append(np.log([base[key] / launches[key] for key in common]))
+    if not pairs:
+        return []
+    count = np.array([len(one) for one in logs], dtype=np.float64)
+    mean = np.array([float(one.mean()) for one in logs])
+    variance = np.array([float(one.var(ddof=1)) if len(one) > 1 else math.nan for one in logs])
+    variance, degrees = moderate(np.nan_to_num(variance), count - 1)
+    deviation = np.sqrt(variance / count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = stdtr(degrees, -mean / deviation)
+        reach = stdtrit(degrees, 0.975) * deviation
+    # Without any spread the sign alone tells.
+    chance = np.where(deviation == 0, np.where(mean > 0, 0.0, 1.0), chance)
+    few = count < 2
+    chance, reach = (np.where(few, math.nan, values) for values in (chance, reach))
+    return [
+        Gain(*pair, int(n), float(m), float(m - r), float(m + r), float(p))
+        for pair, n, m, r, p in zip(pairs, count, mean, reach, chance, strict=True)
+    ]
+
+
+def holm(chances: Sequence[float], false_rate: float = FALSE_RATE) -> list[bool]:
+    """Which of some tests hold together at a rate of any false one; NaN never holds."""
+    order = sorted(range(len(chances)), key=lambda i: (math.isnan(chances[i]), chances[i]))
+    holds = [False] * len(chances)
+    for place, i in enumerate(order):
+        if not chances[i] <= false_rate / (len(chances) - place):
+            break
+        holds[i] = True
+    return holds
+
+
+def winners(
+    found: Sequence[Gain], least_share: float, false_rate: float = FALSE_RATE
+) -> dict[Cell, list[Gain]]:
+    """By cell the algorithms that win it, the fastest first, with those that are about as fast."""
+    won: dict[Cell, list[Gain]] = {}
+    for gain, holds in zip(found, holm([g.probability for g in found], false_rate), strict=True):
+        if holds and gain.share >= least_share:
+            won.setdefault(gain.cell, []).append(gain)
+    for cell, algorithms in won.items():
+        algorithms.sort(key=lambda gain: -gain.log_ratio)
+        most = algorithms[0].log_ratio
+        won[cell] = [gain for gain in algorithms if most - gain.log_ratio <= ALIKE]
+    return won
+
+
+def still_racing(times: Times, least_share: float, won: Collection[Cell]) -> dict[Cell, list[str]]:
+    """The algorithms of each cell on which more launches are to be spent; the own one not named.
+
+    A cell that is won, or where nobody can gain as much as is asked for, needs no more.
+    """
+    best = {
+        cell: min(algorithms, key=lambda name: _centre(algorithms[name]))
+        for cell, algorithms in times.items()
+        if algorithms
+    }
+    slower = gains({cell: times[cell] for cell in best}, best)
+    out = {
+        (gain.cell, gain.algorithm)
+        for gain in slower
+        if _chance_of_loss(gain) < LEAVES_AT and gain.log_ratio < -ALIKE
+    }
+    least = -math.log(1 - least_share)
+    hopeless = {(g.cell, g.algorithm) for g in gains(times) if g.high < least}
+    racing = {}
+    for cell, algorithms in times.items():
+        left = [
+            name
+            for name in algorithms
+            if name != NATIVE and (cell, name) not in out and (cell, name) not in hopeless
+        ]
+        if left and cell not in won:
+            racing[cell] = left
+    return racing
+
+
+def scouted(times: Times, factor: float = SCOUT_FACTOR) -> dict[Cell, list[str]]:
+    """After a first launch: the algorithms of each cell that are within a factor of its best."""
+    found = {}
+    for cell, algorithms in times.items():
+        centre = {name: _centre(launches) for name, launches in algorithms.items() if launches}
+        best_s = min(centre.values(), default=math.inf)
+        near = [n for n, value in centre.items() if n != NATIVE and value <= factor * best_s]
+        if near:
+            found[cell] = sorted(near, key=centre.__getitem__)
+    return found
+
+
+def fewest_switches(sizes: Sequence[Mapping[str, float]]) -> list[str]:
+    """One name for each of some sizes in order, of those allowed there, with few switches.
+
+    `sizes` are the gains by name of those that may be taken at each size; ties of the number of
+    switches go to the larger sum of gains. An empty one leaves it to the library's own choice.
+    """
+    chosen: list[str] = []
+    start = 0
+    while start < len(sizes):
+        common = set(sizes[start]) or {NATIVE}
+        end = start + 1
+        while end < len(sizes) and common & (set(sizes[end]) or {NATIVE}):
+            common &= set(sizes[end]) or {NATIVE}
+            end += 1
+        span = sizes[start:end]
+        name = max(sorted(common), key=lambda one: sum(size.get(one, 0.0) for size in span))
+        chosen += [name] * (end - start)
+        start = end
+    return chosen
+
+
+def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], float]]]:
+    """Launches of several runs together."""
+    found: dict[Cell, dict[str, dict[tuple[str, int], float]]] = {}
+    for one in times:
+        for cell, algorithms in one.items():
+            for name, launches in algorithms.items():
+                found.setdefault(cell, {}).setdefault(name, {}).update(launches)
+    return found
+
+
+def _centre(launches: Launches) -> float:
+    """The median of some launches, seconds."""
+    return float(np.median(list(launches.values()))) if launches else math.inf
+
+
+def _chance_of_loss(gain: Gain) -> float:
+    """Of such a loss, or a larger one, where there is none; 1 where launches are too few."""
+    return 1.0 if math.isnan(gain.probability) else 1 - gain.probability
