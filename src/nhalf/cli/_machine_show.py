@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from nhalf.cli._machine_table import as_tables, format_n_half, format_range, model_json
+from nhalf.cli._pattern_table import (
+    MICROSECOND,
+    NANOSECOND,
+    is_fitted,
+    pattern_json,
+    pattern_tables,
+)
 from nhalf.errors import unknown
 from nhalf.machines.machine import (
     FittedModel,
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 WIDTH = 100
 NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
 MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
-MICROSECOND, NANOSECOND = 1e-6, 1e-9
 NATIVE = "native"
 
 
@@ -37,7 +43,8 @@ def machine_json(machine: Machine, path: str) -> dict[str, Any]:
     """A machine for --json: its form, with axes by name."""
     content = {name: getattr(machine, name) for name in machine.__struct_fields__}
     models = [model_json(model) for model in machine.models]
-    return {"machine": path, **content, "models": models}
+    patterns = [pattern_json(model) for model in machine.patterns]
+    return {"machine": path, **content, "models": models, "patterns": patterns}
 
 
 def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
@@ -85,7 +92,8 @@ def show_machine(console: Console, machine: Machine) -> None:
     parts = [
         *_curves(published),
         *as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
-        *([_patterns(machine.patterns)] if machine.patterns else []),
+        *pattern_tables([model for model in machine.patterns if is_fitted(model)]),
+        *_patterns([model for model in machine.patterns if not is_fitted(model)]),
         *([_points(machine.points)] if machine.points else []),
     ]
     for part in parts:
@@ -172,8 +180,10 @@ def _name(pattern: str, algorithm: str) -> str:
     return pattern if algorithm in ("", NATIVE) else f"{pattern}/{algorithm}"
 
 
-def _patterns(models: Sequence[PatternModel]) -> RenderableType:
-    """A row per formula: T(n, p) = startup + per byte n + per √byte √n."""
+def _patterns(models: Sequence[PatternModel]) -> list[RenderableType]:
+    """A row per formula: T(n, p) = startup + per byte n + per √byte √n; no table without any."""
+    if not models:
+        return []
     notes = list(dict.fromkeys(model.what for model in models if model.what))
     rows = [
         [
@@ -190,7 +200,7 @@ def _patterns(models: Sequence[PatternModel]) -> RenderableType:
     ]
     titles = ("pattern", "where", "sizes", "p", "startup", "per byte", "per √byte", "source")
     title = "Patterns of p ranks: µs, per byte ns, per √byte µs"
-    return _compact(titles, rows, title, _explained(notes))
+    return [_compact(titles, rows, title, _explained(notes))]
 
 
 def _explained(notes: Sequence[str]) -> list[str]:

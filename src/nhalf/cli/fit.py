@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from nhalf.decide.patterns import Unmodelled
 
 
 def command(
@@ -19,19 +22,40 @@ def command(
     """Fit models to a run and write them as a machine file."""
     from nhalf.cli._machine_table import as_tables, model_json
     from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.cli._pattern_table import pattern_json, pattern_tables
     from nhalf.decide.fit import machine_of_run
+    from nhalf.decide.patterns import not_modelled
     from nhalf.machines.machine import write
     from nhalf.store.run import Run
 
     measured = Run.open(run)
     machine = machine_of_run(measured)
+    missing = not_modelled(measured, machine.patterns)
     path = (out or measured.path / "machine.toml").absolute()
     write(machine, path)
     if as_json:
         models = [model_json(model) for model in machine.models]
-        emit_json({"machine": str(path), "models": models, "loggp": machine.loggp})
+        patterns = [pattern_json(model) for model in machine.patterns]
+        emit_json(
+            {
+                "machine": str(path),
+                "models": models,
+                "patterns": patterns,
+                "not_modelled": [_not_modelled(one) for one in missing],
+                "loggp": machine.loggp,
+            }
+        )
         return
     screen = stdout_console()
-    for table in as_tables(machine):
+    for table in [*as_tables(machine), *pattern_tables(machine.patterns)]:
         screen.print(table)
+    for one in missing:
+        if len(one.ranks) > 1:
+            words = f"no model of ranks: {one.pattern} of {one.mpi}, {one.reason}"
+            screen.print(words, style="dim", markup=False, highlight=False)
     screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _not_modelled(one: Unmodelled) -> dict[str, Any]:
+    """A pattern without a model over ranks, for --json."""
+    return {"pattern": one.pattern, "mpi": one.mpi, "ranks": one.ranks, "reason": one.reason}

@@ -13,6 +13,8 @@ from nhalf.errors import InputError, unknown
 if TYPE_CHECKING:
     import polars as pl
 
+    from nhalf.machines.machine import Machine
+
 
 def command(
     run: Annotated[
@@ -24,6 +26,9 @@ def command(
     pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",
     mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
     style: Annotated[str, typer.Option(help="Print tables as imb or osu do.")] = "",
+    formula: Annotated[
+        str, typer.Option(help="Of a machine, the formulas of its models: text, latex or python.")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show every point of a run (median, interval, rate, launches, doubts), or a machine."""
@@ -38,8 +43,10 @@ def command(
     from nhalf.store.run import Run
 
     if is_machine(run):
-        _show_machine(run, pattern, mpi, style, json)
+        _show_machine(run, pattern, mpi, style, formula, json)
         return
+    if formula:
+        raise InputError("--formula is for machines", f"fit the run first: nhalf fit {run}")
     opened = Run.open(run)
     measurements = opened.measurements()
     measurements = _only(measurements, "pattern", pattern)
@@ -57,7 +64,9 @@ def command(
         show_results(found, opened.titles)
 
 
-def _show_machine(machine: Path, pattern: str, mpi: str, style: str, json: bool) -> None:
+def _show_machine(
+    machine: Path, pattern: str, mpi: str, style: str, formula: str, json: bool
+) -> None:
     from nhalf.cli._machine_show import machine_json, narrowed, show_machine
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.machines import catalogue
@@ -65,10 +74,27 @@ def _show_machine(machine: Path, pattern: str, mpi: str, style: str, json: bool)
     if style:
         raise InputError("--style is for runs", f"leave it out: {machine} is a machine")
     found = narrowed(catalogue.machine(machine), pattern, mpi)
-    if json:
+    if formula:
+        _show_formulas(found, formula, json)
+    elif json:
         emit_json(machine_json(found, str(catalogue.path_of(machine))))
     else:
         show_machine(stdout_console(), found)
+
+
+def _show_formulas(machine: Machine, form: str, json: bool) -> None:
+    import sys
+
+    from nhalf.cli._output import emit_json
+    from nhalf.machines.formula import FORMS, formulas
+
+    if form not in FORMS:
+        raise unknown("form", form, FORMS)
+    text = formulas(machine, form)
+    if json:
+        emit_json({"machine": machine.name, "form": form, "formulas": text})
+    else:
+        sys.stdout.write(text)
 
 
 def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.decide.logp import LogP, each_logp
+from nhalf.decide.patterns import fit_patterns
 from nhalf.errors import InputError
 from nhalf.machines.machine import (
     Breakpoint,
@@ -18,6 +19,7 @@ from nhalf.machines.machine import (
     LogGP,
     Machine,
     Overheads,
+    PatternModel,
     Segment,
     Steps,
 )
@@ -89,14 +91,16 @@ def machine_of_run(run: Run) -> Machine:
     Raises InputError where there is nothing to fit.
     """
     measurements = run.measurements()
-    models = fit_summary(measurements, summarise(measurements))
+    summary = summarise(measurements)
+    models = fit_summary(measurements, summary)
     loggp = fit_loggp(measurements)
-    if not models and not loggp:
+    patterns = fit_patterns(summary)
+    if not models and not loggp and not patterns:
         raise InputError(
             f"{run.path} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
             "measure more sizes, for instance --bytes 0:4M",
         )
-    return machine_of(run.path, run.environment, models, loggp)
+    return machine_of(run.path, run.environment, models, loggp, patterns)
 
 
 def machine_of(
@@ -104,6 +108,7 @@ def machine_of(
     environment: dict[str, Any],
     models: Sequence[FittedModel],
     loggp: Sequence[LogGP] = (),
+    patterns: Sequence[PatternModel] = (),
 ) -> Machine:
     """The machine that a run directory describes, with the plain facts of its environment."""
     facts = {
@@ -118,6 +123,7 @@ def machine_of(
         environment=facts,
         models=tuple(models),
         loggp=tuple(loggp),
+        patterns=tuple(patterns),
     )
 
 

@@ -152,6 +152,21 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
     sizes: tuple[Overheads, ...] = ()
 
 
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
+
+    Between the cells a process interpolates (models/correction.py) whose `scale`, `nugget` and
+    `variance` these are.
+    """
+
+    size_bytes: tuple[float, ...]
+    ranks: tuple[int, ...]
+    log_ratio: tuple[float, ...]
+    scale: tuple[float, ...]
+    nugget: float
+    variance: float
+
+
 class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     """T(n, p) = startup(p) + per_byte(p) n + per_root_byte(p) sqrt(n) of one pattern.
 
@@ -160,6 +175,11 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     ranges, whose ends belong to them; None: no end. `source` is the place in the publication,
     `what` says more of what was timed; `timing` is "completion" where that is known to be from the
     first start to the last end, which counts where two models speak of the same.
+
+    Fits have 95 % intervals of their coefficients, and relative absolute errors on what was left
+    out of the fit, of all sizes of the pattern: cells, and whole numbers of ranks. `leftover` is
+    what T is multiplied with, where that helps. Their placement 'any x 2' is two ranks on each of
+    any number of nodes, '1 x any' any number on one.
     """
 
     pattern: str
@@ -174,6 +194,15 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     startup_s: dict[str, float] = {}
     per_byte_s: dict[str, float] = {}
     per_root_byte_s: dict[str, float] = {}
+    axes: str = ""
+    startup_ci: dict[str, Range] = {}
+    per_byte_ci: dict[str, Range] = {}
+    heldout_median: float | None = None
+    heldout_p95: float | None = None
+    heldout_cells: int = 0
+    heldout_ranks_median: float | None = None
+    heldout_ranks_p95: float | None = None
+    leftover: Leftover | None = None
     what: str = ""
     timing: str = ""
     source: str = ""
@@ -186,6 +215,15 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     def time_s(self, size_bytes: float, ranks: int) -> float:
         """What the pattern takes, whether or not the model covers it."""
+        time_s = self.sums_s(size_bytes, ranks)
+        if self.leftover is None:
+            return time_s
+        from nhalf.models.leftover import factor
+
+        return time_s * factor(self.leftover, size_bytes, ranks)
+
+    def sums_s(self, size_bytes: float, ranks: int) -> float:
+        """What its sums say, without what they leave over."""
         return (
             value(self.startup_s, ranks)
             + value(self.per_byte_s, ranks) * size_bytes

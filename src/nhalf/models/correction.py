@@ -79,11 +79,21 @@ class Correction:
         place = np.asarray(place, dtype=np.float64)
         inverse = self._inverse()
         to = _covariance(place, self.place, self.scale)
-        own = 1 + MEAN_VARIANCE * (1 + np.sum((place / _SPAN) ** 2, axis=1))
+        own = 1 + MEAN_VARIANCE * (1 + np.sum((place / SPAN) ** 2, axis=1))
         left = own - np.einsum("ij,jk,ik->i", to, inverse, to)
         deviation: Floats = np.sqrt(self.variance * np.maximum(left + self.nugget, 0.0))
         mean: Floats = to @ (inverse @ self.value)
         return mean, deviation
+
+    def weights(self) -> Floats:
+        """What each place counts (m,): the mean is the sum of these, times the covariance."""
+        weights: Floats = self._inverse() @ self.value
+        return weights
+
+    def mean(self, place: Floats, weights: Floats) -> Floats:
+        """The mean (k,) alone at places (k, d), from `weights()`: without another inversion."""
+        found: Floats = _covariance(place, self.place, self.scale) @ weights
+        return found
 
     def left_out(self) -> Floats:
         """What is predicted (m,) for every place from all others."""
@@ -96,7 +106,7 @@ class Correction:
         return _inverse(_covariance(self.place, self.place, self.scale), self.nugget)
 
 
-_SPAN = 8.0
+SPAN = 8.0
 """Coordinates are divided by it in the mean: of the order of their range in powers of two."""
 
 
@@ -105,7 +115,7 @@ def _covariance(a: Floats, b: Floats, scale: Sequence[float]) -> Floats:
     difference = (a[:, None, :] - b[None, :, :]) / np.asarray(scale)
     distance = math.sqrt(3.0) * np.sqrt(np.sum(difference**2, axis=2))
     matern = (1 + distance) * np.exp(-distance)
-    mean = MEAN_VARIANCE * (1 + (a / _SPAN) @ (b / _SPAN).T)
+    mean = MEAN_VARIANCE * (1 + (a / SPAN) @ (b / SPAN).T)
     found: Floats = matern + mean
     return found
 

@@ -165,3 +165,47 @@ def test_parameters_of_logp_stand_in_json_file_and_table(tmp_path, nhalf):
     assert "LogGP" in out
     assert "5 µs" in out
     assert "1 GB/s" in out
+
+
+def run_of_ranks(folder, ranks, sizes=(1, 64, 4096)):
+    rows = [
+        point(size, 0, 1e-6 * p + 1e-9 * size, pattern="bcast", ranks=p, placement=f"{p}x1")
+        for size in sizes
+        for p in ranks
+    ]
+    return make_run(folder, rows)
+
+
+def test_models_over_ranks_are_listed_and_shown(tmp_path, nhalf):
+    run_of_ranks(tmp_path / "run", (2, 4, 8, 16))
+    path = tmp_path / "machine.toml"
+    code, out, _ = nhalf("fit", tmp_path / "run", "--json", "--out", path)
+    told = json.loads(out)
+    (model,) = told["patterns"]
+    assert code == 0
+    assert (model["pattern"], model["from_ranks"], model["to_ranks"]) == ("bcast", 2, 16)
+    assert model["startup_s"] == {"p": pytest.approx(1e-6)}
+    assert model["heldout_p95"] == pytest.approx(0, abs=1e-6)
+    assert told["not_modelled"] == []
+    _, shown, _ = nhalf("fit", tmp_path / "run", "--out", path)
+    assert "bcast, native, lib [1], any x 1, p = 2 to 16 ranks" in shown
+    assert "error on cells left out of the fit: median 0.0 %" in shown
+    _, text, _ = nhalf("show", path, "--formula", "text")
+    assert "T(n, p) = 1 µs · p + 1 ns · n   for 1 ≤ n ≤ 4096, 2 ≤ p ≤ 16" in text
+
+
+def test_too_few_ranks_are_said(tmp_path, nhalf):
+    run_of_ranks(tmp_path / "run", (2, 4, 8))
+    words = "no model of ranks: bcast of lib [1], measured at 3 numbers of ranks, 4 are needed"
+    assert words in nhalf("fit", tmp_path / "run")[1]
+    told = json.loads(nhalf("fit", tmp_path / "run", "--json")[1])
+    assert told["patterns"] == []
+    assert told["not_modelled"][0]["ranks"] == [2, 4, 8]
+
+
+def test_formulas_of_runs_and_of_unknown_forms_are_refused(tmp_path, nhalf):
+    run_of_ranks(tmp_path / "run", (2, 4, 8))
+    code, _, err = nhalf("show", tmp_path / "run", "--formula", "text")
+    assert code == 2 and "--formula is for machines" in err
+    code, _, err = nhalf("show", "sp2-mpl", "--formula", "word")
+    assert code == 2 and "unknown form 'word'" in err

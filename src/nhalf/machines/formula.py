@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The formulas of a machine's models: as text, for LaTeX, and as functions of Python that run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.terms import WORDS, Sum
+
+FORMS = ("text", "latex", "python")
+_DIGITS = 6
+_LATEX = {
+    "p": "p",
+    "p-1": "(p - 1)",
+    "p-2": "(p - 2)",
+    "log2(p)": r"\log_2 p",
+    "floor(log2(p))": r"\lfloor \log_2 p \rfloor",
+    "ceil(log2(p))": r"\lceil \log_2 p \rceil",
+    "floor(log2(p))^2": r"\lfloor \log_2 p \rfloor^2",
+    "sqrt(floor(log2(p)))": r"\sqrt{\lfloor \log_2 p \rfloor}",
+    "sqrt(p)": r"\sqrt{p}",
+    "p^2": "p^2",
+    "p^3": "p^3",
+    "(p-1)/p": r"\frac{p - 1}{p}",
+    "p*log2(p)": r"p \log_2 p",
+}
+_PYTHON = {
+    "p-1": "(p - 1)",
+    "p-2": "(p - 2)",
+    "log2(p)": "math.log2(p)",
+    "floor(log2(p))": "(p.bit_length() - 1)",
+    "ceil(log2(p))": "(p - 1).bit_length()",
+    "floor(log2(p))^2": "(p.bit_length() - 1) ** 2",
+    "sqrt(floor(log2(p)))": "math.sqrt(p.bit_length() - 1)",
+    "sqrt(p)": "math.sqrt(p)",
+    "p^2": "p**2",
+    "p^3": "p**3",
+    "(p-1)/p": "(p - 1) / p",
+    "p*log2(p)": "p * math.log2(p)",
+}
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
+
+
+def formulas(machine: Machine, form: str) -> str:
+    """All of them in one of FORMS, each below what it is of."""
+    parts = [_curve(model, form) for model in machine.models if model.segments]
+    for _, models in itertools.groupby(machine.patterns, key=_subject):
+        parts.append(_pattern(list(models), form))
+    head = "import math\n\n\n" if form == "python" and parts else ""
+    return head + ("\n\n" if form == "python" else "\n").join(parts)
+
+
+def _subject(model: PatternModel) -> tuple[str, ...]:
+    """What the regions of one model share."""
+    return (model.pattern, model.algorithm, *_place(model))
+
+
+def _place(model: PatternModel) -> tuple[str, ...]:
+    return (model.mpi or model.transport, model.placement, model.axes, model.what)
+
+
+def _curve(model: FittedModel, form: str) -> str:
+    words = [model.pattern, model.algorithm, model.mpi or model.transport, model.placement]
+    words += [model.axes, f"{model.ranks} ranks"]
+    regions = []
+    for segment in model.segments:
+        where = _range("n", segment.from_bytes, segment.to_bytes, form)
+        regions.append((_segment(segment, form), where))
+    return _block(words, regions, form, "n")
+
+
+def _segment(segment: Segment, form: str) -> str:
+    parts = [(segment.t0_s, ""), (1 / segment.r_inf_Bps, "n"), (segment.root_s, "sqrt(n)")]
+    return _sum([({"1": value}, factor) for value, factor in parts if value], form)
+
+
+def _pattern(models: Sequence[PatternModel], form: str) -> str:
+    words = list(_subject(models[0]))
+    regions = []
+    for model in models:
+        sums = (model.startup_s, ""), (model.per_byte_s, "n"), (model.per_root_byte_s, "sqrt(n)")
+        where = _range("n", model.from_bytes, model.to_bytes, form)
+        ranks = _range("p", model.from_ranks, model.to_ranks, form)
+        regions.append((_sum(sums, form), f"{where}{_and(form)}{ranks}"))
+    block = _block(words, regions, form, "n, p")
+    corrected = [model for model in models if model.leftover is not None]
+    if form == "python" and corrected:
+        return _corrected(block, models)
+    note = "times a correction between the cells measured, which Python functions have"
+    sign = "% " if form == "latex" else "  "
+    return f"{block}{sign}({note})\n" if corrected else block
+
+
+def _and(form: str) -> str:
+    return {"text": ", ", "latex": r",\ ", "python": " and "}[form]
+
+
+def _range(name: str, low: int, high: int | None, form: str) -> str:
+    """Where a formula holds."""
+    sign = {"text": "≤", "latex": r"\le", "python": "<="}[form]
+    right = "" if high is None else f" {sign} {high}"
+    return f"{low} {sign} {name}{right}"
+
+
+def _block(words: Iterable[str], regions: list[tuple[str, str]], form: str, given: str) -> str:
+    """The regions below the name; `regions` are formulas and where they hold."""
+    title = ", ".join(filter(None, words))
+    if form == "python":
+        lines = [f"def {_identifier(title)}({given}):", f'    """Seconds: {title}."""']
+        for formula, where in regions:
+            lines += [f"    if {where}:", f"        return {formula}"]
+        return "\n".join([*lines, '    raise ValueError("beyond what was modelled")', ""])
+    if form == "latex":
+        rows = [rf"  {formula}, & {where} \\" for formula, where in regions]
+        head, foot = rf"T({given}) = \begin{{cases}}", r"\end{cases}"
+        return "\n".join([f"% {title}", head, *rows, foot, ""])
+    return "\n".join(
+        [title, *(f"  T({given}) = {formula}   for {where}" for formula, where in regions), ""]
+    )
+
+
+def _identifier(title: str) -> str:
+    return re.sub(r"\W+", "_", title.replace("½", "half")).strip("_").lower()
+
+
+def _sum(sums: Iterable[tuple[Sum, str]], form: str) -> str:
+    """Sums of terms, each times n or a root of it."""
+    parts = [
+        _product(value, name, factor, form)
+        for terms, factor in sums
+        for name, value in terms.items()
+    ]
+    if not parts:
+        return "0.0" if form == "python" else "0"
+    minus = "−" if form == "text" else "-"
+    text = parts[0]
+    for part in parts[1:]:
+        text += f" {minus} {part[1:].strip()}" if part.startswith(minus) else f" + {part}"
+    return text
+
+
+def _product(value: float, term: str, factor: str, form: str) -> str:
+    """A coefficient with its unit, its term and n."""
+    if form == "python":
+        names = [_PYTHON.get(term, term)] if term != "1" else []
+        names += [factor.replace("sqrt", "math.sqrt")] if factor else []
+        return " * ".join([repr(value), *names])
+    scale, unit = next(((s, u) for s, u in _UNITS if abs(value) >= s * (1 - 5e-7)), _UNITS[-1])
+    sign = ("−" if form == "text" else "-") if value < 0 else ""
+    number = f"{abs(value) / scale:.{_DIGITS}g}"
+    if form == "latex":
+        unit = rf"\,\mathrm{{{unit.replace('µ', chr(92) + 'mu ')}}}"
+        names = [_LATEX[term]] if term != "1" else []
+        names += [factor.replace("sqrt(n)", r"\sqrt{n}")] if factor else []
+        return r"\,".join([f"{sign}{number}{unit}", *names])
+    names = [WORDS[term]] if term != "1" else []
+    names += [factor.replace("sqrt(n)", "√n")] if factor else []
+    return " ".join([f"{sign}{number} {unit}", *(["·", *names] if names else [])])
+
+
+def _corrected(block: str, models: Sequence[PatternModel]) -> str:
+    """The function with the process between the cells, written out: a sum over the cells."""
+    from nhalf.models.correction import MEAN_VARIANCE, SPAN
+    from nhalf.models.leftover import correction_of
+    from nhalf.models.pattern import DEVIATION_MAX
+
+    name = re.match(r"def (\w+)", block)
+    assert name is not None
+    rows = []
+    for model in models:
+        if model.leftover is None:
+            continue
+        process, weights = correction_of(model.leftover)
+        cells = [
+            (*map(float, place), float(weight))
+            for place, weight in zip(process.place, weights, strict=True)
+        ]
+        end = math.inf if model.to_bytes is None else model.to_bytes
+        rows.append(f"    ({model.from_bytes}, {end}, {process.scale}, {cells}),")
+    sums = block.replace(f"def {name[1]}", f"def _{name[1]}_sums", 1)
+    return f"""{sums}
+
+_{name[1]}_cells = [
+{chr(10).join(rows)}
+]
+
+
+def {name[1]}(n, p):
+    \"\"\"Seconds: the sums, times what they leave over between the cells measured.\"\"\"
+    here = (math.log2(n + 1), math.log2(p), 0.0 if p & (p - 1) else 4.0)
+    log_ratio = 0.0
+    for low, high, scales, cells in _{name[1]}_cells:
+        if low <= n <= high:
+            for *there, weight in cells:
+                square = sum(((a - b) / s) ** 2 for a, b, s in zip(here, there, scales))
+                d = math.sqrt(3.0 * square)
+                mean = 1 + sum(a * b for a, b in zip(here, there)) / {SPAN**2!r}
+                log_ratio += weight * ((1 + d) * math.exp(-d) + {MEAN_VARIANCE!r} * mean)
+    bounded = max(-{DEVIATION_MAX}, min({DEVIATION_MAX}, log_ratio))
+    return _{name[1]}_sums(n, p) * math.exp(bounded)
+"""
