@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nhalf.errors import unknown
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
     from nhalf.decide.predict import Prediction
+    from nhalf.machines.machine import Machine
 
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 CROSSOVERS_SHOWN = 12
+SIMULATE = (
+    "Correct the models by simulating such a share of all cells, 15%, where they are unsure; "
+    "needs SimGrid."
+)
 
 
 def command(
@@ -37,6 +46,11 @@ def command(
     extrapolate: Annotated[
         bool, typer.Option("--extrapolate", help="Also beyond what was measured.")
     ] = False,
+    simulate: Annotated[str, typer.Option(help=SIMULATE)] = "",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="What if: network.bandwidth=2x and the like; repeatable."),
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(help="Write the choice as a decision table for libnhalf_coll.so.")
     ] = None,
@@ -44,27 +58,55 @@ def command(
 ) -> None:
     """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
     from nhalf.cli._output import emit_json, stdout_console
-    from nhalf.cli.simulate import _machine
+    from nhalf.cli.simulate import machine_of
     from nhalf.decide.algorithms import algorithms
     from nhalf.decide.predict import predict
+    from nhalf.machines.change import change
     from nhalf.study.axes import parse_ranks
     from nhalf.study.sizes import parse_sizes
+    from nhalf.units import parse_share
 
-    found = predict(
-        what,
-        _machine(machine),
-        parse_ranks(ranks, CORES),
-        parse_sizes(sizes).size_bytes,
-        algorithms(),
-        mpi=mpi,
-        extrapolate=extrapolate,
-    )
+    asked = change(machine_of(machine), set_ or [])
+    cells = parse_ranks(ranks, CORES), parse_sizes(sizes).size_bytes
+    if simulate:
+        found = _simulated(what, asked, *cells, parse_share(simulate), mpi, quiet=json)
+    else:
+        found = predict(what, asked, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
     if table is not None:
         _write_table(found, table)
     if json:
         emit_json(found.as_json())
     else:
         _show(stdout_console(), found)
+
+
+def _simulated(
+    what: str,
+    machine: Machine,
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    share: float,
+    mpi: str,
+    *,
+    quiet: bool,
+) -> Prediction:
+    """The prediction after simulating a share of the cells, where the models are unsure."""
+    from nhalf.decide.algorithms import algorithms
+    from nhalf.decide.choice import Grid
+    from nhalf.decide.predict import UNSIZED, corrected
+    from nhalf.simulate.explore import simulated_choice
+    from nhalf.study.progress import Progress
+
+    operation = what.partition("/")[0]
+    known = algorithms()
+    if operation not in known:
+        raise unknown("operation with algorithms", operation, known)
+    sized = (0,) if operation in UNSIZED else tuple(sorted(set(sizes)))
+    grid = Grid(tuple(sorted(set(ranks))), sized)
+    choice = simulated_choice(
+        operation, machine, grid, known[operation], share, Progress(quiet), mpi
+    )
+    return corrected(what, machine.name, choice)
 
 
 def _write_table(found: Prediction, path: Path) -> None:

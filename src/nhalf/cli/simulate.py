@@ -76,13 +76,13 @@ def command(
     if replay:
         _replay(machine, study, options)
         return
-    changed = change(_machine(machine), set_ or [])
+    changed = change(machine_of(machine), set_ or [])
     prepare = _multicast if _is_multicast(study) else _messages
     outcome = measured(prepare(study, changed, options), Progress(quiet or json))
     finish(outcome, json=json, quiet=quiet, report=report, style="")
 
 
-def _machine(text: str) -> Machine:
+def machine_of(text: str) -> Machine:
     """A machine by name or file, or that which a run measured."""
     from nhalf.machines import catalogue
     from nhalf.simulate.calibrate import calibrated

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +27,17 @@ from nhalf.decide.parts import Parts
 from nhalf.decide.table import NATIVE
 from nhalf.models import Floats
 from nhalf.models.correction import Correction
-from nhalf.models.expression import parse
+from nhalf.models.expression import Expression, parse
 
 TREE = parse("ceil(log2(p)) * T(n)")
 """The prior of what has no cost of its own, such as the library's own algorithm."""
 UNSEEN_DEVIATION = 0.25
 """Of the logarithm of an algorithm's time, where nothing was measured of it."""
+TIME_MIN_S = 1e-12
 FIRST_RANKS, FIRST_SIZES = 3, 4
 """So many numbers of ranks and sizes of the grid, spread evenly, are measured of all to begin."""
 
+Cost = Callable[[NDArray[Any], NDArray[Any]], Floats]
 Cell = tuple[str, int, int]
 """Algorithm, place of the number of ranks in the grid, place of the size."""
 
@@ -66,28 +69,24 @@ class Grid:
 class Choice:
     """What is known of every algorithm of one operation on a grid.
 
-    `prior_s` has the composed costs by algorithm, (k, m) seconds; `measured_s` what was measured,
-    seconds by cell.
+    `costs` are the composed costs by algorithm, seconds of arrays of ranks and bytes that go
+    together; `measured_s` is what was measured, seconds by cell.
     """
 
     grid: Grid
-    prior_s: Mapping[str, Floats]
+    costs: Mapping[str, Cost]
     measured_s: dict[Cell, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        p, n = np.meshgrid(self.grid.ranks, self.grid.size_bytes, indexing="ij")
+        self.prior_s = {name: cost(p, n) for name, cost in self.costs.items()}
         self._fitted: dict[str, Correction] = {}
 
     @classmethod
     def of(cls, known: Sequence[Algorithm], parts: Parts, grid: Grid) -> Choice:
         """With the costs of the algorithms, and of the library's own one, on a machine."""
         costs = {NATIVE: TREE, **{each.name: each.cost or TREE for each in known}}
-        p, n = np.meshgrid(grid.ranks, grid.size_bytes, indexing="ij")
-        message = parts.functions["T"](n.astype(np.float64))
-        prior = {}
-        for name, cost in costs.items():
-            time_s = cost.value(p, n, parts.functions)
-            prior[name] = np.where(time_s > 0, time_s, message)
-        return cls(grid, prior)
+        return cls(grid, {name: _cost(cost, parts) for name, cost in costs.items()})
 
     def learn(self, cells: Mapping[Cell, float]) -> None:
         """Add what was measured, seconds by cell."""
@@ -101,6 +100,19 @@ class Choice:
         A cell that was measured has its own time, and no deviation.
         """
         return self._known(algorithm, self._correction(algorithm))
+
+    def time_s(self, algorithm: str, ranks: int, size_bytes: int) -> float:
+        """Seconds within the grid, at a place of it or between its places."""
+        prior_s = float(self.costs[algorithm](np.array(ranks), np.array(size_bytes)))
+        if not self._own(algorithm):
+            return prior_s
+        place = Grid((ranks,), (size_bytes,)).places()
+        return prior_s * math.exp(float(self._correction(algorithm).predict(place)[0][0]))
+
+    def measured_of(self, algorithm: str) -> dict[tuple[int, int], float]:
+        """Seconds by number of ranks and size of what was measured of an algorithm."""
+        ranks, sizes = self.grid.ranks, self.grid.size_bytes
+        return {(ranks[i], sizes[j]): s for (i, j), s in self._own(algorithm).items()}
 
     def best(self) -> list[list[str]]:
         """The algorithm that seems fastest, by number of ranks and size."""
@@ -188,6 +200,18 @@ class Choice:
         for cell in own:
             found[cell] = 0.0
         return found
+
+
+def _cost(cost: Expression, parts: Parts) -> Cost:
+    """The composed cost; where a formula comes to nothing or less, that of one message."""
+
+    def time_s(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
+        found = cost.value(ranks, size_bytes, parts.functions)
+        message = parts.functions["T"](size_bytes.astype(np.float64))
+        positive: Floats = np.where(found > 0, found, np.maximum(message, TIME_MIN_S))
+        return positive
+
+    return time_s
 
 
 def _gain(log_s: Floats, deviation: Floats) -> Floats:

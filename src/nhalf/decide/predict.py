@@ -9,16 +9,18 @@ what was published or fitted of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from nhalf.decide.algorithms import Algorithm
+from nhalf.decide.choice import Choice
 from nhalf.decide.parts import Parts, check_support, parts_of
 from nhalf.decide.table import NATIVE
 from nhalf.errors import InputError, unknown
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.models import Floats
 from nhalf.units import format_size
 
 COMPLETION = "completion"
@@ -60,7 +62,7 @@ class Prediction:
     ranks: tuple[int, ...]
     size_bytes: tuple[int, ...]
     ways: tuple[Way, ...]
-    time_s: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+    time_s: Floats
     crossovers: tuple[Crossover, ...]
     missing: tuple[str, ...]
 
@@ -122,14 +124,17 @@ def predict(
     no cell can be predicted.
     """
     pattern, _, algorithm = what.partition("/")
+    ways = _ways(pattern, machine, known, mpi, extrapolate)
+    return predicted(what, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
+
+
+def predicted(
+    what: str, machine: str, ranks: Sequence[int], sizes: Sequence[int], ways: Sequence[Way]
+) -> Prediction:
+    """The times of some ways in every cell; raises InputError where one cell has none."""
+    pattern = what.partition("/")[0]
     sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
     ranks = sorted(set(ranks))
-    ways = _ways(pattern, machine, known, mpi, extrapolate)
-    if algorithm:
-        names = [way.algorithm for way in ways]
-        if algorithm not in names:
-            raise unknown(f"algorithm of {pattern}", algorithm, names)
-        ways = [way for way in ways if way.algorithm == algorithm]
     time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
     reasons: dict[str, None] = {}
     for k, way in enumerate(ways):
@@ -139,28 +144,54 @@ def predict(
                     time_s[k, i, j] = way.time_s(p, n)
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
-    unknown_cells = np.isnan(time_s).all(axis=0)
-    if unknown_cells.any():
-        i, j = np.argwhere(unknown_cells)[0]
+    _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
+    found = Prediction(
+        pattern, machine, tuple(ranks), tuple(sizes), tuple(ways), time_s, (), tuple(reasons)
+    )
+    return replace(found, crossovers=tuple(_crossovers(found)))
+
+
+def corrected(what: str, machine: str, choice: Choice) -> Prediction:
+    """The times of a choice that has learnt from measured cells, on its own grid."""
+    pattern, _, algorithm = what.partition("/")
+
+    def timed(name: str) -> Seconds:
+        known = dict(choice.measured_of(name))
+        return lambda ranks, size: known.get((ranks, size)) or choice.time_s(name, ranks, size)
+
+    cells = len(choice.costs) * len(choice.grid.ranks) * len(choice.grid.size_bytes)
+    share = len(choice.measured_s) / cells
+    source = f"composed, corrected by {100 * share:.3g} % of the cells"
+    ways = [Way(name, timed(name), source) for name in choice.costs]
+    grid = choice.grid
+    return predicted(what, machine, grid.ranks, grid.size_bytes, _chosen(ways, pattern, algorithm))
+
+
+def _chosen(ways: list[Way], pattern: str, algorithm: str) -> list[Way]:
+    """All ways, or the one that was asked for."""
+    names = [way.algorithm for way in ways]
+    if algorithm and algorithm not in names:
+        raise unknown(f"algorithm of {pattern}", algorithm, names)
+    return [way for way in ways if algorithm in ("", way.algorithm)]
+
+
+def _check_known(
+    pattern: str,
+    machine: str,
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    time_s: Floats,
+    reasons: Sequence[str],
+) -> None:
+    """Raises InputError where nothing is known of a cell."""
+    nothing = np.argwhere(np.isnan(time_s).all(axis=0))
+    if nothing.size:
+        i, j = nothing[0]
         raise InputError(
-            f"{machine.name} says nothing of {pattern} of {format_size(sizes[j])} on "
-            f"{ranks[i]} ranks" + (f": {next(iter(reasons))}" if reasons else ""),
+            f"{machine} says nothing of {pattern} of {format_size(sizes[j])} on {ranks[i]} ranks"
+            + (f": {reasons[0]}" if reasons else ""),
             "ask for what was measured, or allow more with --extrapolate",
         )
-    found = Prediction(
-        pattern, machine.name, tuple(ranks), tuple(sizes), tuple(ways), time_s, (), tuple(reasons)
-    )
-    crossovers = tuple(_crossovers(found))
-    return Prediction(
-        pattern,
-        machine.name,
-        tuple(ranks),
-        tuple(sizes),
-        tuple(ways),
-        time_s,
-        crossovers,
-        tuple(reasons),
-    )
 
 
 def _ways(

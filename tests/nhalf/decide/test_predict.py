@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions: the published formulas of the SP2, the fastest of every cell, crossovers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from nhalf.decide.algorithms import algorithms
+from nhalf.decide.predict import predict
+from nhalf.errors import InputError
+from nhalf.machines.catalogue import machine, names
+
+US = 1e-6
+PART = 8192
+RANKS = [*range(2, 33), 64]
+SIZES = [0, 16, 216, 217, 2047, 2048, 8192, 65536, 65537, 1 << 20]
+
+
+def pingpong_us(n: float) -> float:
+    """Abandah 1995, ch. 2: t0 + n/r in µs, rates in bytes per µs."""
+    for limit, t0, rate in ((217, 47, 23.5), (2048, 55, 22.6), (65537, 74, 29.3)):
+        if n < limit:
+            return t0 + n / rate
+    return 399 + n / 36.2
+
+
+def one_to_many_us(n: float, p: float) -> float:
+    return (-5.5 + 15.5 * p) + 0.031 * p * n
+
+
+def stages(p: int) -> int:
+    return math.ceil(math.log2(p))
+
+
+def parts(n: int) -> float:
+    return max(1, n / PART)
+
+
+PUBLISHED: dict[str, Callable[[int, int], float]] = {
+    "linear": lambda p, n: one_to_many_us(n, p - 2) + pingpong_us(n),
+    "binomial": lambda p, n: stages(p) * pingpong_us(n),
+    "binomial-pipelined": lambda p, n: parts(n) * stages(p) * pingpong_us(min(n, PART)),
+    "binary": lambda p, n: stages(p) * (one_to_many_us(n, 1) + pingpong_us(n)),
+    "binary-pipelined": lambda p, n: (
+        (parts(n) - 1) * one_to_many_us(min(n, PART), 2)
+        + stages(p) * (one_to_many_us(min(n, PART), 1) + pingpong_us(min(n, PART)))
+    ),
+    "native": lambda p, n: 23 + 27 * math.log2(p) + math.log2(p) * (pingpong_us(n) - t0_us(n)),
+}
+
+
+def t0_us(n: int) -> float:
+    return next(
+        t0 for limit, t0 in ((217, 47), (2048, 55), (65537, 74), (math.inf, 399)) if n < limit
+    )
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_broadcasts_of_the_sp2_are_the_published_ones(name: str) -> None:
+    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms())
+    k = [way.algorithm for way in found.ways].index(name)
+    for i, p in enumerate(RANKS):
+        for j, n in enumerate(SIZES):
+            expected = PUBLISHED[name](p, n) * US
+            assert found.time_s[k, i, j] == pytest.approx(expected, rel=1e-9), (p, n)
+
+
+def test_the_fastest_of_every_cell_is_told() -> None:
+    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms())
+    told = found.as_json()
+    assert len(told["rows"]) == len(RANKS) * len(SIZES) * len(found.ways)
+    best = {(row["ranks"], row["bytes"]): row["algorithm"] for row in told["best"]}
+    assert len(best) == len(RANKS) * len(SIZES)
+    times = {(row["ranks"], row["bytes"], row["algorithm"]): row["time_s"] for row in told["rows"]}
+    for (p, n), name in best.items():
+        assert times[p, n, name] == min(s for key, s in times.items() if key[:2] == (p, n))
+
+
+def test_of_equal_ones_the_plain_one_is_named() -> None:
+    """Up to one part a pipelined broadcast is the same as the plain one."""
+    found = predict("bcast", machine("gige-pair"), [8], [PART], algorithms())
+    names_there = [way.algorithm for way in found.ways]
+    plain, pipelined = (names_there.index(x) for x in ("binomial", "binomial-pipelined"))
+    assert found.time_s[plain, 0, 0] == found.time_s[pipelined, 0, 0]
+    assert plain < pipelined
+
+
+def test_a_crossover_is_where_the_order_changes() -> None:
+    found = predict("bcast", machine("sp2-mpl"), [8], [16, 1 << 20], algorithms())
+    assert found.crossovers
+    for each in found.crossovers:
+        by_name = {way.algorithm: way.time_s for way in found.ways}
+        before, after = by_name[each.before], by_name[each.after]
+        assert after(each.ranks, each.size_bytes) < before(each.ranks, each.size_bytes)
+        assert after(each.ranks, each.size_bytes - 1) >= before(each.ranks, each.size_bytes - 1)
+
+
+def test_one_algorithm_by_its_name() -> None:
+    found = predict("bcast/chain", machine("sp2-mpl"), [4], [8], algorithms())
+    assert [way.algorithm for way in found.ways] == ["chain"]
+    with pytest.raises(InputError, match="chian"):
+        predict("bcast/chian", machine("sp2-mpl"), [4], [8], algorithms())
+
+
+@pytest.mark.parametrize("name", names())
+def test_barriers_and_broadcasts_of_every_machine(name: str) -> None:
+    for operation in ("barrier", "bcast"):
+        found = predict(operation, machine(name), [2, 5, 16], [8], algorithms())
+        assert (found.time_s[1:] > 0).all(), operation
+
+
+def test_what_no_model_covers_is_refused_unless_allowed() -> None:
+    known = machine("sp2-mpl")
+    with pytest.raises(InputError, match=r"8\.?0? MiB|8 MiB"):
+        predict("bcast/binomial", known, [4], [8 << 20], algorithms())
+    assert predict("bcast/binomial", known, [4], [8 << 20], algorithms(), extrapolate=True)
+    with pytest.raises(InputError, match="gather-scatter"):
+        predict("gather-scatter", known, [4], [8], algorithms())
+
+
+def test_patterns_without_algorithms_are_their_models() -> None:
+    found = predict("pingpong", machine("sp2-mpl"), [2], [216, 217], algorithms())
+    assert found.time_s[0, 0] == pytest.approx([(47 + 216 / 23.5) * US, (55 + 217 / 22.6) * US])
+    many = predict("many-to-one", machine("sp2-mpl"), [4, 8], [100], algorithms())
+    expected = [(3 + 13.3 * p + 0.0285 * p * 100) * US for p in (4, 8)]
+    assert many.time_s[0, :, 0] == pytest.approx(expected)
+
+
+def test_fans_of_a_machine_without_published_ones_are_those_of_loggp() -> None:
+    bare = msgspec.structs.replace(machine("sp2-mpl"), patterns=())
+    found = predict("bcast/linear", bare, [2, 10], [100], algorithms())
+    overhead_us = 47 / 4
+    apart_us = max(overhead_us, overhead_us + 100 / 23.5)
+    expected = [pingpong_us(100) * US, (8 * apart_us + pingpong_us(100)) * US]
+    assert found.time_s[0, :, 0] == pytest.approx(expected)
