@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nhalf.check.verdict import format_bounds, format_excess, format_place, format_value
+from nhalf.errors import InputError
 from nhalf.listing import few
 from nhalf.units import format_size
 
@@ -33,7 +34,10 @@ def command(
         typer.Option(
             help="What was promised: a TOML file, a former run, a machine file or its name."
         ),
-    ],
+    ] = "",
+    against: Annotated[
+        Path | None, typer.Option(help="A former run: is anything slower than it was?")
+    ] = None,
     tolerance: Annotated[
         str,
         typer.Option(
@@ -52,21 +56,31 @@ def command(
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML for CI, too.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check a run against promises; exit 1 when one is missed or was not measured."""
+    """Check a run against promises or a former run; exit 1 when it is worse or lacks points."""
     from nhalf.check.expected import check
+    from nhalf.check.regression import regression_json
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.store.run import Run
     from nhalf.units import parse_share
 
     opened = Run.open(run)
+    if against is not None:
+        if expect:
+            raise InputError("--against and --expect are two questions", "ask one of them")
+        expect = str(Run.open(against).path)
+    if not expect:
+        raise InputError("what is the run to be checked against?", "name --expect or --against")
     share = parse_share(tolerance) if tolerance else None
     found = check(opened.measurements(), expect, tolerance=share, pattern=pattern, mpi=mpi)
     if junit is not None:
         _write_junit(junit, found, opened, expect, strict)
     if json:
-        emit_json({"run": str(opened.path), "expect": expect, **found.as_json()})
+        told = regression_json(found) if against else {}
+        emit_json({"run": str(opened.path), "expect": expect, **told, **found.as_json()})
     else:
         _show(stdout_console(), found, opened, expect, points)
+        if against:
+            _show_effects(stdout_console(), found)
     if found.failed(strict):
         raise typer.Exit(1)
 
@@ -106,6 +120,18 @@ def _show(console: Console, found: Check, run: Run, expect: str, every: bool) ->
     verb = told.get(found.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
     console.print(f"{text}{found.confidence * 100:.3g} %", markup=False, soft_wrap=True)
+
+
+def _show_effects(console: Console, found: Check) -> None:
+    """What changed on every curve, and the finding as the last line."""
+    from nhalf.check.regression import effects, finding
+
+    known = effects(found)
+    for effect in known[:TOLD_MAX]:
+        console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
+    said = finding(found)
+    colour = {"regression": "red", "unclear": "yellow", "no regression": "green"}[said]
+    console.print(said, style=f"bold {colour}")
 
 
 def _shared(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -223,3 +223,53 @@ def test_files_of_a_run_are_told_apart(keep: Keep) -> None:
     assert find(str(run)) == (run, "baseline")
     assert find(str(run / "run.json")) == (run / "run.json", "baseline")
     assert find(str(run / "machine.toml")) == (run / "machine.toml", "machine")
+
+
+def effects(
+    capsys: pytest.CaptureFixture[str], run: str, former: str
+) -> tuple[int, dict[str, Any]]:
+    capsys.readouterr()
+    ended = code(run, "", against=Path(former), json=True)
+    return ended, json.loads(capsys.readouterr().out)
+
+
+def test_a_regression_is_told_with_its_effect_and_interval(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noisy = {"noise": 0.01, "launch_noise": 0.01}
+    former = keep("former", seed=1, **noisy)
+    ended, same = effects(capsys, keep("same", seed=2, **noisy), former)
+    assert (ended, same["finding"]) == (0, "no regression")
+    ended, slow = effects(capsys, keep("slow", seed=3, slower={"mpich": 1.25}, **noisy), former)
+    assert (ended, slow["finding"]) == (1, "regression")
+    (effect,) = slow["effects"]
+    assert effect["ratio"] == pytest.approx(1.25, rel=0.05)
+    assert 1.1 < effect["ci"][0] < effect["ratio"] < effect["ci"][1] < 1.4
+    assert code(keep("fast", seed=4, slower={"mpich": 0.5}, **noisy), "", against=Path(former)) == 0
+    assert "no regression" in capsys.readouterr().out
+
+
+def test_one_launch_leaves_it_open(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    former = keep("former", launches=1)
+    ended, told = effects(capsys, keep("run", launches=1), former)
+    assert (ended, told["finding"]) == (0, "unclear")
+    assert told["effects"][0]["ci"] == [None, None]
+    assert code(keep("strict", launches=1), "", against=Path(former), strict=True) == 1
+    assert "one launch" in capsys.readouterr().out
+
+
+def test_a_curve_that_is_missing_now_is_a_regression(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    former = keep("former", patterns=["pingpong", "exchange"])
+    ended, told = effects(capsys, keep("run"), former)
+    assert (ended, told["finding"]) == (1, "regression")
+    assert [effect["ratio"] is None for effect in told["effects"]] == [True, False]
+
+
+def test_one_question_at_a_time(keep: Keep, promise: Promise) -> None:
+    run = keep("run")
+    with pytest.raises(InputError, match="two questions"):
+        code(run, promise(MET), against=Path(run))
+    with pytest.raises(InputError, match="checked against"):
+        code(run, "")
