@@ -49,7 +49,7 @@ inline constexpr AlgorithmInfo bruck_info{
         "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for "
         "All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), "
         "1997",
-    .cost = "ceil(log2(p)) * T(p * n / 2)",
+    .cost = "ceil(log2(p)) * T(p * n / 2 * log2(p) / ceil(log2(p)))",
     .messages = [](int p, std::size_t) -> std::int64_t { return p * doublings(p); },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       return for_powers_of_two(p, doublings(p) * m.one_s(p / 2 * n));

@@ -42,7 +42,8 @@ inline constexpr AlgorithmInfo mcs_tree_info{
         "J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on "
         "Shared-Memory Multiprocessors, ACM TOCS 9(1), 1991",
     .cost =
-        "(ceil(log2(3 * p + 1) / 2) - 1) * (T(0) + R(0, 3)) + floor(log2(p)) * (T(0) + M(0, 1))",
+        "(ceil(log2(3 * p + 1) / 2) - 1) * (T(0) + R(0, min(3, p - 2))) + "
+        "floor(log2(p)) * T(0) + floor(log2(p - 1)) * M(0, 1)",
     .messages = [](int p, std::size_t) -> std::int64_t { return 2 * (p - 1); },
     .time_at_most_s = [](const LogGP& m, int p, double) -> Seconds {
       return arrival_at_most_s(m, p) + (doublings(p + 1) - 1) * (m.one_s(0) + m.sends_apart_s(0));

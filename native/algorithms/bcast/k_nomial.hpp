@@ -30,7 +30,7 @@ inline constexpr AlgorithmInfo k_nomial_info{
         "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for "
         "All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), "
         "1997: k ports, served in turn",
-    .cost = "ceil(log2(p) / 2) * (M(n, 2) + T(n))",
+    .cost = "ceil(log2(p) / 2) * T(n) + floor(log2(p) / 2) * M(n, 2)",
     .messages = [](int p, std::size_t) -> std::int64_t { return p - 1; },
     .time_s = [](const LogGP& m, int p, double n) -> Seconds {
       if (!is_power_of_two(p) || doublings(p) % 2 != 0) return std::nullopt;

@@ -66,9 +66,9 @@ inline constexpr AlgorithmInfo split_binary_info{
         "J. Pjesivac-Grbovic, T. Angskun, G. Bosilca, G. Fagg, E. Gabriel, J. Dongarra, "
         "Performance Analysis of MPI Collective Operations, Cluster Computing 10(2), 2007",
     .cost =
-        "(max(1, n / 2 / B) + floor(log2(p)) - 1) * M(min(n / 2, B), 1) + "
-        "(max(1, n / 2 / B) - 1) * M(min(n / 2, B), 2) + floor(log2(p)) * T(min(n / 2, B)) + "
-        "T(n / 2)",
+        "(max(1, n / 2 / B) + max(0, floor(log2(p - 1)) - 1)) * M(min(n / 2, B), 1) + "
+        "(max(1, n / 2 / B) - 1) * M(min(n / 2, B), 2) + "
+        "max(1, floor(log2(p - 1))) * T(min(n / 2, B)) + T(n / 2)",
     .messages = [](int p, std::size_t n) -> std::int64_t {
       const std::int64_t left = p / 2;
       const std::int64_t right = p - 1 - left;
