@@ -2,8 +2,9 @@
 """Which algorithm wins where: races of algorithms against the library's own choice.
 
 Launch k of every algorithm ran in the same round, so the datum of a cell (operation, ranks, bytes)
-is the logarithm of the ratio of two launch medians, as in decide/compare.py. Its variance in one
-cell is known badly from a few launches; over all cells variances are moderated (Smyth 2004).
+is the logarithm of the ratio of two launches' times, as in decide/compare.py; trimmed means of them
+are taken (Yuen 1974). Its variance in one cell is known badly from a few launches; over all cells
+variances are moderated (Smyth 2004).
 
 - An algorithm leaves a cell's race where it is slower than the cell's best (t-test at 5 %). That
   decides only where more launches go, not what is written.
@@ -34,6 +35,8 @@ ALIKE = math.log(1.02)
 SCOUT_FACTOR = 1.5
 """After one launch, those within this factor of a cell's best go on."""
 FALSE_RATE = 0.05
+TRIMMED = 0.2
+"""The share of launches left out at either end: some are disturbed as wholes."""
 
 
 class Cell(NamedTuple):
@@ -88,10 +91,10 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
             logs.append(np.log([base[key] / launches[key] for key in common]))
     if not pairs:
         return []
-    count = np.array([len(one) for one in logs], dtype=np.float64)
-    mean = np.array([float(one.mean()) for one in logs])
-    variance = np.array([float(one.var(ddof=1)) if len(one) > 1 else math.nan for one in logs])
-    variance, degrees = moderate(np.nan_to_num(variance), count - 1)
+    launches = [len(one) for one in logs]
+    parts = np.array([_trimmed(one) for one in logs])
+    mean, count = parts[:, 0], parts[:, 2]
+    variance, degrees = moderate(parts[:, 1], count - 1)
     deviation = np.sqrt(variance / count)
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = stdtr(degrees, -mean / deviation)
@@ -101,8 +104,8 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
     few = count < 2
     chance, reach = (np.where(few, math.nan, values) for values in (chance, reach))
     return [
-        Gain(*pair, int(n), float(m), float(m - r), float(m + r), float(p))
-        for pair, n, m, r, p in zip(pairs, count, mean, reach, chance, strict=True)
+        Gain(*pair, n, float(m), float(m - r), float(m + r), float(p))
+        for pair, n, m, r, p in zip(pairs, launches, mean, reach, chance, strict=True)
     ]
 
 
@@ -203,6 +206,24 @@ def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], 
             for name, launches in algorithms.items():
                 found.setdefault(cell, {}).setdefault(name, {}).update(launches)
     return found
+
+
+def _trimmed(logs: Floats) -> tuple[float, float, int]:
+    """Mean without the outermost fifth at either end, its variance times the number that is left.
+
+    The variance is that of Yuen's test (Biometrika 61, 1974), from the winsorised values, so that
+    a launch which was disturbed as a whole counts as the next best one does.
+    """
+    ordered = np.sort(logs)
+    count = len(ordered)
+    cut = int(TRIMMED * count)
+    left = count - 2 * cut
+    if left < 2:
+        return float(ordered.mean()), 0.0, left
+    inner = ordered[cut : count - cut]
+    winsorised = np.clip(ordered, inner[0], inner[-1])
+    variance = float(winsorised.var(ddof=1)) * (count - 1) / (left - 1)
+    return float(inner.mean()), variance, left
 
 
 def _centre(launches: Launches) -> float:

@@ -46,7 +46,7 @@ class Bench:
         variables: Mapping[str, Mapping[str, str]],
         budget_s: float,
     ) -> pl.DataFrame:
-        """Launch medians of a run of its own, in which every setting takes turns with the others.
+        """Launch times of a run of its own, in which every setting takes turns with the others.
 
         Raises MissingError where nothing could be measured.
         """
@@ -57,11 +57,12 @@ class Bench:
         )
         prepared = session.begin(plan, self.folder / name, self.site)
         outcome = session.measure(prepared, self.progress())
-        self.notes += [f"{what}: {why}" for what, why in outcome.failed.items()]
-        return launch_medians(outcome.run.measurements())
+        said = [*(f"{what}: {why}" for what, why in outcome.failed.items()), *outcome.notes]
+        self.notes += [f"{name}: {text}" for text in said]
+        return launch_times(outcome.run.measurements())
 
     def times(self, name: str, medians: pl.DataFrame, names: Names) -> Made:
-        """Launch medians by cell and algorithm; `name` keeps launches of different runs apart."""
+        """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
         found: Made = {}
         columns = ("pattern", "ranks", "bytes", "mpi", "launch", "median_s")
         for pattern, ranks, size_bytes, mpi, launch, median_s in medians.select(columns).rows():
@@ -72,6 +73,16 @@ class Bench:
             cell = Cell(pattern, ranks, size_bytes)
             found.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = median_s
         return found
+
+
+def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """As `launch_medians`, but `median_s` is the lower quartile of a launch's samples.
+
+    What disturbs a machine adds time, and here as much to some algorithms as to others only in
+    the long run: a quarter of undisturbed samples is enough.
+    """
+    quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
+    return launch_medians(measurements.with_columns(samples_s=quartile))
 
 
 def size_text(sizes: Sequence[int]) -> str:

@@ -14,8 +14,8 @@ from nhalf.decide.compare import CurveRatio
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.table import NATIVE, Rule, choice
 from nhalf.errors import FailedError, InputError, NhalfError
-from nhalf.tune.bench import Bench
-from nhalf.tune.prove import EFFECT_LEAST, Activity, bad_rule, prove_active, refuted, trial
+from nhalf.tune.bench import Bench, Made
+from nhalf.tune.prove import EFFECT_LEAST, Activity, prove_active, refuted, trial
 from nhalf.tune.search import (
     PROOF_SHARE,
     TRIAL_SHARE,
@@ -27,6 +27,9 @@ from nhalf.tune.search import (
     search,
     slowest,
 )
+
+SURE_BYTES = 8192
+"""From so many bytes on a bad algorithm is sure to be slow."""
 
 
 @dataclass(frozen=True)
@@ -126,14 +129,17 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
         raise InputError(f"{path} has rules for {others} only", f"add --operation {others}")
     asked = dataclasses.replace(asked, operations=tuple(named) or asked.operations)
     look = first_look(bench, asked)
-    places = slowest(look)
+    share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s
+    places = bad_places(bench, look)
     ruled = [place for place in places if _covered(rules, place[0])]
     if not places:
         raise FailedError("no algorithm could be measured", "run nhalf doctor")
-    cell, algorithm, _ = (ruled or places)[0]
-    text = bench.tuner.text_with(path, bad_rule(cell, algorithm))
-    share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s
-    activity = prove_active(bench, (cell, algorithm), text, share_s)
+    places = ruled or places
+
+    def text(rule: Rule) -> str:
+        return bench.tuner.text_with(path, rule)
+
+    activity = prove_active(bench, places, text, share_s)
     curves = trial(bench, path, sorted(look), TRIAL_SHARE * asked.budget_s)
     return Checked(rules, bench.tuner.activate(path), activity, curves)
 
@@ -153,14 +159,27 @@ def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
 
 def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -> Activity | None:
     """The proof at the place with the largest effect, one that has a rule if there is such."""
-    places = [place for place in slowest(found.look) if math.log(place[2]) > EFFECT_LEAST]
     operations = {rule.operation for rule in rules}
+    places = bad_places(bench, found.look)
     near = [place for place in places if place[0].operation in operations]
     if not near:
         return None
-    cell, algorithm, _ = near[0]
-    text = bench.tuner.text([bad_rule(cell, algorithm), *rules])
-    return prove_active(bench, (cell, algorithm), text, PROOF_SHARE * asked.budget_s)
+
+    def text(rule: Rule) -> str:
+        return bench.tuner.text([rule, *rules])
+
+    return prove_active(bench, near, text, PROOF_SHARE * asked.budget_s)
+
+
+def bad_places(bench: Bench, look: Made) -> list[tuple[Cell, str]]:
+    """Cells with an algorithm that is bad there: those that are sure, then the slowest seen."""
+    sure = [
+        (cell, algorithm)
+        for cell in sorted(look, key=lambda one: (one.ranks, -one.size_bytes))
+        if (algorithm := bench.tuner.worst(cell.operation)) and cell.size_bytes >= SURE_BYTES
+    ]
+    seen = [(cell, name) for cell, name, factor in slowest(look) if math.log(factor) > EFFECT_LEAST]
+    return [*sure[:1], *seen]
 
 
 def _without(

@@ -14,7 +14,7 @@ interval of its mean tells which. *Faster*: default and tuned take turns, judged
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -35,7 +35,8 @@ EFFECT_LEAST = math.log(1.3)
 """A bad rule has to make this much of a difference to prove anything."""
 LAUNCHES = 4
 LAUNCHES_LEAST = 3
-TRIES = 3
+TRIES = 4
+PLACES_MAX = 3
 TRIAL_LAUNCHES = 6
 SURE = 0.99
 THRESHOLD = 1.02
@@ -59,30 +60,39 @@ class Activity:
 
 
 def prove_active(
-    bench: Bench, place: tuple[Cell, str], text: str, budget_s: float, name: str = "active"
+    bench: Bench,
+    places: Sequence[tuple[Cell, str]],
+    text: Callable[[Rule], str],
+    budget_s: float,
 ) -> Activity:
-    """Measure a cell by default, forced to a slow algorithm, and under a file that has it so.
+    """Measure a place by default, forced to a bad algorithm, and under a file that has it so.
 
-    `text` is the file with the bad rule. More launches are made while it is not clear.
+    `places` are cells with such an algorithm, the best first: the next one is taken where it is
+    not as bad as was thought. `text` gives the file with a rule that goes before all others. More
+    launches are made while it is not clear.
     """
-    cell, algorithm = place
-    path = bench.folder / f"bad-rule-{bench.tuner.file_name}"
-    path.write_text(text, "utf-8")
-    variables = {
-        "forced": bench.tuner.force({cell.operation: algorithm}),
-        "bad-rule": bench.tuner.activate(path),
-    }
-    names = {(cell.operation, key): key for key in variables}
     times: Made = {}
+    left = list(places[:PLACES_MAX])
     for number in range(TRIES):
+        cell, algorithm = left[0]
+        path = bench.folder / f"bad-rule-{bench.tuner.file_name}"
+        path.write_text(text(bad_rule(cell, algorithm)), "utf-8")
+        variables = {
+            "forced": bench.tuner.force({cell.operation: algorithm}),
+            "bad-rule": bench.tuner.activate(path),
+        }
+        names = {(cell.operation, key): key for key in variables}
         sizes = size_text([cell.size_bytes])
         block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
-        run = f"{name}-{number + 1}"
+        run = f"active-{number + 1}"
         medians = bench.measure(run, [block], variables, budget_s / TRIES)
         times = merge([times, bench.times(run, medians, names)])
         found = judge(cell, algorithm, times.get(cell, {}))
         if found.verdict != "unclear":
             break
+        if found.forced_s < 2 * math.exp(EFFECT_LEAST) * found.default_s and len(left) > 1:
+            del left[0]
+            times = {}
     return found
 
 

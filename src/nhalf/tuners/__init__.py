@@ -78,6 +78,10 @@ class Tuner(ABC):
     def activate(self, path: Path) -> dict[str, str]:
         """The variables under which the library heeds a file."""
 
+    def worst(self, operation: str) -> str:
+        """An algorithm that is sure to be slow for large messages, '' where none is known."""
+        return "" if operation else operation
+
     def writable(self, operation: str, algorithm: str) -> bool:
         """Whether the present form can say so."""
         return bool(operation and algorithm)

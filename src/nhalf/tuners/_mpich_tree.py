@@ -25,7 +25,7 @@ Tree = dict[str, Any]
 
 START = b'{"collective=bcast":'
 PLAIN = (
-    *("binomial", "smp", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"),
+    *("binomial", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"),
     *("recursive_doubling", "reduce_scatter_allgather", "brucks", "ring", "pairwise", "scattered"),
     *("reduce_scatter_gather", "recursive_halving", "nb", "pairwise_sendrecv_replace"),
 )

@@ -30,8 +30,11 @@ OPERATIONS = (
     *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
     *("reduce-scatter", "scan", "scatter"),
 )
-NOT_HERE = ("auto", "ccl")
-"""The library's own choice, and what needs a library of another maker."""
+NOT_HERE = ("auto", "ccl", "smp")
+"""The library's own choice, what needs a library of another maker, and a division over hosts that
+the own choice makes where there are several and that is an error where there are not."""
+NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
+"""Need an element for every rank, which even the library's own start does not give them."""
 POWER_OF_TWO = ("recursive_doubling", "recursive_halving", "scatter_recursive_doubling_allgather")
 """Algorithms that some operations have for these numbers of ranks only."""
 ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
@@ -66,7 +69,9 @@ class Mpich(Tuner):
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """The variable of each operation, which the device must leave alone."""
         named = {f"MPIR_CVAR_{_key(name)}_INTRA_ALGORITHM": chosen[name] for name in chosen}
-        return {**named, **_device(chosen)}
+        lenient = set(chosen.values()) & set(NEEDS_COUNT)
+        fallback = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"} if lenient else {}
+        return {**named, **_device(chosen), **fallback}
 
     def text(self, rules: Sequence[Rule]) -> str:
         """A tree; as variables the algorithm that most rules of an operation name."""

@@ -29,6 +29,7 @@ ASK_TIMEOUT_S = 20.0
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 """Algorithms that live from cutting messages into segments: tried with these sizes, too."""
 SEGMENT_BYTES = (8192, 65536)
+WORST_SEGMENT_BYTES = 64
 PREFIX = "OMPI_MCA_coll_tuned"
 RIVALS = ("han", "xhc", "acoll", "ucc", "hcoll", "sm")
 """Components that may be asked before coll/tuned."""
@@ -65,6 +66,11 @@ class OpenMpi(Tuner):
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
         """Some are for two processes only; others must not meet two."""
         return algorithm != "two_proc" or ranks == 2
+
+    def worst(self, operation: str) -> str:
+        """Messages cut into very many segments."""
+        cut = SEGMENTED.get(operation, ())
+        return f"{cut[0]}:{WORST_SEGMENT_BYTES}" if cut and cut[0] in self._of(operation) else ""
 
     def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
         """`coll_tuned_OPERATION_algorithm` and its segments."""

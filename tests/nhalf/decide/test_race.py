@@ -49,6 +49,12 @@ class TestGains:
         assert [gain.share for gain in found] == pytest.approx([0.5] * len(CELLS))
         assert all(gain.probability < 1e-6 for gain in found)
 
+    def test_a_launch_that_was_disturbed_as_a_whole_does_not_hide_a_gain(self) -> None:
+        times = made({NATIVE: 1.0, "tree": 0.5}, noise=0.02)
+        for cell in times:
+            times[cell]["tree"]["r", 2] *= 1000
+        assert all(0.4 < gain.share < 0.6 and gain.probability < 1e-3 for gain in gains(times))
+
     def test_nothing_is_said_of_one_launch_or_of_none_in_common(self) -> None:
         one = made({NATIVE: 1.0, "tree": 0.5}, launches=1)
         assert all(math.isnan(gain.probability) and math.isnan(gain.low) for gain in gains(one))
