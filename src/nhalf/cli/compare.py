@@ -23,9 +23,13 @@ COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan
 
 
 def command(
-    a: Annotated[str, typer.Argument(help="Run that is compared with: RUN or RUN:LIBRARY.")],
+    a: Annotated[
+        str,
+        typer.Argument(help="What is compared with: RUN or RUN:LIBRARY, or a machine."),
+    ],
     b: Annotated[
-        str, typer.Argument(help="Run that is judged; without it, two libraries of A.")
+        str,
+        typer.Argument(help="Run that is judged, or a machine; without it, two libraries of A."),
     ] = "",
     mpi: Annotated[
         str, typer.Option("--mpi", help="Library of both, or X,Y: X of A with Y of B.")
@@ -36,12 +40,29 @@ def command(
     sizes: Annotated[
         bool, typer.Option("--sizes", help="Show every size, not only those that differ.")
     ] = False,
+    ranks: Annotated[
+        str, typer.Option(help="Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
+    ] = "",
+    size: Annotated[
+        str, typer.Option("--bytes", help="Of machines, sizes: 0:64K or a list. Default: of both.")
+    ] = "",
+    report: Annotated[
+        Path | None, typer.Option(help="Of machines, write this HTML file, too.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Compare two runs or two libraries; exit 1 when the second is slower."""
+    """Compare two runs or libraries (exit 1 when the second is slower), or two machines."""
+    from nhalf.cli._compare_machines import names_machine
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.decide.compare import compare
 
+    if names_machine(a) or (b and names_machine(b)):
+        _machines(a, b, mpi, ranks, size, report, json)
+        return
+    if ranks or size or report:
+        raise InputError(
+            "--ranks, --bytes and --report are for machines", "of runs: nhalf report A B"
+        )
     left, right, libraries = _sides(a, b, mpi)
     comparison = compare(left, right, libraries=libraries, threshold=threshold)
     if json:
@@ -50,6 +71,48 @@ def command(
         _show(stdout_console(), comparison, sizes)
     if comparison.regressed:
         raise typer.Exit(1)
+
+
+def _machines(
+    a: str, b: str, mpi: str, ranks: str, size: str, report: Path | None, json: bool
+) -> None:
+    """Two machines by their models; no judgement, so the exit code is 0."""
+    from nhalf.cli import _compare_machines as machines
+    from nhalf.cli._output import emit_json, stdout_console
+    from nhalf.decide.compare_machines import as_json, compare_machines
+
+    (left, library_a), (right, library_b) = machines.side(a), machines.side(b or a)
+    libraries = machines.pair_of(mpi, (library_a, library_b))
+    if not b and libraries[0] == libraries[1]:
+        raise InputError(f"{left.name} would be compared with itself", "name another machine")
+    comparison = compare_machines(left, right, libraries, _numbers(ranks), _sizes(size))
+    place = None
+    if report is not None:
+        from nhalf.report.files import write_text
+        from nhalf.report.machines_page import machines_page
+
+        place = write_text(report, machines_page(comparison)).absolute()
+    if json:
+        emit_json({**as_json(comparison), "report": str(place) if place else None})
+        return
+    screen = stdout_console()
+    machines.show(screen, comparison)
+    if place:
+        screen.print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _numbers(text: str) -> list[int]:
+    """Numbers of ranks, separated by commas."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise InputError(f"--ranks {text!r} are no numbers of ranks", "write --ranks 2,8,32")
+    return sorted({int(word) for word in words})
+
+
+def _sizes(text: str) -> list[int]:
+    from nhalf.study.sizes import parse_sizes
+
+    return list(parse_sizes(text).size_bytes) if text else []
 
 
 def _sides(

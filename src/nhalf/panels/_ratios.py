@@ -31,15 +31,22 @@ def ratio_row(series: str, kind: str, size_bytes: int, ratios: Sequence[float]) 
 
 
 def ratio_chart(
-    rows: Sequence[common.Row], names: Iterable[str], what: str, standard: str
+    rows: Sequence[common.Row],
+    names: Iterable[str],
+    what: str,
+    standard: str,
+    of: str = "library",
+    order: Sequence[str] = (),
+    outliers: bool = True,
 ) -> alt.TopLevelMixin:
     """The chart of `rows` made by `ratio_row`, facets in the order of `names`.
 
-    `what` names the kinds in tooltips, `standard` what they are multiples of. Rows with `pattern`
-    are shown one pattern at a time, with a choice.
+    `what` names the kinds in tooltips, `of` the series, `standard` what they are multiples of;
+    kinds are in `order`, by default sorted. Without `outliers` the axis shows every ratio. Rows
+    with `pattern` are shown one pattern at a time, with a choice.
     """
     here = {row["series"] for row in rows}
-    kinds = sorted({row["kind"] for row in rows})
+    kinds = list(order) or sorted({row["kind"] for row in rows})
     patterns = sorted({row["pattern"] for row in rows if "pattern" in row})
     kind_color = alt.Color(
         "kind:N",
@@ -47,7 +54,7 @@ def ratio_chart(
         scale=alt.Scale(domain=kinds),
         legend=alt.Legend(title=None, symbolOpacity=1),
     )
-    domain = ratio_domain([row["ratio"] for row in rows])
+    domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
     ratio = ratio_axis(domain, standard)
     base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
     if patterns:
@@ -61,7 +68,7 @@ def ratio_chart(
         y=ratio,
         shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds)),
         tooltip=[
-            alt.Tooltip("series:N", title="library"),
+            alt.Tooltip("series:N", title=of),
             alt.Tooltip("kind:N", title=what),
             alt.Tooltip("size:N", title="size"),
             alt.Tooltip("ratio:Q", title=f"times {standard}", format=".3~r"),
@@ -94,10 +101,10 @@ def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
     )
 
 
-def ratio_domain(ratios: list[float]) -> list[float]:
-    """What the axis shows: 1 and most ratios; the few beyond lie at its edges."""
+def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:
+    """What the axis shows: 1 and most ratios; the few beyond, `one_in` many, lie at its edges."""
     ordered = sorted(ratios)
-    low, high = ordered[len(ordered) // 25], ordered[-1 - len(ordered) // 25]
+    low, high = ordered[len(ordered) // one_in], ordered[-1 - len(ordered) // one_in]
     return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]
 
 

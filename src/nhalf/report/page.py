@@ -31,6 +31,16 @@ from nhalf.units import format_rate, format_size, format_time
 
 HERE = Path(__file__).parent
 HOSTS_NAMED = 4
+SIMULATED = (
+    "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
+    "and assumptions nhalf machines show tells. Messages that are alone take what the file says; "
+    "together, they share links."
+)
+MEASURED = (
+    "Each point was measured in several launches, in shuffled order. A value is the middle of the "
+    "launches' medians; its interval covers the truth in 95 of 100 repetitions. Libraries are "
+    "compared within the same round of launches."
+)
 LEAD_FINDINGS = 3
 """How many findings stand large; the others follow as a list."""
 
@@ -64,6 +74,22 @@ def sections(data: ReportData) -> list[Section]:
 
 def page(data: ReportData) -> str:
     """The whole report as HTML."""
+    found = findings(data)
+    names = common.series_names(data)
+    return rendered(
+        title=_title(data),
+        subtitle=_subtitle(data),
+        sureness=_sureness(data),
+        footer=SIMULATED if _is_simulated(data) else MEASURED,
+        lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
+        others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
+        libraries=[_library(entry, names) for entry in overview(data)],
+        sections=sections(data),
+    )
+
+
+def rendered(**values: Any) -> str:
+    """A page of the template, with its style, script and charts."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
@@ -73,23 +99,14 @@ def page(data: ReportData) -> str:
     )
     environment.filters["json"] = script_json
     environment.filters["tidy"] = tidy
-    found = findings(data)
-    names = common.series_names(data)
     return environment.get_template("page.html.j2").render(
         version=__version__,
-        title=_title(data),
-        subtitle=_subtitle(data),
-        sureness=_sureness(data),
-        simulated=_is_simulated(data),
-        lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
-        others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
-        libraries=[_library(entry, names) for entry in overview(data)],
-        sections=sections(data),
         themes={"light": themes.LIGHT, "dark": themes.DARK},
         style=Markup(_read("style.css")),
         script=Markup(_read("page.js")),
         bundle=Markup(_bundle()),
         palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
+        **values,
     )
 
 

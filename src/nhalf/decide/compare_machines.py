@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines by their models: same pattern, same axes, side by side, and where the order changes.
+
+As G. Abandah compared the SP2 with the SPP-1000 (1995). Nothing is tested: models have no launches
+that could be paired, and a machine of record has no intervals at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.decide.timings import Timing, timings
+from nhalf.errors import InputError
+from nhalf.machines.machine import LogGP, Machine
+from nhalf.statistics.axes import parse_axes
+
+SAME = 1.02
+"""Ratios below are no difference."""
+SIZE_MAX = 2**20
+"""Of two models without an end."""
+RANKS_SHOWN = 4
+SIZES_SHOWN = 3
+RANKS_SCANNED = 256
+PINGPONG = "pingpong"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Times of both machines at one size."""
+
+    size_bytes: int
+    a_s: float
+    b_s: float
+
+    @property
+    def ratio(self) -> float:
+        """Time of B over time of A."""
+        return self.b_s / self.a_s
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From `at` (a size, or a number of ranks) on the machine `faster` is the faster one."""
+
+    at: int
+    faster: str
+
+
+@dataclass(frozen=True)
+class RatioCurve:
+    """A pattern of one number of ranks over sizes."""
+
+    ranks: int
+    places: tuple[Place, ...]
+    crossings: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True)
+class RankCrossings:
+    """Where the order changes with the number of ranks, at one size."""
+
+    size_bytes: int
+    crossings: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True)
+class PatternRatio:
+    """One pattern of both machines."""
+
+    a: Timing
+    b: Timing
+    sized: bool
+    curves: tuple[RatioCurve, ...]
+    by_ranks: tuple[RankCrossings, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of both machines, None where it is not known; `name` ends with its unit."""
+
+    name: str
+    a: float | None
+    b: float | None
+
+
+@dataclass(frozen=True)
+class MachineComparison:
+    """All that two machines have in common, and what only one of them has."""
+
+    a: Machine
+    b: Machine
+    parameters: tuple[Parameter, ...]
+    patterns: tuple[PatternRatio, ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+
+def compare_machines(
+    a: Machine,
+    b: Machine,
+    mpi: tuple[str, str] = ("", ""),
+    ranks: Sequence[int] = (),
+    sizes: Sequence[int] = (),
+) -> MachineComparison:
+    """Every pattern that both have, at `ranks` and `sizes` (by default some of those both cover).
+
+    Raises InputError where they have nothing in common.
+    """
+    left, right = timings(a, mpi[0]), timings(b, mpi[1])
+    pairs = [_pair(one, two, ranks, sizes) for one, two in _paired(left, right)]
+    patterns = tuple(pair for pair in pairs if pair.curves)
+    if not patterns:
+        raise InputError(
+            f"{a.name} and {b.name} have no model of a common pattern, size and number of ranks",
+            "see what they have: nhalf machines show",
+        )
+    names = [{one.pattern for one in side} for side in (left, right)]
+    return MachineComparison(
+        a,
+        b,
+        _parameters(a, b, patterns, mpi),
+        patterns,
+        tuple(sorted(names[0] - names[1])),
+        tuple(sorted(names[1] - names[0])),
+    )
+
+
+def _paired(left: Sequence[Timing], right: Sequence[Timing]) -> list[tuple[Timing, Timing]]:
+    """Timings of the same pattern: of the same place and way of timing where both have them."""
+    found: list[tuple[Timing, Timing]] = []
+    keys = dict.fromkeys(one.key for one in left)
+    for key in sorted(keys, key=lambda key: key[0] != PINGPONG):
+        sides = [[one for one in side if one.key == key] for side in (left, right)]
+        pairs = [(one, two) for one in sides[0] for two in sides[1]]
+        alike = [(one, two) for one, two in pairs if one.where == two.where]
+        pairs = alike or pairs[:]
+        pairs.sort(key=_likeness)
+        seen: set[tuple[str, str]] = set()
+        for one, two in pairs:
+            if (one.where, two.where) not in seen and (alike or not seen):
+                seen.add((one.where, two.where))
+                found.append((one, two))
+    return found
+
+
+def _likeness(pair: tuple[Timing, Timing]) -> tuple[int, bool, str]:
+    """What sorts the pair first that says most: many ranks in common, timed in the same way."""
+    common = len(pair[0].ranks() & pair[1].ranks())
+    return -min(common, RANKS_SHOWN), pair[0].how != pair[1].how, pair[0].where
+
+
+def _pair(a: Timing, b: Timing, ranks: Sequence[int], sizes: Sequence[int]) -> PatternRatio:
+    sized = a.sized or b.sized
+    grid = list(sizes) or _sizes(a, b, sized)
+    common = sorted(a.ranks() & b.ranks())
+    curves = []
+    for p in ranks or _chosen_ranks(common):
+        places = [Place(n, a.time_s(n, p), b.time_s(n, p)) for n in grid]
+        places = [one for one in places if one.a_s > 0 and one.b_s > 0]
+        if places:
+            curves.append(RatioCurve(p, tuple(places), _size_crossings(a, b, p, places)))
+    shown = shown_sizes([place.size_bytes for curve in curves for place in curve.places])
+    by_ranks = [RankCrossings(n, _rank_crossings(a, b, n, common)) for n in shown]
+    return PatternRatio(
+        a, b, sized, tuple(curves), tuple(found for found in by_ranks if found.crossings)
+    )
+
+
+def _sizes(a: Timing, b: Timing, sized: bool) -> list[int]:
+    """Powers of two that both models cover, with the ends."""
+    (low_a, high_a), (low_b, high_b) = a.sizes(), b.sizes()
+    low = max(low_a, low_b)
+    high = min(SIZE_MAX if high_a is None else high_a, SIZE_MAX if high_b is None else high_b)
+    if not sized or high <= low:
+        return [low] if high >= low else []
+    powers = [2**k for k in range(high.bit_length()) if low < 2**k < high]
+    return [low, *powers, high]
+
+
+def _chosen_ranks(common: Sequence[int]) -> list[int]:
+    """A few of the numbers of ranks, powers of two where there are enough, with the last."""
+    powers = [p for p in common if p & (p - 1) == 0]
+    chosen = powers if len(powers) >= 2 else list(common)
+    if len(chosen) <= RANKS_SHOWN:
+        return chosen
+    step = (len(chosen) - 1) / (RANKS_SHOWN - 1)
+    return [chosen[round(place * step)] for place in range(RANKS_SHOWN)]
+
+
+def shown_sizes(sizes: Sequence[int]) -> list[int]:
+    """The smallest, the largest and one between them: what a table shows."""
+    different = sorted(set(sizes))
+    if len(different) <= SIZES_SHOWN:
+        return different
+    return [different[0], different[len(different) // 2], different[-1]]
+
+
+def faster(a_s: float, b_s: float) -> str:
+    """Which machine is faster: 'A', 'B', or '' for neither."""
+    if a_s <= 0 or b_s <= 0 or not math.isfinite(a_s + b_s):
+        return ""
+    if max(a_s / b_s, b_s / a_s) < SAME:
+        return ""
+    return "A" if a_s < b_s else "B"
+
+
+def _size_crossings(a: Timing, b: Timing, p: int, places: Sequence[Place]) -> tuple[Crossing, ...]:
+    """The sizes from which on the other one is faster, found between the places of a curve."""
+
+    def order(n: int) -> str:
+        return faster(a.time_s(n, p), b.time_s(n, p))
+
+    return _changes([place.size_bytes for place in places], order)
+
+
+def _rank_crossings(a: Timing, b: Timing, n: int, common: Sequence[int]) -> tuple[Crossing, ...]:
+    step = -(-len(common) // RANKS_SCANNED) if common else 1
+    return _changes(common[::step], lambda p: faster(a.time_s(n, p), b.time_s(n, p)))
+
+
+def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
+    """Where the faster one changes; within a gap the place is found by halving it."""
+    found: list[Crossing] = []
+    last, last_at = "", 0
+    for value in at:
+        now = order(value)
+        if now and last and now != last:
+            low, high = last_at, value
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if order(middle) == now else (middle, high)
+            found.append(Crossing(high, now))
+        if now:
+            last, last_at = now, value
+    return tuple(found)
+
+
+def as_json(comparison: MachineComparison) -> dict[str, Any]:
+    """What `nhalf compare --json` prints of machines."""
+    return {
+        "a": comparison.a.name,
+        "b": comparison.b.name,
+        "parameters": [{"name": one.name, "a": one.a, "b": one.b} for one in comparison.parameters],
+        "patterns": [_pattern_json(pattern) for pattern in comparison.patterns],
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
+    }
+
+
+def _pattern_json(pattern: PatternRatio) -> dict[str, Any]:
+    a, b = pattern.a, pattern.b
+    return {
+        **{"pattern": a.pattern, "algorithm": a.algorithm, "axes": parse_axes(a.axes)},
+        **{"place_a": a.where, "place_b": b.where, "timed_a": a.how, "timed_b": b.how},
+        "curves": [
+            {
+                "ranks": curve.ranks,
+                "points": [
+                    {"bytes": n.size_bytes, "a_s": n.a_s, "b_s": n.b_s, "ratio": n.ratio}
+                    for n in curve.places
+                ],
+                "crossings": [{"bytes": one.at, "faster": one.faster} for one in curve.crossings],
+            }
+            for curve in pattern.curves
+        ],
+        "rank_crossings": [
+            {"bytes": each.size_bytes, "ranks": one.at, "faster": one.faster}
+            for each in pattern.by_ranks
+            for one in each.crossings
+        ],
+    }
+
+
+def _parameters(
+    a: Machine, b: Machine, patterns: Sequence[PatternRatio], mpi: tuple[str, str]
+) -> tuple[Parameter, ...]:
+    """Those of one message, then those of the LogP family; what neither knows is left out."""
+    message = [one for one in patterns if one.a.pattern == PINGPONG]
+    found = [_message(one.a) if side else _message(one.b) for one in message[:1] for side in (1, 0)]
+    one, two = found if found else ({}, {})
+    one |= _loggp(a, mpi[0])
+    two |= _loggp(b, mpi[1])
+    names = dict.fromkeys([*one, *two])
+    return tuple(Parameter(name, one.get(name), two.get(name)) for name in names)
+
+
+def _message(timing: Timing) -> dict[str, float]:
+    """Start-up time of the smallest message, rate of the longest ones and n_half."""
+    if not timing.curves:
+        return {}
+    first, last = timing.curves[0].segments[0], timing.curves[0].segments[-1]
+    values = {"t0_s": first.time_s(first.from_bytes), "r_inf_Bps": last.r_inf_Bps}
+    values["n_half_bytes"] = values["t0_s"] * last.r_inf_Bps
+    return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _loggp(machine: Machine, mpi: str) -> dict[str, float]:
+    names = ("latency_s", "send_overhead_s", "recv_overhead_s", "gap_s", "gap_per_byte_s")
+    same: list[LogGP] = [
+        one for one in machine.loggp if not mpi or (one.mpi or one.transport) == mpi
+    ]
+    if not same:
+        return {}
+    values = {name: getattr(same[0], name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines in words: who is faster, by how much, and where that changes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from nhalf.decide.compare_machines import (
+    SAME,
+    Crossing,
+    MachineComparison,
+    PatternRatio,
+    Place,
+    RatioCurve,
+    faster,
+)
+from nhalf.units import format_size
+
+ALIKE = 1.25
+"""Factors of short and long messages that differ by less are one."""
+
+
+def labels(comparison: MachineComparison) -> dict[str, str]:
+    """How A and B are called: by name, or as they are where both have the same."""
+    a, b = comparison.a.name, comparison.b.name
+    return {"A": a, "B": b} if a != b else {"A": "A", "B": "B"}
+
+
+def sentences(comparison: MachineComparison) -> list[str]:
+    """One for each pattern and number of ranks, and one where ranks change the order."""
+    names = labels(comparison)
+    found: list[str] = []
+    for pattern in comparison.patterns:
+        subject = title(pattern)
+        curves = pattern.curves
+        shown = curves if len(curves) < 3 else (curves[0], curves[-1])
+        for curve in shown:
+            found.append(f"{subject} of {curve.ranks} ranks: {_curve(pattern, curve, names)}.")
+        for each in pattern.by_ranks:
+            size = f" of {format_size(each.size_bytes)}" if pattern.sized else ""
+            changes = _rank_changes(each.crossings, names)
+            found.append(f"{subject}{size}: {changes}.")
+    return found
+
+
+def title(pattern: PatternRatio) -> str:
+    """A pattern with its algorithm and axes, where there are any."""
+    name = pattern.a.pattern
+    if pattern.a.algorithm not in ("", "native"):
+        name += f"/{pattern.a.algorithm}"
+    return ", ".join(filter(None, [name, pattern.a.axes]))
+
+
+def factor(place: Place) -> float:
+    """By how much the faster one is faster, 1 or more."""
+    return max(place.ratio, 1 / place.ratio)
+
+
+def times(value: float) -> str:
+    """'2.2 times', or '13 times'."""
+    return f"{value:.2g} times" if value < 100 else f"{value:.0f} times"
+
+
+def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> str:
+    """'B is 2.2 times faster for short messages; from 3.1 KiB on A is faster, up to 1.4 times'."""
+    parts = _regimes(curve)
+    first = parts[0]
+    who = faster(first[0].a_s, first[0].b_s)
+    leads = next((w for one in first if (w := faster(one.a_s, one.b_s))), "")
+    if not leads:
+        return "both are as fast"
+    if len(parts) == 1:
+        return _one_order(first, names[leads], pattern.sized)
+    start = factor(first[0])
+    words = f"{names[leads]} is {times(start)} faster for short messages"
+    if who != leads or start < SAME:
+        words = f"{names[leads]} is up to {times(max(map(factor, first)))} faster at first"
+    for crossing, part in zip(curve.crossings, parts[1:], strict=True):
+        most = max(map(factor, part), default=1.0)
+        by = f", up to {times(most)}" if most >= SAME else ""
+        words += f"; from {format_size(crossing.at)} on {names[crossing.faster]} is faster{by}"
+    return words
+
+
+def _one_order(places: Sequence[Place], name: str, sized: bool) -> str:
+    """One machine is the faster one throughout."""
+    first, last = factor(places[0]), factor(places[-1])
+    if not sized:
+        return f"{name} is {times(first)} faster"
+    if max(first, last) < ALIKE * min(first, last):
+        return f"{name} is {times((first * last) ** 0.5)} faster at all sizes"
+    return f"{name} is {times(first)} faster for short messages, {times(last)} for the longest"
+
+
+def _regimes(curve: RatioCurve) -> list[list[Place]]:
+    """The places before, between and behind the crossings."""
+    edges = [0, *(crossing.at for crossing in curve.crossings), 2**63]
+    return [
+        [place for place in curve.places if low <= place.size_bytes < high]
+        for low, high in itertools.pairwise(edges)
+    ]
+
+
+def _rank_changes(crossings: Sequence[Crossing], names: dict[str, str]) -> str:
+    first = "B" if crossings[0].faster == "A" else "A"
+    words = f"{names[first]} is faster on few ranks"
+    for crossing in crossings:
+        words += f", {names[crossing.faster]} from {crossing.at} on"
+    return words
