@@ -154,7 +154,7 @@ def _likeness(pair: tuple[Timing, Timing]) -> tuple[int, bool, str]:
 
 def _pair(a: Timing, b: Timing, ranks: Sequence[int], sizes: Sequence[int]) -> PatternRatio:
     sized = a.sized or b.sized
-    grid = list(sizes) or _sizes(a, b, sized)
+    grid = list(sizes) if sizes and sized else _sizes(a, b, sized)
     common = sorted(a.ranks() & b.ranks())
     curves = []
     for p in ranks or _chosen_ranks(common):

@@ -131,3 +131,66 @@ def test_names_with_markup_are_shown_as_text(
     run = keep("a", libraries=["[red]x", "y"], slower={"[red]x": 1.3})
     assert code(run, mpi="y,[red]x") == 1
     assert "[red]x" in capsys.readouterr().out
+
+
+def test_machines_are_compared_by_their_models_without_judgement(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert code("sp2-mpl", "sp2-pvme") == 0
+    out = capsys.readouterr().out
+    for words in ("One message", "latency t0", "47 µs", "104 µs", "pingpong", "B / A"):
+        assert words in out
+    assert "• barrier of 2 ranks: sp2-mpl is 22 times faster." in out
+    assert "only sp2-mpl has it: allreduce, exchange, many-to-one" in out
+    assert code("sp2-mpl", "spp1000-pvm", json=True, ranks="2,8", size="0,4K") == 0
+    told = printed(capsys)
+    barrier = next(one for one in told["patterns"] if one["pattern"] == "barrier")
+    assert [curve["ranks"] for curve in barrier["curves"]] == [2, 8]
+    assert barrier["rank_crossings"] == [{"bytes": 0, "ranks": 8, "faster": "A"}]
+    assert told["report"] is None
+
+
+def test_a_run_is_compared_with_a_machine_by_what_is_fitted_to_it(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = keep("a", libraries=["mpich"])
+    assert code(run, "sp2-mpl", json=True) == 0
+    (pattern,) = printed(capsys)["patterns"]
+    assert pattern["pattern"] == "pingpong"
+    assert pattern["curves"][0]["points"][0]["ratio"] > 1
+    two = keep("b", libraries=["mpich", "intel"])
+    with pytest.raises(InputError, match="models of several libraries"):
+        code(two, "sp2-mpl")
+    assert code(f"{two}:mpich", "sp2-mpl") == 0
+
+
+def test_a_page_of_machines_needs_no_network(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert code("sp2-mpl", "spp1000-pvm", report=page) == 0
+    text = page.read_text()
+    for words in ("<h1", "sp2-mpl and spp1000-pvm", "from 7844", 'data-spec="ratios"', "⇄"):
+        assert words in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        (("sp2-mpl", "sp2"), {}, "unknown machine 'sp2'"),
+        (("sp2-mpl", "sp2-pvme"), {"ranks": "x"}, "are no numbers of ranks"),
+        (("sp2-mpl", "sp2-pvme"), {"mpi": "a,b,c"}, "not one or two names"),
+        (("sp2-mpl:MPL", "sp2-pvme"), {"mpi": "MPL"}, "given twice"),
+        (("sp2-mpl",), {}, "compared with itself"),
+        (("sp2-mpl:x", "sp2-pvme"), {}, "unknown library 'x'"),
+    ],
+)
+def test_wrong_sides_of_machines_are_refused(
+    arguments: tuple[str, ...], options: dict[str, str], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        code(*arguments, **options)
+
+
+def test_runs_take_no_options_of_machines(keep: Keep, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="are for machines"):
+        code(keep("a"), keep("b"), report=tmp_path / "page.html")
