@@ -91,8 +91,8 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
             logs.append(np.log([base[key] / launches[key] for key in common]))
     if not pairs:
         return []
-    launches = [len(one) for one in logs]
-    parts = np.array([_trimmed(one) for one in logs])
+    numbers = [len(one) for one in logs]
+    parts = np.array([trimmed(one) for one in logs])
     mean, count = parts[:, 0], parts[:, 2]
     variance, degrees = moderate(parts[:, 1], count - 1)
     deviation = np.sqrt(variance / count)
@@ -105,7 +105,7 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
     chance, reach = (np.where(few, math.nan, values) for values in (chance, reach))
     return [
         Gain(*pair, n, float(m), float(m - r), float(m + r), float(p))
-        for pair, n, m, r, p in zip(pairs, launches, mean, reach, chance, strict=True)
+        for pair, n, m, r, p in zip(pairs, numbers, mean, reach, chance, strict=True)
     ]
 
 
@@ -208,7 +208,7 @@ def merge(times: Sequence[Times]) -> dict[Cell, dict[str, dict[tuple[str, int], 
     return found
 
 
-def _trimmed(logs: Floats) -> tuple[float, float, int]:
+def trimmed(logs: Floats) -> tuple[float, float, int]:
     """Mean without the outermost fifth at either end, its variance times the number that is left.
 
     The variance is that of Yuen's test (Biometrika 61, 1974), from the winsorised values, so that

@@ -61,17 +61,19 @@ class Bench:
         self.notes += [f"{name}: {text}" for text in said]
         return launch_times(outcome.run.measurements())
 
-    def times(self, name: str, medians: pl.DataFrame, names: Names) -> Made:
+    def times(
+        self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
+    ) -> Made:
         """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
         found: Made = {}
-        columns = ("pattern", "ranks", "bytes", "mpi", "launch", "median_s")
-        for pattern, ranks, size_bytes, mpi, launch, median_s in medians.select(columns).rows():
+        columns = ("pattern", "ranks", "bytes", "mpi", "launch", column)
+        for pattern, ranks, size_bytes, mpi, launch, time_s in medians.select(columns).rows():
             setting = split_name(mpi)[1]
             algorithm = names.get((pattern, setting)) if setting else NATIVE
-            if algorithm is None or not median_s > 0:
+            if algorithm is None or not time_s > 0:
                 continue
             cell = Cell(pattern, ranks, size_bytes)
-            found.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = median_s
+            found.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
         return found
 
 

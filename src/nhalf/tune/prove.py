@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from nhalf.decide.compare import CurveRatio, compare
-from nhalf.decide.race import Cell, merge
+from nhalf.decide.race import Cell, merge, trimmed
 from nhalf.decide.table import NATIVE, Rule
 from nhalf.statistics.intervals import Floats
 from nhalf.study.plan import Block
@@ -33,9 +33,11 @@ Heeded = Literal["active", "not active", "unclear"]
 
 EFFECT_LEAST = math.log(1.3)
 """A bad rule has to make this much of a difference to prove anything."""
-LAUNCHES = 4
+LAUNCHES = 5
 LAUNCHES_LEAST = 3
 TRIES = 4
+LOWEST = "lowest_s"
+"""Of a launch its fastest sample: what is sure to be slow is so undisturbed, too."""
 PLACES_MAX = 3
 TRIAL_LAUNCHES = 6
 SURE = 0.99
@@ -86,7 +88,7 @@ def prove_active(
         block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
         run = f"active-{number + 1}"
         medians = bench.measure(run, [block], variables, budget_s / TRIES)
-        times = merge([times, bench.times(run, medians, names)])
+        times = merge([times, bench.times(run, medians, names, LOWEST)])
         found = judge(cell, algorithm, times.get(cell, {}))
         if found.verdict != "unclear":
             break
@@ -116,21 +118,26 @@ def judge(
 
 def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Heeded, float, str]:
     """The verdict, the share of the effect, and why; of logarithms by launch (launches,)."""
-    from scipy.special import stdtrit
-
     effect, level = f - d, b - (f + d) / 2
-    reach = float(stdtrit(len(d) - 1, (1 + SURE) / 2)) / math.sqrt(len(d))
-    centre = float(effect.mean())
-    share = 0.5 + float(level.mean()) / centre if centre else math.nan
-    if centre - reach * float(effect.std(ddof=1)) < EFFECT_LEAST:
+    (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
+    share = 0.5 + middle / centre if centre else math.nan
+    if centre - effect_reach < EFFECT_LEAST:
         return "unclear", share, f"{algorithm} is not surely slower than the own choice there"
-    deviation = reach * float(level.std(ddof=1))
     where = f"a rule for {algorithm} in the same place"
-    if float(level.mean()) - deviation > 0:
+    if middle - level_reach > 0:
         return "active", share, f"{where} takes as long as {algorithm} forced"
-    if float(level.mean()) + deviation < 0:
+    if middle + level_reach < 0:
         return "not active", share, f"{where} changes nothing: the file is not heeded"
     return "unclear", share, "launches differ too much to tell"
+
+
+def _interval(logs: Floats) -> tuple[float, float]:
+    """The trimmed mean of logarithms by launch, and how far its interval reaches on either side."""
+    from scipy.special import stdtrit
+
+    centre, variance, count = trimmed(logs)
+    reach = float(stdtrit(count - 1, (1 + SURE) / 2)) * math.sqrt(variance / count)
+    return centre, reach
 
 
 def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> list[CurveRatio]:
