@@ -49,9 +49,12 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
             markup=False,
             style="yellow",
         )
-    _show_activity(console, bench, tuned.activity)
+    if tuned.activity or tuned.found.won:
+        _show_activity(console, bench, tuned.activity)
     for text in bench.notes[:4]:
         console.print(text, markup=False, style="yellow")
+    if tuned.found.won and not tuned.path:
+        console.print("nothing is left to write: no file", style="yellow")
     if tuned.path:
         console.print(f"\nfile  {tuned.path}", markup=False, soft_wrap=True)
         _show_use(console, tuned.variables)

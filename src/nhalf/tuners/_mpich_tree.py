@@ -19,7 +19,7 @@ from typing import Any
 from nhalf.decide.table import NATIVE, Rule
 from nhalf.errors import FailedError, MissingError
 from nhalf.mpi.surroundings import library_path
-from nhalf.tuners._steps import PER_RANK, Steps, blocks_of
+from nhalf.tuners._steps import PER_RANK, Steps, blocks_of, call_of
 
 Tree = dict[str, Any]
 
@@ -34,8 +34,8 @@ REDUCING = ("allreduce", "reduce", "reduce-scatter")
 """Operations whose algorithms may want a commutative operation."""
 NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
 """Algorithms that want an element for every rank, and an operation that is built in."""
-BY_BLOCK = ("alltoall",)
-"""Of those whose size is a block, these are told by the block and not by all of them."""
+BY_MESSAGE = ("alltoall", "bcast", "reduce", "allreduce", "scan")
+"""Operations whose tests are of a message, as rules have it; others are of all blocks together."""
 
 _TEST = re.compile(
     r"collective=\w+|comm_type=(intra|inter)|comm_size(<=|<)\d+|comm_size=(pow2|any|node_comm_size)"
@@ -80,7 +80,7 @@ def tree_text(base: Tree, rules: Sequence[Rule]) -> str:
     tree: Tree = dict(base)
     known = names_in(base)
     for operation in dict.fromkeys(rule.operation for rule in rules):
-        key = f"collective={operation.replace('-', '_')}"
+        key = f"collective={call_of(operation)}"
         if "comm_type=intra" not in tree.get(key, {}):
             raise FailedError(f"MPICH's tree has nothing on {operation} to begin from")
         old = tree[key]["comm_type=intra"]
@@ -115,9 +115,8 @@ def _before(old: Tree, rules: Sequence[Rule], operation: str, known: set[str]) -
 def _sized(old: Tree, operation: str, block: tuple[int, Steps], known: set[str]) -> Tree:
     """The tests of sizes for some numbers of ranks."""
     ranks, steps = block
-    kind, factor = "avg_msg_size", 1
-    if operation in PER_RANK and operation not in BY_BLOCK:
-        kind, factor = "total_msg_size", ranks
+    factor = ranks if operation in PER_RANK and operation not in BY_MESSAGE else 1
+    kind = "avg_msg_size" if operation in BY_MESSAGE else "total_msg_size"
     if operation == "barrier":
         return _leaf(old, operation, steps[0][1], known)
     if len(steps) == 1:
@@ -145,7 +144,7 @@ def _leaf(old: Tree, operation: str, algorithm: str, known: set[str]) -> Tree:
 
 def _name(operation: str, algorithm: str, known: set[str]) -> str:
     """As the tree calls an algorithm."""
-    begin = f"MPIR_{operation.replace('-', '_').capitalize()}"
+    begin = f"MPIR_{call_of(operation).capitalize()}"
     names = [f"{begin}_{kind}_{algorithm}" for kind in ("intra", "allcomm")]
     found = next((name for name in names if name in known), "")
     return found or (names[1] if algorithm == "nb" else names[0])
@@ -201,7 +200,7 @@ def _complete(keys: Iterable[str]) -> bool:
 
 def decided(tree: Tree, base: Tree, operations: Iterable[str]) -> list[str]:
     """The operations on which a tree says something else than the library's own."""
-    keys = {name: f"collective={name.replace('-', '_')}" for name in operations}
+    keys = {name: f"collective={call_of(name)}" for name in operations}
     return [name for name, key in keys.items() if _order(tree.get(key)) != _order(base.get(key))]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from nhalf.decide.table import NATIVE, Rule
 from nhalf.errors import FailedError
-from nhalf.tuners._steps import PER_RANK, blocks_of
+from nhalf.tuners._steps import CALLS, PER_RANK, blocks_of, call_of
 
 VERSION = 3
 _TOP = {"rule_file_version", "module", "collectives"}
@@ -28,7 +28,7 @@ def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation in sorted({rule.operation for rule in rules}):
         blocks = blocks_of(rules, operation)
-        found = collectives[operation.replace("-", "_")] = []
+        found = collectives[call_of(operation)] = []
         for number, (ranks, steps) in enumerate(blocks):
             last = number + 1 == len(blocks)
             factor = ranks if operation in PER_RANK else 1
@@ -68,9 +68,10 @@ def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, in
         raise _wrong(path, "rule_file_version", f"it is not {VERSION}")
     if not isinstance(whole["collectives"], dict):
         raise _wrong(path, "collectives", "it is no object")
+    names = {call: operation for operation, call in CALLS.items()}
     rules: list[Rule] = []
     for name, blocks in whole["collectives"].items():
-        operation = name.replace("_", "-")
+        operation = str(names.get(name, name))
         known = numbers_of(operation)
         if not known:
             raise _wrong(path, name, "there is no such collective with a choice")

@@ -33,7 +33,7 @@ OPERATION_IDS = {
     "bcast": 7,
     "gather": 9,
     "reduce": 11,
-    "reduce-scatter": 12,
+    "reduce-scatter": 13,
     "scatter": 15,
 }
 COLLECTIVES_MAX = 22

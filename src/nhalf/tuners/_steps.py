@@ -8,10 +8,13 @@ from collections.abc import Sequence
 
 from nhalf.decide.table import NATIVE, Rule, choice
 
-PER_RANK = ("allgather", "alltoall", "gather", "scatter", "reduce-scatter")
+PER_RANK = ("allgather", "alltoall", "gather", "scatter")
 """Operations whose size in a rule is one block, where libraries count all blocks of a rank."""
 EACH_MAX = 64
 """Where sizes depend on the number of ranks, so many of them have steps of their own."""
+
+CALLS = {"reduce-scatter": "reduce_scatter_block"}
+"""What libraries call an operation where it is not its name: blocks are of one size."""
 
 Steps = list[tuple[int, str]]
 """From so many bytes on this algorithm; the first begins at 0."""
@@ -65,3 +68,8 @@ def rules_from(operation: str, blocks: Sequence[tuple[int, Steps]]) -> list[Rule
             if algorithm != NATIVE:
                 found.append(Rule(operation, begin, end, begin_bytes, end_bytes, algorithm))
     return found
+
+
+def call_of(operation: str) -> str:
+    """What libraries call an operation."""
+    return CALLS.get(operation, operation)

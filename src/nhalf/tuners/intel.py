@@ -19,7 +19,7 @@ from nhalf.decide.table import NATIVE, Rule
 from nhalf.errors import MissingError
 from nhalf.mpi.processes import run
 from nhalf.tuners import Tuner
-from nhalf.tuners._steps import steps_of
+from nhalf.tuners._steps import call_of, steps_of
 from nhalf.tuners._variables import read_variables, variables_text
 
 ASK_TIMEOUT_S = 20.0
@@ -126,7 +126,7 @@ def _parts(rules: Sequence[Rule], operation: str) -> list[str]:
 
 
 def _key(operation: str) -> str:
-    return operation.replace("-", "_").upper()
+    return call_of(operation).upper()
 
 
 def _operation(name: str) -> str:

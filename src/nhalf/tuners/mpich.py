@@ -23,6 +23,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.processes import run
 from nhalf.tuners import Tuner, content
 from nhalf.tuners._mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
+from nhalf.tuners._steps import call_of
 from nhalf.tuners._variables import read_variables, variables_text
 
 ASK_TIMEOUT_S = 20.0
@@ -138,7 +139,7 @@ def _is_tree(path: Path) -> bool:
 
 
 def _key(operation: str) -> str:
-    return operation.replace("-", "_").upper()
+    return call_of(operation).upper()
 
 
 def _choices(library: Library) -> dict[str, list[str]]:

@@ -24,6 +24,7 @@ from nhalf.mpi.processes import run
 from nhalf.tuners import Tuner, content
 from nhalf.tuners._openmpi_json import json_text, read_json
 from nhalf.tuners._openmpi_rules import OPERATION_IDS, read_rules, rules_text
+from nhalf.tuners._steps import call_of
 
 ASK_TIMEOUT_S = 20.0
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
@@ -77,7 +78,7 @@ class OpenMpi(Tuner):
         found = {f"{PREFIX}_use_dynamic_rules": "1", **self._aside()}
         for operation, algorithm in chosen.items():
             name, _, segment = algorithm.partition(":")
-            key = f"{PREFIX}_{_key(operation)}_algorithm"
+            key = f"{PREFIX}_{call_of(operation)}_algorithm"
             found[key] = str(self._of(operation)[name])
             if segment:
                 found[f"{key}_segmentsize"] = segment
@@ -123,7 +124,7 @@ class OpenMpi(Tuner):
         """The numbers of an operation's algorithms by name; 0 leaves it to the library."""
         if operation not in OPERATION_IDS:
             return {}
-        return self._choices.get(_key(operation), {})
+        return self._choices.get(call_of(operation), {})
 
     def _names_of(self, operation: str) -> dict[int, str]:
         return {number: name for name, number in self._of(operation).items()}
@@ -133,12 +134,8 @@ class OpenMpi(Tuner):
 
     def _fan(self, operation: str, name: str) -> int:
         """How many chains: as when the algorithm is forced, where a rule's 0 would mean one."""
-        value = self._values.get(f"coll_tuned_{_key(operation)}_algorithm_chain_fanout", "0")
+        value = self._values.get(f"coll_tuned_{call_of(operation)}_algorithm_chain_fanout", "0")
         return int(value) if name == "chain" and value.isdigit() else 0
-
-
-def _key(operation: str) -> str:
-    return operation.replace("-", "_")
 
 
 @functools.cache

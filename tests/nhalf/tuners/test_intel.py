@@ -16,7 +16,7 @@ from nhalf.tuners.intel import Intel
 INFO = """#!/bin/sh
 case $2 in
 I_MPI_ADJUST_BCAST) echo '    range: 0-3 ';;
-I_MPI_ADJUST_REDUCE_SCATTER) echo '    range: 0-2 ';;
+I_MPI_ADJUST_REDUCE_SCATTER_BLOCK) echo '    range: 0-2 ';;
 *) echo nothing;;
 esac
 """
@@ -52,7 +52,7 @@ def test_the_file_comes_back(tuner: Intel, tmp_path: Path) -> None:
     path.write_text(tuner.text(RULES))
     assert tuner.activate(path) == {
         "I_MPI_ADJUST_BCAST": "1:0-2047@2-3;3:1024-2147483647@4-4",
-        "I_MPI_ADJUST_REDUCE_SCATTER": "2:0-2147483647@2-2147483647",
+        "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": "2:0-2147483647@2-2147483647",
     }
     assert tuner.read(path) == RULES
 
