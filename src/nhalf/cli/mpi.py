@@ -68,6 +68,32 @@ def install_libraries(
         stdout_console().print(f"{one.name} {how}: {one.prefix}", markup=False, soft_wrap=True)
 
 
+@app.command("preload")
+def preload_collectives(
+    name: Annotated[str, typer.Argument(help="The MPI library, as `nhalf mpi list` names it.")],
+    table: Annotated[
+        Path | None, typer.Option(help="A decision table; without one, shared memory is used.")
+    ] = None,
+    program: Annotated[
+        Path | None, typer.Option(help="The program it is for: what that is linked with counts.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Print the variables that route the collectives of an unchanged program.
+
+    mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
+    """
+    from nhalf.cli._output import emit_json
+    from nhalf.mpi.collectives import preload
+    from nhalf.mpi.discover import find, libraries
+
+    chosen = preload(find(name), program, table, libraries())
+    if json:
+        emit_json({"library": str(chosen.path), "variables": chosen.variables})
+    else:
+        typer.echo(" ".join(chosen.words))
+
+
 def _show(console: Console, found: Discovery) -> None:
     """The libraries as a table, the broken ones below it with their reasons."""
     from rich import box

@@ -85,7 +85,7 @@ def _why_not(path: Path, variables: tuple[tuple[str, str], ...]) -> str:
 
 def _compiled(library: Library, compiler: Path) -> Path:
     """The probe compiled by a library's own wrapper; from the cache where it is there."""
-    variables = _compiler_variables(library)
+    variables = compiler_variables(library)
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     started_with = tuple(sorted(library.environment.items()))
@@ -103,7 +103,7 @@ def _compiled(library: Library, compiler: Path) -> Path:
     )
 
 
-def _compiler_variables(library: Library) -> dict[str, str]:
+def compiler_variables(library: Library) -> dict[str, str]:
     """What a wrapper needs to find a C++ compiler.
 
     Raises MissingError when there is no compiler on PATH.

@@ -199,9 +199,9 @@ def test_a_compiler_under_another_name_is_told_to_the_wrapper(
 ) -> None:
     script(tmp_path / "tools/clang++", "true")
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))
-    assert module._compiler_variables(library) == {"MPICH_CXX": "clang++"}
+    assert module.compiler_variables(library) == {"MPICH_CXX": "clang++"}
     monkeypatch.setenv("MPICH_CXX", "mine")
-    assert module._compiler_variables(library) == {"MPICH_CXX": "mine"}
+    assert module.compiler_variables(library) == {"MPICH_CXX": "mine"}
 
 
 def test_no_headers(library: Library, native: Path) -> None:
