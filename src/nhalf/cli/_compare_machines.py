@@ -61,6 +61,11 @@ def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:
 
 def show(console: Console, comparison: MachineComparison) -> None:
     """The tables, then the sentences, then what could not be compared."""
+    if labels(comparison)["A"] == "A":
+        for which, machine in (("A", comparison.a), ("B", comparison.b)):
+            words = f"{which}: {machine.name}, {machine.source}".rstrip(", ")
+            console.print(words, markup=False, highlight=False, soft_wrap=True)
+        console.print()
     if comparison.parameters:
         console.print(_parameters(comparison))
     console.print(_patterns(comparison))

@@ -17,14 +17,17 @@ from nhalf.decide.compare_machines import (
 )
 from nhalf.units import format_size
 
+NAME_LONGEST = 20
 ALIKE = 1.25
 """Factors of short and long messages that differ by less are one."""
 
 
 def labels(comparison: MachineComparison) -> dict[str, str]:
-    """How A and B are called: by name, or as they are where both have the same."""
+    """How A and B are called: by name, or just so where names are the same or long."""
     a, b = comparison.a.name, comparison.b.name
-    return {"A": a, "B": b} if a != b else {"A": "A", "B": "B"}
+    if a == b or max(len(a), len(b)) > NAME_LONGEST:
+        return {"A": "A", "B": "B"}
+    return {"A": a, "B": b}
 
 
 def sentences(comparison: MachineComparison) -> list[str]:
@@ -58,8 +61,9 @@ def factor(place: Place) -> float:
 
 
 def times(value: float) -> str:
-    """'2.2 times', or '13 times'."""
-    return f"{value:.2g} times" if value < 100 else f"{value:.0f} times"
+    """'1.03 times', '2.2 times' or '13 times'."""
+    digits = 3 if value < 1.1 or value >= 100 else 2
+    return f"{value:.{digits}g} times" if value < 1000 else f"{value:.0f} times"
 
 
 def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> str:

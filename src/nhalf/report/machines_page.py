@@ -24,14 +24,13 @@ FOOTER = (
 
 def machines_page(comparison: MachineComparison) -> str:
     """The whole page as HTML."""
-    names = labels(comparison)
     cards = _cards(comparison)
     # The strongest differences lead; the others keep the order of the patterns.
     lead = sorted(cards, key=lambda card: -card[0])[:LEAD_FINDINGS]
     others = [card for card in cards if card not in lead]
     return rendered(
-        title=f"{names['A']} and {names['B']}",
-        subtitle=" · ".join(dict.fromkeys(map(_words_of, (comparison.a, comparison.b)))),
+        title=f"{comparison.a.name} and {comparison.b.name}",
+        subtitle=" · ".join(map(_words_of, ("A", "B"), (comparison.a, comparison.b))),
         sureness=_sureness(comparison),
         footer=FOOTER,
         lead=[card for _, card in lead],
@@ -41,9 +40,9 @@ def machines_page(comparison: MachineComparison) -> str:
     )
 
 
-def _words_of(machine: Machine) -> str:
+def _words_of(which: str, machine: Machine) -> str:
     year = f", {machine.year}" if machine.year else ""
-    return f"{machine.name}: {machine.title or machine.source}{year}"
+    return f"{which} is {machine.title or machine.name + ', ' + machine.source}{year}"
 
 
 def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
