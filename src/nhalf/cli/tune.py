@@ -38,6 +38,9 @@ def command(
     form: Annotated[
         str, typer.Option(help="Of the file: 1, 2, json (Open MPI); json, variables (MPICH).")
     ] = "",
+    to: Annotated[
+        str, typer.Option(help="nhalf: a table of nhalf's own algorithms, for libnhalf_coll.so.")
+    ] = "",
     placement: Annotated[str, typer.Option(help="Where ranks go, as for nhalf run.")] = "cores",
     hosts: Annotated[str, typer.Option(help="Hosts to measure on: n1,n2 or n[1-4].")] = "",
     host_file: Annotated[Path | None, typer.Option(help="A file of hosts, a line each.")] = None,
@@ -99,7 +102,7 @@ def _begin(options: dict[str, Any]) -> tuple[Bench, Asked]:
         parse_duration(options["timeout"]), prefixes, hosts=options["hosts"],
         host_file=str(options["host_file"] or ""), launcher=options["launcher"],
     )  # fmt: skip
-    tuner = tuner_for(library, options["form"])
+    tuner = tuner_for(library, options["form"], options["to"])
     folder = options["out"] or default_folder().with_name(f"tune-{default_folder().name}")
     _make(folder)
     placement = check_placement(options["placement"])

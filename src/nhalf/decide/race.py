@@ -34,7 +34,8 @@ ALIKE = math.log(1.02)
 """Algorithms within 2 % of each other are about as fast."""
 SCOUT_FACTOR = 1.5
 """After one launch, those within this factor of a cell's best go on."""
-FALSE_RATE = 0.05
+FALSE_RATE = 0.025
+"""One-sided, so that the interval of 95 % of what is written excludes no gain."""
 TRIMMED = 0.2
 """The share of launches left out at either end: some are disturbed as wholes."""
 

@@ -40,6 +40,9 @@ LOWEST = "lowest_s"
 """Of a launch its fastest sample: what is sure to be slow is so undisturbed, too."""
 PLACES_MAX = 3
 TRIAL_LAUNCHES = 6
+TRY_LEAST_S, TRIAL_LEAST_S = 30.0, 30.0
+"""A proof of fewer launches is none, so that small budgets are exceeded here. What launches do not
+need of it is not spent."""
 SURE = 0.99
 THRESHOLD = 1.02
 
@@ -87,7 +90,7 @@ def prove_active(
         sizes = size_text([cell.size_bytes])
         block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
         run = f"active-{number + 1}"
-        medians = bench.measure(run, [block], variables, budget_s / TRIES)
+        medians = bench.measure(run, [block], variables, max(budget_s / TRIES, TRY_LEAST_S))
         times = merge([times, bench.times(run, medians, names, LOWEST)])
         found = judge(cell, algorithm, times.get(cell, {}))
         if found.verdict != "unclear":
@@ -149,7 +152,9 @@ def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> l
         Block([operation], [ranks], size_text(sizes), launches=TRIAL_LAUNCHES)
         for (operation, ranks), sizes in grouped.items()
     ]
-    medians = bench.measure("trial", blocks, {"tuned": bench.tuner.activate(path)}, budget_s)
+    medians = bench.measure(
+        "trial", blocks, {"tuned": bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
+    )
     name = bench.library.name
     pair = [(name, f"{name}{JOINT}tuned")]
     return compare(medians, medians, libraries=pair, threshold=THRESHOLD).curves

