@@ -98,11 +98,11 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
     given = block.axes
     # A pattern that is not known may have the axis: only where all are known is it an error.
     if len(infos) == len(names):
+        check_algorithms(given, infos)
         if strict and block.patterns != [ALL]:
             check_each_has_one(given, infos)
         else:
             given = without_choice(given, infos)
-        check_algorithms(given, infos)
         check_axes(given, [info.axes for info in infos])
     return msgspec.structs.replace(block, patterns=names, axes=given)
 

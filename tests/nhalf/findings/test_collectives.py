@@ -68,3 +68,38 @@ def test_ranks_without_cores_of_their_own_say_nothing_about_libraries(
         slower={"slow": 3.0}, noise=0.001, launch_noise=0.001, advice=["oversubscribed"],
     )  # fmt: skip
     assert found("collectives-small", frame) == []
+
+
+def ways(make: Measurements, factors: dict[str, float], **more: object) -> list[pl.LazyFrame]:
+    """A broadcast by several algorithms, each with its factor on the time."""
+    given = {"patterns": ("bcast",), "sizes": (8, 64), "noise": 0.001, "launch_noise": 0.001}
+    return [
+        make(**given, algorithm=name, slower={"mpich": factor}, seed=place, **more)
+        for place, (name, factor) in enumerate(factors.items())
+    ]
+
+
+def test_an_algorithm_that_beats_the_library_is_named(make_measurements: Measurements) -> None:
+    frames = ways(make_measurements, {"native": 3.0, "chain": 1.5, "linear": 2.0, "binary": 4.0})
+    [finding] = found("algorithm", *frames)
+    assert finding.value == pytest.approx(2.0, rel=0.01)
+    assert "mpich is slower than an algorithm on its own messages at 2 of 2 points" in finding.text
+    assert "2.0x as long as chain" in finding.text
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 1.05])
+def test_one_that_is_no_faster_is_not(factor: float, make_measurements: Measurements) -> None:
+    frames = ways(make_measurements, {"native": factor, "chain": 1.0})
+    assert found("algorithm", *frames) == []
+    assert found("algorithm", frames[1]) == []
+
+
+def test_libraries_are_compared_by_their_own_algorithms(make_measurements: Measurements) -> None:
+    more = {"libraries": ("fast", "slow")}
+    own = ways(make_measurements, {"native": 1.0}, **more)
+    others = [
+        make_measurements(
+            patterns=("bcast",), sizes=(8, 64), algorithm="chain", slower={"slow": 3.0}, **more
+        )
+    ]
+    assert found("collectives-small", *own, *others) == []

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from nhalf.panels import Panel, ReportData, Table
+from nhalf.panels import _common as common
 from nhalf.plugins import load
 from nhalf.statistics.summary import summarise
 from nhalf.statistics.values import value
@@ -18,7 +19,7 @@ from nhalf.statistics.values import value
 Measurements = Callable[..., pl.LazyFrame]
 PANELS = load("nhalf.panels", Panel)
 OURS = ("collectives", "collectives-by-ranks", "barriers", "collective-variants",
-        "started-together", "ranks", "overlap")  # fmt: skip
+        "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
 
 
 def report(*frames: pl.LazyFrame) -> ReportData:
@@ -166,3 +167,39 @@ def test_overlap_comes_from_the_values_of_points_with_work(
 def test_a_value_that_a_point_lacks_is_null(make_measurements: Measurements) -> None:
     summary = summarise(make_measurements(sizes=(8,), values=[{"name": "b", "value": 2.0}]))
     assert summary.select(value("b"), value("a")).row(0) == (2.0, None)
+
+
+def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
+    make_measurements: Measurements,
+) -> None:
+    names = {"native": 1.0, "chain": 3.0, "binary": 2.0}
+    frames = [
+        exact(
+            make_measurements, patterns=("bcast", "scan"), algorithm=name, slower={"mpich": factor}
+        )
+        for name, factor in names.items()
+    ]
+    alone = exact(make_measurements, patterns=("gather",), algorithm="native")
+    data = report(*frames, alone)
+    rows = rows_of("algorithms", data)
+    assert {row["pattern"] for row in rows} == {"bcast", "scan"}
+    assert {row["series"] for row in rows} == {"mpich"}
+    large = {
+        row["kind"]: row["time"] for row in rows if (row["pattern"], row["bytes"]) == ("scan", 5000)
+    }
+    assert large == {"the library's own": "2 µs", "chain": "6 µs", "binary": "4 µs"}
+    own = rows_of("collectives", data)
+    assert {(row["series"], row["time"]) for row in own} == {("mpich", "1 µs"), ("mpich", "2 µs")}
+    assert PANELS["algorithms"]().render(report(frames[0], alone)) is None
+    assert common.series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
+
+
+def test_barriers_are_named_by_their_algorithm(make_measurements: Measurements) -> None:
+    frames = [
+        exact(make_measurements, patterns=(pattern,), algorithm=name, slower={"mpich": factor})
+        for pattern, name, factor in (
+            ("barrier", "native", 1.0), ("barrier", "central", 2.0), ("ibarrier", "native", 3.0)
+        )
+    ]  # fmt: skip
+    kinds = [row[1] for row in table_of("barriers", report(*frames)).rows]
+    assert sorted(set(kinds)) == ["barrier", "central", "non-blocking"]
