@@ -80,7 +80,7 @@ def _begin(options: dict[str, Any]) -> tuple[Bench, Asked]:
     from nhalf.study.session import default_folder
     from nhalf.study.sizes import parse_sizes
     from nhalf.tune.bench import Bench, size_text
-    from nhalf.tune.search import Asked
+    from nhalf.tune.search import Asked, check_operations
     from nhalf.tuners import content, tuner_for
     from nhalf.units import parse_duration
 
@@ -104,8 +104,11 @@ def _begin(options: dict[str, Any]) -> tuple[Bench, Asked]:
     )  # fmt: skip
     tuner = tuner_for(library, options["form"], options["to"])
     folder = options["out"] or default_folder().with_name(f"tune-{default_folder().name}")
-    _make(folder)
     placement = check_placement(options["placement"])
+    check_operations(tuner, asked.operations)
+    if options["check"] is not None:
+        tuner.read(options["check"])
+    _make(folder)
     quiet = options["quiet"] or options["json"]
     return Bench(library, tuner, folder, plan, site, lambda: Progress(quiet), placement), asked
 
@@ -136,13 +139,17 @@ def _make(folder: Path) -> None:
 
 def _tune(bench: Bench, asked: Asked, options: dict[str, Any]) -> None:
     """Search and prove; nothing won is an answer, too."""
+    import msgspec
+
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.cli._tune import show_tuned
     from nhalf.tune.outcome import tune
 
     tuned = tune(bench, asked)
+    told = {**_about(bench, asked), **tuned.as_json(), "notes": bench.notes}
+    (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(told)))
     if options["json"]:
-        emit_json({**_about(bench, asked), **tuned.as_json(), "notes": bench.notes})
+        emit_json(told)
     elif not options["quiet"]:
         show_tuned(stdout_console(), bench, tuned)
 

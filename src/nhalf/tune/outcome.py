@@ -86,11 +86,11 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
     Raises FailedError where the library does not heed it, MissingError where nothing could be
     measured.
     """
-    check_operations(bench, asked.operations)
+    check_operations(bench.tuner, asked.operations)
     found = search(bench, asked)
     cells = sorted(found.look)
     won = dict(found.won)
-    rules = rules_for(won, cells)
+    rules = rules_for(bench.tuner, won, cells)
     if not rules:
         return Tuned(found, [], None, {}, None, [], [])
     path = _write(bench, rules)
@@ -109,7 +109,7 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
     against = refuted(curves)
     if against:
         won = _without(won, rules, against)
-        rules = rules_for(won, cells)
+        rules = rules_for(bench.tuner, won, cells)
         path.unlink()
         if not rules:
             return Tuned(found, [], None, {}, activity, curves, against)

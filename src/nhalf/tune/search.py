@@ -8,9 +8,10 @@ decided and with algorithms that have not been beaten, until all is decided or t
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.decide.race import (
     Cell,
@@ -26,6 +27,7 @@ from nhalf.decide.table import NATIVE, Rule, rules_of
 from nhalf.errors import InputError, MissingError
 from nhalf.study.plan import Block
 from nhalf.tune.bench import Bench, Made, size_text
+from nhalf.tuners import Tuner
 
 ROUNDS_MAX = 6
 LAUNCHES_PER_ROUND = 3
@@ -139,10 +141,13 @@ def race_round(
     return bench.times(name, medians, slots)
 
 
-def rules_for(won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]) -> list[Rule]:
+def rules_for(
+    tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
+) -> list[Rule]:
     """Rules for what was won, with few switches; sizes between two of the grid go to the smaller.
 
-    What is not won stays the library's own choice.
+    What is not won stays the library's own choice, and so do numbers of ranks between those that
+    were measured with which an algorithm does not work.
     """
     rules: list[Rule] = []
     for operation in dict.fromkeys(cell.operation for cell in cells):
@@ -155,7 +160,22 @@ def rules_for(won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]) -> list
             named = [{gain.algorithm: gain.log_ratio for gain in found} for found in here]
             chosen.append(fewest_switches(named))
         rules += rules_of(operation, ranks, sizes, chosen)
-    return rules
+    return [part for rule in rules for part in _where_it_works(tuner, rule)]
+
+
+def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
+    """A rule for those of its numbers of ranks with which its algorithm works."""
+    if not math.isfinite(rule.to_ranks):
+        return [rule]
+    spans: list[list[int]] = []
+    for ranks in range(rule.from_ranks, int(rule.to_ranks) + 1):
+        if not tuner.suits(rule.operation, rule.algorithm, ranks):
+            continue
+        if spans and spans[-1][1] == ranks - 1:
+            spans[-1][1] = ranks
+        else:
+            spans.append([ranks, ranks])
+    return [replace(rule, from_ranks=first, to_ranks=last) for first, last in spans]
 
 
 def slowest(times: Made) -> list[tuple[Cell, str, float]]:
@@ -177,12 +197,12 @@ def slowest(times: Made) -> list[tuple[Cell, str, float]]:
     return sorted(found, key=lambda one: -one[2])
 
 
-def check_operations(bench: Bench, operations: Sequence[str]) -> None:
+def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
     """Raises InputError for an operation that is none, or about which a library is not told."""
     for name in operations:
-        if not bench.tuner.algorithms(name):
+        if not tuner.algorithms(name):
             raise InputError(
-                f"{bench.library.name} cannot be told an algorithm for {name!r}",
+                f"{tuner.library.name} cannot be told an algorithm for {name!r}",
                 "name operations such as bcast, allreduce",
             )
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.decide.race import Cell
+from nhalf.decide.race import Cell, Gain
 from nhalf.decide.table import NATIVE, Rule, read_table, table_text
 from nhalf.errors import FailedError, InputError, MissingError
 from nhalf.mpi import Library
@@ -23,7 +23,7 @@ from nhalf.study.site import HERE
 from nhalf.study.sizes import sizes_of
 from nhalf.tune.bench import Bench, size_text
 from nhalf.tune.outcome import bad_places, check, tune
-from nhalf.tune.search import Asked, first_look, search, slowest
+from nhalf.tune.search import Asked, first_look, rules_for, search, slowest
 from nhalf.tuners import Tuner
 
 FOLDER = Path("/opt/x")
@@ -121,7 +121,7 @@ ASKED = Asked(("bcast",), (2, 4), "8,128,2K,32K", 0.05, 60.0)
 def test_what_wins_is_written_and_proven(bench: MadeBench) -> None:
     tuned = tune(bench, ASKED)
     assert tuned.rules == [
-        Rule("bcast", 2, 3, 2048, math.inf, "two"), Rule("bcast", 4, 4, 2048, math.inf, "tree"),
+        Rule("bcast", 2, 2, 2048, math.inf, "two"), Rule("bcast", 4, 4, 2048, math.inf, "tree"),
     ]  # fmt: skip
     assert tuned.path is not None
     assert read_table(tuned.path) == tuned.rules
@@ -196,6 +196,20 @@ def test_the_slowest_and_the_bad() -> None:
             Cell("bcast", 2, 64): {NATIVE: {("l", 0): 1.0}, "a": {("l", 0): 1.1}},
             Cell("bcast", 4, 8): {"a": {("l", 0): 1.0}}}  # fmt: skip
     assert [(cell.size_bytes, name) for cell, name, _ in slowest(look)] == [(8, "a"), (64, "a")]
+
+
+def test_rules_leave_out_ranks_with_which_an_algorithm_does_not_work() -> None:
+    cells = [Cell("bcast", 2, 8), Cell("bcast", 6, 8)]
+    won = {cell: [Gain(cell, "even", 5, 0.5, 0.4, 0.6, 0.0)] for cell in cells}
+
+    class Even(Made):
+        def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
+            return ranks % 2 == 0
+
+    assert [(rule.from_ranks, rule.to_ranks) for rule in rules_for(Even(LIBRARY), won, cells)] == [
+        (2, 2), (4, 4), (6, 6),
+    ]  # fmt: skip
+    assert len(rules_for(Made(LIBRARY), won, cells)) == 1
 
 
 def test_sizes_and_ranks_are_as_blocks_have_them() -> None:
