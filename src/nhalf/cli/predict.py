@@ -54,6 +54,9 @@ def command(
     table: Annotated[
         Path | None, typer.Option(help="Write the choice as a decision table for libnhalf_coll.so.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with the map of ranks and sizes (HTML).")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
@@ -74,6 +77,11 @@ def command(
         found = predict(what, asked, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
     if table is not None:
         _write_table(found, table)
+    if report is not None:
+        from nhalf.report.files import write_text
+        from nhalf.report.prediction_page import prediction_page
+
+        write_text(report, prediction_page(found))
     if json:
         emit_json(found.as_json())
     else:

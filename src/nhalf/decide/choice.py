@@ -3,20 +3,23 @@
 
 Of each algorithm, time is a prior times a correction,
 
-    T(n, p) = cost(n, p) exp(c(log2 p, log2 n))
+    T(n, p) = cost(n, p) exp(c(log2 p, log2 n, protocol))
 
 where the cost is composed of the machine's parts (decide/parts.py) and c is fitted to what was
-measured (models/correction.py), with a standard deviation everywhere. What is worth measuring next
-follows from both: where an algorithm may beat the one that seems best (its expected improvement; D.
-Jones, M. Schonlau, W. Welch, Efficient Global Optimization, Journal of Global Optimization 13,
-1998), or where the one that seems best may not be.
+measured (models/correction.py), with a standard deviation everywhere. The protocol, by which
+messages are sent from the machine's rendezvous threshold on, may change it at once; and between two
+ranks, where algorithms degenerate, it is another than among more.
+
+What is worth measuring next follows from both: where an algorithm may beat the one that seems best
+(its expected improvement; D. Jones, M. Schonlau, W. Welch, Efficient Global Optimization, Journal
+of Global Optimization 13, 1998), or where the one that seems best may not be.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,16 +29,26 @@ from nhalf.decide.algorithms import Algorithm
 from nhalf.decide.parts import Parts
 from nhalf.decide.table import NATIVE
 from nhalf.models import Floats
-from nhalf.models.correction import Correction
+from nhalf.models.correction import Correction, Prior
 from nhalf.models.expression import Expression, parse
 
 TREE = parse("ceil(log2(p)) * T(n)")
 """The prior of what has no cost of its own, such as the library's own algorithm."""
-UNSEEN_DEVIATION = 0.25
-"""Of the logarithm of an algorithm's time, where nothing was measured of it."""
 TIME_MIN_S = 1e-12
-FIRST_RANKS, FIRST_SIZES = 3, 4
-"""So many numbers of ranks and sizes of the grid, spread evenly, are measured of all to begin."""
+PRIOR = Prior(
+    scale=(4.0, 4.0, 8.0),
+    nugget=1e-2,
+    variance=0.04,
+    mean_variance=1.0,
+    weight_values=4,
+    values_min=20,
+)
+"""Costs are mostly right within a fifth. Chosen on grids of simulated machines (docs/choice.md)."""
+SCALES = (1.0, 2.0, 4.0, 8.0)
+PROTOCOL = 4.0
+"""How far messages of two protocols are apart, in doublings."""
+PAIR = -3.0
+"""The place of 2 ranks on the axis of log2 p: as far from 3 as protocols are from each other."""
 
 Cost = Callable[[NDArray[Any], NDArray[Any]], Floats]
 Cell = tuple[str, int, int]
@@ -44,25 +57,27 @@ Cell = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Grid:
-    """Where to choose: numbers of ranks (k,) and sizes in bytes (m,), both increasing."""
+    """Where to choose: numbers of ranks (k,) and sizes in bytes (m,), both increasing.
+
+    From `rendezvous_bytes` on messages are sent by another protocol.
+    """
 
     ranks: tuple[int, ...]
     size_bytes: tuple[int, ...]
+    rendezvous_bytes: int = 65536
 
     def places(self) -> Floats:
-        """(k m, 2): what corrections are functions of; sizes change fastest."""
-        p, n = np.meshgrid(np.log2(self.ranks), self._logs(), indexing="ij")
-        return np.stack([p.ravel(), n.ravel()], axis=1)
+        """(k m, 3): what corrections are functions of; sizes change fastest."""
+        sizes = np.array(self.size_bytes, dtype=np.float64)
+        logs = np.log2(np.maximum(sizes, 1.0))
+        ranks = np.array(self.ranks)
+        p, n = np.meshgrid(np.where(ranks > 2, np.log2(ranks), PAIR), logs, indexing="ij")
+        protocol = np.where(sizes >= self.rendezvous_bytes, PROTOCOL, 0.0)
+        return np.stack([p.ravel(), n.ravel(), np.tile(protocol, len(self.ranks))], axis=1)
 
-    def _logs(self) -> Floats:
-        logs: Floats = np.log2(np.maximum(np.array(self.size_bytes, dtype=np.float64), 1.0))
-        return logs
-
-    def first(self) -> list[tuple[int, int]]:
-        """Cells to begin with: both ends, and evenly between them."""
-        rows = _spread(np.log2(self.ranks), FIRST_RANKS)
-        columns = _spread(self._logs(), FIRST_SIZES)
-        return [(i, j) for i in rows for j in columns]
+    def middle(self) -> tuple[int, int]:
+        """The cell in the middle, where everything is measured first."""
+        return len(self.ranks) // 2, len(self.size_bytes) // 2
 
 
 @dataclass
@@ -104,9 +119,7 @@ class Choice:
     def time_s(self, algorithm: str, ranks: int, size_bytes: int) -> float:
         """Seconds within the grid, at a place of it or between its places."""
         prior_s = float(self.costs[algorithm](np.array(ranks), np.array(size_bytes)))
-        if not self._own(algorithm):
-            return prior_s
-        place = Grid((ranks,), (size_bytes,)).places()
+        place = Grid((ranks,), (size_bytes,), self.grid.rendezvous_bytes).places()
         return prior_s * math.exp(float(self._correction(algorithm).predict(place)[0][0]))
 
     def measured_of(self, algorithm: str) -> dict[tuple[int, int], float]:
@@ -121,21 +134,12 @@ class Choice:
         return [[names[place] for place in row] for row in times.argmin(axis=0)]
 
     def next_cells(self, count: int) -> list[Cell]:
-        """Up to `count` cells whose measurement promises most; the first ones come evenly.
+        """Up to `count` cells whose measurement promises most; that in the middle goes first.
 
         After each, what it would teach of its neighbours is taken as learnt.
         """
-        missing = [
-            (name, i, j)
-            for i, j in self.grid.first()
-            for name in self.prior_s
-            if (name, i, j) not in self.measured_s
-        ]
-        if missing and len(self.measured_s) < len(self.grid.first()) * len(self.prior_s):
-            return missing[:count]
-        return self._promising(count)
-
-    def _promising(self, count: int) -> list[Cell]:
+        if not self.measured_s:
+            return [(name, *self.grid.middle()) for name in self.prior_s][:count]
         names = list(self.prior_s)
         known = [self.predict(name) for name in names]
         log_s = np.log(np.stack([time_s for time_s, _ in known]))
@@ -157,7 +161,7 @@ class Choice:
         time_s, _ = self._known(algorithm, fitted)
         with_asked = {**self._own(algorithm), **{(i, j): time_s[i, j] for _, i, j in asked}}
         places, values = self._data(algorithm, with_asked)
-        imagined = Correction(places, values, fitted.scale, fitted.nugget, fitted.variance)
+        imagined = replace(fitted, place=places, value=values)
         return self._spread(imagined, with_asked)
 
     def _own(self, algorithm: str) -> dict[tuple[int, int], float]:
@@ -166,28 +170,22 @@ class Choice:
     def _data(
         self, algorithm: str, measured_s: Mapping[tuple[int, int], float]
     ) -> tuple[Floats, Floats]:
-        """Places (m, 2) and logarithms of measured over prior (m,)."""
-        places = self.grid.places().reshape(len(self.grid.ranks), len(self.grid.size_bytes), 2)
+        """Places (m, 3) and logarithms of measured over prior (m,)."""
+        places = self.grid.places().reshape(len(self.grid.ranks), len(self.grid.size_bytes), -1)
         cells = list(measured_s)
         prior = self.prior_s[algorithm]
-        values = [math.log(measured_s[cell] / prior[cell]) for cell in cells]
-        return np.array([places[cell] for cell in cells]), np.array(values)
+        values = np.array([math.log(measured_s[cell] / prior[cell]) for cell in cells])
+        return np.array([places[cell] for cell in cells]).reshape(-1, places.shape[-1]), values
 
     def _correction(self, algorithm: str) -> Correction:
         if algorithm not in self._fitted:
-            own = self._own(algorithm)
-            if own:
-                self._fitted[algorithm] = Correction.fit(*self._data(algorithm, own))
-            else:
-                nothing = np.zeros((1, 2)), np.zeros(1)
-                self._fitted[algorithm] = Correction(*nothing, (1.0, 1.0), 1.0, UNSEEN_DEVIATION**2)
+            data = self._data(algorithm, self._own(algorithm))
+            self._fitted[algorithm] = Correction.fit(*data, SCALES, (PRIOR.nugget, 0.1), PRIOR)
         return self._fitted[algorithm]
 
     def _known(self, algorithm: str, fitted: Correction) -> tuple[Floats, Floats]:
         own = self._own(algorithm)
         prior = self.prior_s[algorithm]
-        if not own:
-            return prior.copy(), np.full(prior.shape, UNSEEN_DEVIATION)
         mean, _ = fitted.predict(self.grid.places())
         time_s: Floats = prior * np.exp(mean.reshape(prior.shape))
         for cell, measured_s in own.items():
@@ -239,13 +237,6 @@ def _beyond(z: Floats) -> Floats:
 
     found: Floats = ndtr(-z)
     return found
-
-
-def _spread(logs: Floats, count: int) -> list[int]:
-    """Places of up to `count` numbers of an increasing list, evenly apart, with both ends."""
-    wanted = np.linspace(logs[0], logs[-1], min(count, len(logs)))
-    nearest: NDArray[np.intp] = np.abs(logs[None, :] - wanted[:, None]).argmin(axis=1)
-    return sorted({int(place) for place in nearest})
 
 
 Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]

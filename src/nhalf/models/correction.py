@@ -25,15 +25,34 @@ NUGGETS = (1e-6, 1e-3, 3e-2, 0.3)
 MEAN_VARIANCE = 100.0
 """Of the coefficients of the mean, as a multiple of the same: nearly free."""
 VARIANCE_MIN = 1e-16
+VALUE_RANGE_MIN = 1e-8
+"""Values that differ by less are equal."""
 VARIANCE_UNSEEN = 0.01
 """Between places, where there is one only: of logarithms of ratios, a tenth."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of a correction before there are values enough to tell.
+
+    Below `values_min` values the hyperparameters are these; above, `variance` counts as much as
+    `weight` values do.
+    """
+
+    scale: tuple[float, ...]
+    nugget: float
+    variance: float
+    mean_variance: float
+    weight_values: int
+    values_min: int
 
 
 @dataclass(frozen=True)
 class Correction:
     """Fitted to values `value` (m,) at places `place` (m, d), with the hyperparameters of the fit.
 
-    `scale` (d,) and `nugget` are as in SCALES and NUGGETS, `variance` is that between places.
+    `scale` (d,) and `nugget` are as in SCALES and NUGGETS, `variance` is that between places, and
+    `mean_variance` that of the coefficients of the mean as a multiple of it.
     """
 
     place: Floats
@@ -41,6 +60,7 @@ class Correction:
     scale: tuple[float, ...]
     nugget: float
     variance: float
+    mean_variance: float = MEAN_VARIANCE
 
     @classmethod
     def fit(
@@ -49,6 +69,7 @@ class Correction:
         value: Floats,
         scales: Sequence[float] = SCALES,
         nuggets: Sequence[float] = NUGGETS,
+        prior: Prior | None = None,
     ) -> Correction:
         """The process under whose leave-one-out predictions the values are most probable.
 
@@ -56,31 +77,28 @@ class Correction:
         """
         place = np.asarray(place, dtype=np.float64)
         value = np.asarray(value, dtype=np.float64)
-        variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
-        best = cls(place, value, (scales[-1],) * place.shape[1], nuggets[0], variance)
-        best_score = -math.inf
-        if value.size < 2 or np.ptp(value) < math.sqrt(VARIANCE_MIN):
+        known = prior or _no_prior(place, value, scales, nuggets)
+        best = cls(place, value, known.scale, known.nugget, known.variance, known.mean_variance)
+        if value.size < known.values_min or (prior is None and np.ptp(value) < VALUE_RANGE_MIN):
             return best
+        best_score = -math.inf
         for scale in itertools.product(scales, repeat=place.shape[1]):
-            between = _covariance(place, place, scale)
+            between = _covariance(place, place, scale, known.mean_variance)
             for nugget in nuggets:
-                inverse = _inverse(between, nugget)
-                left_out, spread = _left_out(inverse, value)
-                variance = float(np.mean((value - left_out) ** 2 / spread))
-                score = -0.5 * float(np.sum(np.log(spread))) - 0.5 * value.size * math.log(
-                    variance + VARIANCE_MIN
-                )
+                left_out, spread = _left_out(_inverse(between, nugget), value)
+                variance, score = _score(value - left_out, spread, known)
                 if score > best_score:
-                    best, best_score = cls(place, value, scale, nugget, variance), score
+                    best_score = score
+                    best = cls(place, value, scale, nugget, variance, known.mean_variance)
         return best
 
     def predict(self, place: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation (k,) at places (k, d)."""
         place = np.asarray(place, dtype=np.float64)
         inverse = self._inverse()
-        to = _covariance(place, self.place, self.scale)
-        own = 1 + MEAN_VARIANCE * (1 + np.sum((place / SPAN) ** 2, axis=1))
-        left = own - np.einsum("ij,jk,ik->i", to, inverse, to)
+        to = _covariance(place, self.place, self.scale, self.mean_variance)
+        own = 1 + self.mean_variance * (1 + np.sum((place / SPAN) ** 2, axis=1))
+        left = own - np.sum((to @ inverse) * to, axis=1)
         deviation: Floats = np.sqrt(self.variance * np.maximum(left + self.nugget, 0.0))
         mean: Floats = to @ (inverse @ self.value)
         return mean, deviation
@@ -92,7 +110,7 @@ class Correction:
 
     def mean(self, place: Floats, weights: Floats) -> Floats:
         """The mean (k,) alone at places (k, d), from `weights()`: without another inversion."""
-        found: Floats = _covariance(place, self.place, self.scale) @ weights
+        found: Floats = _covariance(place, self.place, self.scale, self.mean_variance) @ weights
         return found
 
     def left_out(self) -> Floats:
@@ -103,19 +121,41 @@ class Correction:
 
     def _inverse(self) -> Floats:
         """Of the covariance of the values, in units of the variance between places: (m, m)."""
-        return _inverse(_covariance(self.place, self.place, self.scale), self.nugget)
+        among = _covariance(self.place, self.place, self.scale, self.mean_variance)
+        return _inverse(among, self.nugget)
 
 
 SPAN = 8.0
 """Coordinates are divided by it in the mean: of the order of their range in powers of two."""
 
 
-def _covariance(a: Floats, b: Floats, scale: Sequence[float]) -> Floats:
+def _no_prior(
+    place: Floats, value: Floats, scales: Sequence[float], nuggets: Sequence[float]
+) -> Prior:
+    """Nothing is believed but that a value alone says little, and equal ones that all are equal."""
+    variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
+    return Prior((scales[-1],) * place.shape[1], nuggets[0], variance, MEAN_VARIANCE, 0, 2)
+
+
+def _score(errors: Floats, spread: Floats, prior: Prior) -> tuple[float, float]:
+    """The variance between places, and the logarithm of the probability of all errors.
+
+    `spread` are the variances of the errors (m,) in units of that between places.
+    """
+    squares = float(np.sum(errors**2 / spread)) + prior.weight_values * prior.variance
+    count = errors.size + prior.weight_values
+    variance = squares / count
+    score = -0.5 * float(np.sum(np.log(spread))) - 0.5 * count * math.log(variance + VARIANCE_MIN)
+    return variance, score
+
+
+def _covariance(a: Floats, b: Floats, scale: Sequence[float], mean_variance: float) -> Floats:
     """Between places (i, d) and (j, d), in units of the variance between places: (i, j)."""
-    difference = (a[:, None, :] - b[None, :, :]) / np.asarray(scale)
-    distance = math.sqrt(3.0) * np.sqrt(np.sum(difference**2, axis=2))
+    near, far = a / np.asarray(scale), b / np.asarray(scale)
+    squares = np.sum(near**2, axis=1)[:, None] + np.sum(far**2, axis=1) - 2 * near @ far.T
+    distance = np.sqrt(3.0 * np.maximum(squares, 0.0))
     matern = (1 + distance) * np.exp(-distance)
-    mean = MEAN_VARIANCE * (1 + (a / SPAN) @ (b / SPAN).T)
+    mean = mean_variance * (1 + (a / SPAN) @ (b / SPAN).T)
     found: Floats = matern + mean
     return found
 
