@@ -13,6 +13,7 @@ from nhalf.units import format_size, format_time
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from nhalf.decide.compare import CurveRatio
     from nhalf.decide.race import Gain
@@ -70,7 +71,7 @@ def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
     _show_use(console, checked.variables)
 
 
-def _winners(tuned: Tuned):  # type: ignore[no-untyped-def]
+def _winners(tuned: Tuned) -> Table:
     """A line for every place where something won."""
     table = _table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
     for cell in sorted(tuned.found.won):
@@ -90,7 +91,7 @@ def _winners(tuned: Tuned):  # type: ignore[no-untyped-def]
     return table
 
 
-def _trial(curves: list[CurveRatio]):  # type: ignore[no-untyped-def]
+def _trial(curves: list[CurveRatio]) -> Table:
     """Default against tuned, a line for every place."""
     table = _table(
         "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"

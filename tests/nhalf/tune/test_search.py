@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
+from nhalf.cli._tune import show_checked, show_tuned
 from nhalf.decide.race import Cell, Gain
 from nhalf.decide.table import NATIVE, Rule, read_table, table_text
 from nhalf.errors import FailedError, InputError, MissingError
@@ -158,6 +161,37 @@ def test_a_file_that_is_not_heeded_is_not_left_there(bench: MadeBench) -> None:
     with pytest.raises(FailedError, match="does not heed the file"):
         tune(bench, ASKED)
     assert not (bench.folder / "made.table").exists()
+
+
+class TestTold:
+    """What a person reads at the end."""
+
+    @pytest.fixture
+    def told(self) -> Console:
+        return Console(record=True, width=160, file=io.StringIO())
+
+    def test_winners_proof_and_use(self, bench: MadeBench, told: Console) -> None:
+        show_tuned(told, bench, tune(bench, ASKED))
+        text = told.export_text()
+        for said in ("two", "90%", "tree", "50%", "faster", "lib-1: active.", "export FILE="):
+            assert said in text, said
+        assert f"file  {bench.folder / 'made.table'}" in text
+
+    def test_nothing_won(self, bench: MadeBench, told: Console) -> None:
+        bench.factors = {}
+        show_tuned(told, bench, tune(bench, ASKED))
+        text = told.export_text()
+        assert "no algorithm is surely faster than its own choice by enough, at 8 places" in text
+        assert "export" not in text
+
+    def test_a_checked_file(self, bench: MadeBench, told: Console, tmp_path: Path) -> None:
+        path = tmp_path / "mine.table"
+        path.write_text(table_text([Rule("bcast", 2, 8, 2048, math.inf, "tree")]))
+        bench.heeds = False
+        show_checked(told, bench, check(bench, path, ASKED))
+        text = told.export_text()
+        assert "bcast 2 8 2048 inf tree" in text
+        assert "lib-1: not active." in text
 
 
 class TestCheck:
