@@ -12,9 +12,9 @@ import polars as pl
 
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models import Floats
+from nhalf.models._leftover import leftover
+from nhalf.models._pattern import RANKS_MIN, Heldout, fit_judged
 from nhalf.models._term_choice import Cells, Chosen
-from nhalf.models.leftover import leftover
-from nhalf.models.pattern import RANKS_MIN, Heldout, fit_judged
 from nhalf.operations import OPERATIONS
 from nhalf.results import parts
 from nhalf.statistics.summary import summarise

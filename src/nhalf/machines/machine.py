@@ -218,7 +218,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         time_s = self.sums_s(size_bytes, ranks)
         if self.leftover is None:
             return time_s
-        from nhalf.models.leftover import factor
+        from nhalf.models._leftover import factor
 
         return time_s * factor(self.leftover, size_bytes, ranks)
 

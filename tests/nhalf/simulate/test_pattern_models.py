@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nhalf.machines import catalogue
+from nhalf.models._pattern import heldout
 from nhalf.models._term_choice import Cells
-from nhalf.models.pattern import heldout
 
 PATTERNS = ("allgather", "allreduce", "alltoall", "bcast", "one-to-many", "many-to-one", "reduce")
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.errors import InputError
+from nhalf.models._pattern import Heldout, Pattern, fit_judged, heldout
 from nhalf.models._term_choice import VOCABULARY, Cells, choose, term_values
-from nhalf.models.pattern import Heldout, Pattern, fit_judged, heldout
 
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 SIZES = (0, 1, 16, 64, 256, 1024, 4096, 16384, 65536)
