@@ -6,8 +6,9 @@
 
 namespace nhalf::coll {
 
-inline int allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                     MPI_Datatype out_type, MPI_Comm comm) {
+template <class Library>
+int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+              std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data to(out, out_count, out_type);
     if (!to.is_valid()) return std::nullopt;
@@ -28,10 +29,7 @@ inline int allgather(const void* in, int in_count, MPI_Datatype in_type, void* o
     }
     room.unpack();
   };
-  return route(
-      Operation::allgather, comm, describe,
-      [=] { return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm); },
-      routed);
+  return route(Operation::allgather, comm, describe, library, routed);
 }
 
 }  // namespace nhalf::coll

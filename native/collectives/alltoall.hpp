@@ -6,8 +6,9 @@
 
 namespace nhalf::coll {
 
-inline int alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                    MPI_Datatype out_type, MPI_Comm comm) {
+template <class Library>
+int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+             std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data to(out, out_count, out_type);
     if (!to.is_valid()) return std::nullopt;
@@ -27,9 +28,7 @@ inline int alltoall(const void* in, int in_count, MPI_Datatype in_type, void* ou
     }
     room.unpack();
   };
-  return route(
-      Operation::alltoall, comm, describe,
-      [=] { return PMPI_Alltoall(in, in_count, in_type, out, out_count, out_type, comm); }, routed);
+  return route(Operation::alltoall, comm, describe, library, routed);
 }
 
 }  // namespace nhalf::coll

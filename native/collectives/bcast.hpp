@@ -6,7 +6,9 @@
 
 namespace nhalf::coll {
 
-inline int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+template <class Library>
+int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm,
+          Library library) {
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data data(buffer, count, type);
     if (!is_rank(root, on) || !data.is_valid()) return std::nullopt;
@@ -24,9 +26,7 @@ inline int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm 
     }
     if (on.rank() != root) room.unpack();
   };
-  return route(
-      Operation::bcast, comm, describe, [=] { return PMPI_Bcast(buffer, count, type, root, comm); },
-      routed);
+  return route(Operation::bcast, comm, describe, library, routed);
 }
 
 }  // namespace nhalf::coll

@@ -11,18 +11,6 @@
 
 #include <dlfcn.h>
 
-#include "collectives/allgather.hpp"
-#include "collectives/allreduce.hpp"
-#include "collectives/alltoall.hpp"
-#include "collectives/barrier.hpp"
-#include "collectives/bcast.hpp"
-#include "collectives/finalize.hpp"
-#include "collectives/gather.hpp"
-#include "collectives/reduce.hpp"
-#include "collectives/reduce_scatter_block.hpp"
-#include "collectives/scan.hpp"
-#include "collectives/scatter.hpp"
-
 namespace nhalf::coll::fortran {
 
 /// The common block of a sentinel: its address is what programs pass. Null where no Fortran is.
@@ -57,54 +45,54 @@ inline void answer(MPI_Fint* error, int value) {
 #define NHALF_FORTRAN(name, arguments, call)                                       \
   extern "C" __attribute__((visibility("default"))) void mpi_##name##_ arguments { \
     using namespace nhalf::coll::fortran;                                          \
-    answer(error, nhalf::coll::call);                                              \
+    answer(error, MPI_##call);                                                     \
   }                                                                                \
   extern "C" __attribute__((visibility("default"),                                 \
                             alias("mpi_" #name "_"))) void mpi_##name##_f08_ arguments;
 
-NHALF_FORTRAN(barrier, (MPI_Fint * on, MPI_Fint* error), barrier(comm(on)))
+NHALF_FORTRAN(barrier, (MPI_Fint * on, MPI_Fint* error), Barrier(comm(on)))
 NHALF_FORTRAN(bcast,
               (void* data, MPI_Fint* count, MPI_Fint* of, MPI_Fint* root, MPI_Fint* on,
                MPI_Fint* error),
-              bcast(address(data), *count, type(of), *root, comm(on)))
+              Bcast(address(data), *count, type(of), *root, comm(on)))
 NHALF_FORTRAN(reduce,
               (void* in, void* out, MPI_Fint* count, MPI_Fint* of, MPI_Fint* by, MPI_Fint* root,
                MPI_Fint* on, MPI_Fint* error),
-              reduce(address(in), address(out), *count, type(of), operation(by), *root, comm(on)))
+              Reduce(address(in), address(out), *count, type(of), operation(by), *root, comm(on)))
 NHALF_FORTRAN(allreduce,
               (void* in, void* out, MPI_Fint* count, MPI_Fint* of, MPI_Fint* by, MPI_Fint* on,
                MPI_Fint* error),
-              allreduce(address(in), address(out), *count, type(of), operation(by), comm(on)))
+              Allreduce(address(in), address(out), *count, type(of), operation(by), comm(on)))
 NHALF_FORTRAN(scan,
               (void* in, void* out, MPI_Fint* count, MPI_Fint* of, MPI_Fint* by, MPI_Fint* on,
                MPI_Fint* error),
-              scan(address(in), address(out), *count, type(of), operation(by), comm(on)))
+              Scan(address(in), address(out), *count, type(of), operation(by), comm(on)))
 NHALF_FORTRAN(reduce_scatter_block,
               (void* in, void* out, MPI_Fint* count, MPI_Fint* of, MPI_Fint* by, MPI_Fint* on,
                MPI_Fint* error),
-              reduce_scatter_block(address(in), address(out), *count, type(of), operation(by),
+              Reduce_scatter_block(address(in), address(out), *count, type(of), operation(by),
                                    comm(on)))
 NHALF_FORTRAN(allgather,
               (void* in, MPI_Fint* in_count, MPI_Fint* in_type, void* out, MPI_Fint* out_count,
                MPI_Fint* out_type, MPI_Fint* on, MPI_Fint* error),
-              allgather(address(in), *in_count, type(in_type), address(out), *out_count,
+              Allgather(address(in), *in_count, type(in_type), address(out), *out_count,
                         type(out_type), comm(on)))
 NHALF_FORTRAN(alltoall,
               (void* in, MPI_Fint* in_count, MPI_Fint* in_type, void* out, MPI_Fint* out_count,
                MPI_Fint* out_type, MPI_Fint* on, MPI_Fint* error),
-              alltoall(address(in), *in_count, type(in_type), address(out), *out_count,
+              Alltoall(address(in), *in_count, type(in_type), address(out), *out_count,
                        type(out_type), comm(on)))
 NHALF_FORTRAN(gather,
               (void* in, MPI_Fint* in_count, MPI_Fint* in_type, void* out, MPI_Fint* out_count,
                MPI_Fint* out_type, MPI_Fint* root, MPI_Fint* on, MPI_Fint* error),
-              gather(address(in), *in_count, type(in_type), address(out), *out_count,
+              Gather(address(in), *in_count, type(in_type), address(out), *out_count,
                      type(out_type), *root, comm(on)))
 NHALF_FORTRAN(scatter,
               (void* in, MPI_Fint* in_count, MPI_Fint* in_type, void* out, MPI_Fint* out_count,
                MPI_Fint* out_type, MPI_Fint* root, MPI_Fint* on, MPI_Fint* error),
-              scatter(address(in), *in_count, type(in_type), address(out), *out_count,
+              Scatter(address(in), *in_count, type(in_type), address(out), *out_count,
                       type(out_type), *root, comm(on)))
-NHALF_FORTRAN(finalize, (MPI_Fint * error), finalize())
+NHALF_FORTRAN(finalize, (MPI_Fint * error), Finalize())
 
 #undef NHALF_FORTRAN
 

@@ -7,8 +7,10 @@
 namespace nhalf::coll {
 
 /// What a rank gives says how large a block is; at a root in place its own block in `out` does.
-inline int gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                  MPI_Datatype out_type, int root, MPI_Comm comm) {
+template <class Library>
+int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+           std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
+           Library library) {
   const bool is_own = in == MPI_IN_PLACE;
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
@@ -32,10 +34,7 @@ inline int gather(const void* in, int in_count, MPI_Datatype in_type, void* out,
     run(from, room.bytes());
     room.unpack();
   };
-  return route(
-      Operation::gather, comm, describe,
-      [=] { return PMPI_Gather(in, in_count, in_type, out, out_count, out_type, root, comm); },
-      routed);
+  return route(Operation::gather, comm, describe, library, routed);
 }
 
 }  // namespace nhalf::coll

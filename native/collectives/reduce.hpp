@@ -8,9 +8,9 @@ namespace nhalf::coll {
 
 /// Only the root may be in place, and only its `out` means anything; other ranks that say
 /// otherwise are for the library to judge.
-inline int reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-                  int root, MPI_Comm comm) {
-  const auto library = [=] { return PMPI_Reduce(in, out, count, type, operation, root, comm); };
+template <class Library>
+int reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op operation,
+           int root, MPI_Comm comm, Library library) {
   Communicator* known = Communicator::of(comm);
   if (known == nullptr || !known->is_routed() || !is_rank(root, *known)) {
     Counts::of_process().add(Operation::reduce, way::native);

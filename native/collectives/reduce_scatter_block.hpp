@@ -7,8 +7,9 @@
 namespace nhalf::coll {
 
 /// In place the blocks of all ranks lie in `out`, whose first one becomes the result.
-inline int reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
-                                MPI_Op operation, MPI_Comm comm) {
+template <class Library>
+int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
+                         MPI_Op operation, MPI_Comm comm, Library library) {
   const Vector block{in, out, count, type, operation, comm};
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
@@ -26,9 +27,7 @@ inline int reduce_scatter_block(const void* in, void* out, int count, MPI_Dataty
       return shared::reduce_scatter(*on.shared(), from, to, *combining);
     run_algorithm(algorithms::reduce_scatter::all<Messages>(), number, on, combining, from, to);
   };
-  return route(
-      Operation::reduce_scatter, comm, describe,
-      [=] { return PMPI_Reduce_scatter_block(in, out, count, type, operation, comm); }, routed);
+  return route(Operation::reduce_scatter, comm, describe, library, routed);
 }
 
 }  // namespace nhalf::coll

@@ -11,7 +11,7 @@ namespace nhalf::coll {
 struct Vector {
   const void* in;
   void* out;
-  int count;
+  std::int64_t count;
   MPI_Datatype type;
   MPI_Op operation;
   MPI_Comm comm;
