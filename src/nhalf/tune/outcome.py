@@ -123,11 +123,14 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
     Raises FailedError where the file would be rejected, InputError where there is none.
     """
     rules = bench.tuner.read(path)
-    named = [name for name in asked.operations if any(rule.operation == name for rule in rules)]
-    if rules and not named:
-        others = ", ".join(sorted({rule.operation for rule in rules}))
+    decided = bench.tuner.operations_in(path)
+    if not decided:
+        raise FailedError(f"{path} decides nothing: every choice is the library's own")
+    named = [name for name in asked.operations if name in decided]
+    if not named:
+        others = ",".join(decided)
         raise InputError(f"{path} has rules for {others} only", f"add --operation {others}")
-    asked = dataclasses.replace(asked, operations=tuple(named) or asked.operations)
+    asked = dataclasses.replace(asked, operations=tuple(named))
     look = first_look(bench, asked)
     share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s
     places = bad_places(bench, look)

@@ -72,6 +72,10 @@ class Tuner(ABC):
         Raises FailedError where the library would reject it, or take it otherwise than written.
         """
 
+    def operations_in(self, path: Path) -> list[str]:
+        """The operations that a file decides on."""
+        return sorted({rule.operation for rule in self.read(path)})
+
     def text_with(self, path: Path, rule: Rule) -> str:
         """A file's text with one more rule that goes before all others."""
         return self.text([rule, *self.read(path)])

@@ -106,6 +106,13 @@ class Mpich(Tuner):
             if name in own
         ]
 
+    def operations_in(self, path: Path) -> list[str]:
+        """Those on which a tree says something else than the library's own."""
+        if not _is_tree(path):
+            return super().operations_in(path)
+        base = own_tree(self.library.prefix)
+        return decided(check_tree(path, content(path), base), base, OPERATIONS)
+
     def activate(self, path: Path) -> dict[str, str]:
         """The tree's variable and those that keep the device away, or the variables themselves."""
         if not _is_tree(path):

@@ -178,3 +178,32 @@ class TestVariables:
     def test_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot read"):
             read_variables(tmp_path / "none.env", lambda *_: "")
+
+
+def test_a_tuner_of_a_library_with_a_tree(tmp_path: Path) -> None:
+    from nhalf.mpi import Library
+    from nhalf.tuners.mpich import Mpich
+
+    (tmp_path / "lib").mkdir()
+    held = json.dumps(BASE, separators=(",", ":")).encode()
+    (tmp_path / "lib" / "libmpi.so.12").write_bytes(b"\x7fELF\0" + held + b"\0")
+    library = Library(
+        "mpich-5", "mpich", "5", tmp_path, tmp_path / "bin/mpiexec", "hydra", True, None, "prefix"
+    )
+    tuner = Mpich(library)
+    path = tmp_path / tuner.file_name
+    path.write_text(tuner.text([Rule("bcast", 4, 7, 0, math.inf, "binomial")]))
+    assert tuner.operations_in(path) == ["bcast"]
+    assert tuner.activate(path) == {
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path),
+        "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
+        "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll",
+        "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0",
+    }
+    more = tuner.text_with(path, Rule("allreduce", 2, 2, 0, 7, "ring"))
+    assert "MPIR_Allreduce_intra_ring" in more
+    assert "comm_size<8" in more
+    path.write_text(json.dumps(BASE))
+    assert tuner.operations_in(path) == []
+    forced = tuner.force({"allreduce": "reduce_scatter_allgather"})
+    assert forced["MPIR_CVAR_COLLECTIVE_FALLBACK"] == "silent"
