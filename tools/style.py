@@ -236,7 +236,7 @@ UNITLESS = {"median", "low", "high", "value", "x", "y"}  # in the unit of what t
 UNITLESS |= {"o_r", "g", "L", "G", "rendezvous_G"}  # as LogGP calls them
 UNITLESS |= {"precision", "noise", "drift", "launch_noise", "state_slow"}  # pure numbers
 UNITLESS |= {"state_dwell", "to_ranks"}
-UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of a process over logarithms
+UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
 UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
 UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
 """Names of real numbers that need no unit."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
-from nhalf.models.expression import Expression, parse
+from nhalf.models._expression import Expression, parse
+
+DESCRIBE_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -50,4 +53,9 @@ def algorithms() -> dict[str, tuple[Algorithm, ...]]:
     }
 
 
-DESCRIBE_TIMEOUT_S = 20.0
+def cost_bytes(operation: str, ranks: Any, size_bytes: Any) -> Any:
+    """The n of a cost from the size of a pattern, numbers or arrays.
+
+    It is the same, but for reduce-scatter, whose size is that of the vector, and n one block of it.
+    """
+    return size_bytes / ranks if operation == "reduce-scatter" else size_bytes

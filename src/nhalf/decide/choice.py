@@ -6,7 +6,7 @@ Of each algorithm, time is a prior times a correction,
     T(n, p) = cost(n, p) exp(c(log2 p, log2 n, protocol))
 
 where the cost is composed of the machine's parts (decide/parts.py) and c is fitted to what was
-measured (models/correction.py), with a standard deviation everywhere. The protocol, by which
+measured (models/_correction.py), with a standard deviation everywhere. The protocol, by which
 messages are sent from the machine's rendezvous threshold on, may change it at once; and between two
 ranks, where algorithms degenerate, it is another than among more.
 
@@ -25,12 +25,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nhalf.decide.algorithms import Algorithm
+from nhalf.decide.algorithms import Algorithm, cost_bytes
 from nhalf.decide.parts import Parts
 from nhalf.decide.table import NATIVE
+from nhalf.machines.curve import THRESHOLD_BYTES
 from nhalf.models import Floats
-from nhalf.models.correction import Correction, Prior
-from nhalf.models.expression import Expression, parse
+from nhalf.models._correction import Correction, Prior
+from nhalf.models._expression import Expression, parse
 
 TREE = parse("ceil(log2(p)) * T(n)")
 """The prior of what has no cost of its own, such as the library's own algorithm."""
@@ -64,7 +65,7 @@ class Grid:
 
     ranks: tuple[int, ...]
     size_bytes: tuple[int, ...]
-    rendezvous_bytes: int = 65536
+    rendezvous_bytes: int = THRESHOLD_BYTES
 
     def places(self) -> Floats:
         """(k m, 3): what corrections are functions of; sizes change fastest."""
@@ -98,10 +99,10 @@ class Choice:
         self._fitted: dict[str, Correction] = {}
 
     @classmethod
-    def of(cls, known: Sequence[Algorithm], parts: Parts, grid: Grid) -> Choice:
+    def of(cls, operation: str, known: Sequence[Algorithm], parts: Parts, grid: Grid) -> Choice:
         """With the costs of the algorithms, and of the library's own one, on a machine."""
         costs = {NATIVE: TREE, **{each.name: each.cost or TREE for each in known}}
-        return cls(grid, {name: _cost(cost, parts) for name, cost in costs.items()})
+        return cls(grid, {name: _cost(operation, cost, parts) for name, cost in costs.items()})
 
     def learn(self, cells: Mapping[Cell, float]) -> None:
         """Add what was measured, seconds by cell."""
@@ -200,11 +201,11 @@ class Choice:
         return found
 
 
-def _cost(cost: Expression, parts: Parts) -> Cost:
+def _cost(operation: str, cost: Expression, parts: Parts) -> Cost:
     """The composed cost; where a formula comes to nothing or less, that of one message."""
 
     def time_s(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
-        found = cost.value(ranks, size_bytes, parts.functions)
+        found = cost.value(ranks, cost_bytes(operation, ranks, size_bytes), parts.functions)
         message = parts.functions["T"](size_bytes.astype(np.float64))
         positive: Floats = np.where(found > 0, found, np.maximum(message, TIME_MIN_S))
         return positive

@@ -15,11 +15,11 @@ import numpy as np
 
 from nhalf.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve, starts
+from nhalf.machines.curve import loggp_of, message_curve, starts, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
 from nhalf.machines.terms import TERMS
 from nhalf.models import Floats
-from nhalf.models.expression import Part
+from nhalf.models._expression import Part
 from nhalf.units import format_size
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
@@ -29,12 +29,14 @@ FANS = {"M": "one-to-many", "R": "many-to-one"}
 class Parts:
     """The functions by name, and in sentences where each comes from.
 
-    `largest_bytes` is the largest message that was measured: nothing is known beyond it.
+    `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
+    `rendezvous_bytes` on a send waits for its receive.
     """
 
     functions: dict[str, Part]
     sources: tuple[str, ...]
     largest_bytes: int
+    rendezvous_bytes: int
 
 
 def parts_of(machine: Machine, mpi: str = "") -> Parts:
@@ -60,7 +62,8 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
         else:
             functions[name], source = _apart(message, known, sends=name == "M")
             sources.append(f"{name}: {source}")
-    return Parts(functions, tuple(sources), curve.segments[-1].to_bytes)
+    rendezvous_bytes, _ = threshold_bytes(machine, curve)
+    return Parts(functions, tuple(sources), curve.segments[-1].to_bytes, rendezvous_bytes)
 
 
 class _Message:

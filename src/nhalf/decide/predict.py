@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nhalf.decide.algorithms import Algorithm
+from nhalf.decide.algorithms import Algorithm, cost_bytes
 from nhalf.decide.choice import Choice
 from nhalf.decide.parts import Parts, check_support, parts_of
 from nhalf.decide.table import NATIVE
@@ -217,7 +217,7 @@ def _ways(
     ]
     rest = [each for name, each in composed.items() if name not in fitted and name not in curves]
     if rest:
-        ways += _composed(rest, parts_of(machine, mpi), extrapolate)
+        ways += _composed(pattern, rest, parts_of(machine, mpi), extrapolate)
     if not ways:
         there = {model.pattern for model in machine.patterns} | set(known)
         there |= {curve.pattern for curve in machine.models}
@@ -260,7 +260,9 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
     return min(models, key=away_bytes)
 
 
-def _composed(known: Sequence[Algorithm], parts: Parts, extrapolate: bool) -> list[Way]:
+def _composed(
+    operation: str, known: Sequence[Algorithm], parts: Parts, extrapolate: bool
+) -> list[Way]:
     """Ways whose cost is composed of the machine's parts."""
 
     def timed(algorithm: Algorithm) -> Seconds:
@@ -270,7 +272,8 @@ def _composed(known: Sequence[Algorithm], parts: Parts, extrapolate: bool) -> li
         def time_s(ranks: int, size_bytes: int) -> float:
             if not extrapolate:
                 check_support(parts, size_bytes)
-            return float(cost.value(ranks, size_bytes, parts.functions))
+            n = cost_bytes(operation, ranks, size_bytes)
+            return float(cost.value(ranks, n, parts.functions))
 
         return time_s
 

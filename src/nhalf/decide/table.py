@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nhalf.decide.algorithms import cost_bytes
 from nhalf.errors import InputError, unknown
 from nhalf.operations import OPERATIONS
 
@@ -102,9 +103,13 @@ def rules_of(
 
     Between two numbers of the grid the smaller one's choice holds; below the first nothing is
     said, nor beyond the last number of ranks; the last size stands for all larger ones. Ranges of
-    equal choices are one rule, numbers of ranks with equal rules too.
+    equal choices are one rule, numbers of ranks with equal rules too. `size_bytes` are those of
+    the pattern: of a reduce-scatter the whole vector, of which the table has one block.
     """
-    rows = [_ranges(size_bytes, algorithms) for algorithms in chosen]
+    rows = [
+        _ranges([int(cost_bytes(operation, p, n)) for n in size_bytes], algorithms)
+        for p, algorithms in zip(ranks, chosen, strict=True)
+    ]
     rules: list[Rule] = []
     start = 0
     for i in range(1, len(rows) + 1):

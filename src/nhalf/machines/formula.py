@@ -164,9 +164,9 @@ def _product(value: float, term: str, factor: str, form: str) -> str:
 
 def _corrected(block: str, models: Sequence[PatternModel]) -> str:
     """The function with the process between the cells, written out: a sum over the cells."""
+    from nhalf.models._correction import MEAN_VARIANCE, SPAN
     from nhalf.models._leftover import correction_of
     from nhalf.models._pattern import DEVIATION_MAX
-    from nhalf.models.correction import MEAN_VARIANCE, SPAN
 
     name = re.match(r"def (\w+)", block)
     assert name is not None

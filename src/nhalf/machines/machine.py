@@ -155,7 +155,7 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
 
-    Between the cells a process interpolates (models/correction.py) whose `scale`, `nugget` and
+    Between the cells a process interpolates (models/_correction.py) whose `scale`, `nugget` and
     `variance` these are.
     """
 

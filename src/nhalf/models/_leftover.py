@@ -10,8 +10,8 @@ import numpy as np
 
 from nhalf.machines.machine import Leftover
 from nhalf.models import Floats
+from nhalf.models._correction import Correction
 from nhalf.models._pattern import DEVIATION_MAX, places
-from nhalf.models.correction import Correction
 
 DIGITS = 6
 """After the point of logarithms of ratios: a millionth is far below what any clock resolves."""

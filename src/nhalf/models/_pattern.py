@@ -7,7 +7,7 @@ The sums are what people read: G. Abandah's models of the SP2 (1995), with terms
 A. Calotoiu et al. (SC 2013), on relative errors. Regions are ranges of n between which a library
 changes its algorithm; their best division is by dynamic programming (R. Bellman, CACM 4, 1961) over
 lines of every number of ranks, their number by G. Schwarz's criterion. What the sums leave over is
-interpolated between cells (models/correction.py), if cells left out of the fit say that it helps.
+interpolated between cells (models/_correction.py), if cells left out of the fit say that it helps.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from nhalf.errors import InputError
 from nhalf.models import Floats
+from nhalf.models._correction import Correction
 from nhalf.models._least_squares import best_partitions, segment_costs
 from nhalf.models._term_choice import Cells, Chosen, choose
-from nhalf.models.correction import Correction
 from nhalf.models.segmented import switch
 
 RANKS_MIN = 4

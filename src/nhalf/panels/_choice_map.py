@@ -29,9 +29,9 @@ def choice_map(found: Prediction) -> alt.Chart:
     sizes = [format_size(n) for n in found.size_bytes]
     height = min(HEIGHT_MAX, CELL_HEIGHT * len(ranks))
     picked = alt.selection_point(fields=["shown"], bind="legend")
-    colour = alt.Color(
-        "shown:N", title="fastest", scale=alt.Scale(domain=order), legend=alt.Legend(columns=4)
-    )
+    legend = alt.Legend(columns=4, symbolOpacity=1)
+    scale = alt.Scale(domain=order)
+    colour = alt.Color("shown:N", title="fastest", scale=scale, legend=legend)
     opacity = (
         alt.when(picked)
         .then(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -85,7 +86,9 @@ def simulated_choice(
     mpi: str = "",
 ) -> Choice:
     """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
-    choice = Choice.of(known, parts_of(machine, mpi), grid)
+    parts = parts_of(machine, mpi)
+    grid = replace(grid, rendezvous_bytes=parts.rendezvous_bytes)
+    choice = Choice.of(operation, known, parts, grid)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     simulated = Simulated(operation, machine, grid, progress, mpi)
     explore(choice, simulated.measure, round(share * cells))

@@ -22,7 +22,7 @@ class AxisInfo(msgspec.Struct, frozen=True):
 class AlgorithmInfo(msgspec.Struct, frozen=True):
     """A way to do an operation with sends and receives of the transport.
 
-    `cost` is what it takes, composed of measured parts (nhalf.models.expression); `present` is
+    `cost` is what it takes, composed of measured parts (nhalf.models._expression); `present` is
     whether the transport can run it.
     """
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from nhalf.models import Floats
-from nhalf.models.correction import Correction
+from nhalf.models._correction import Correction
 
 
 def places() -> Floats:

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf import native_files
 from nhalf.errors import InputError, NhalfError
-from nhalf.models.expression import Part, parse
+from nhalf.models._expression import Part, parse
 from nhalf.study.algorithm import (
     axes_for,
     check_algorithms,

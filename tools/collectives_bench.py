@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of an unchanged program, routed and the library's own, side by side.
+
+`python tools/collectives_bench.py [--out docs/benchmarks] [--launches 5] [--ranks 2,8]` starts one
+program on every library found, libraries in turn; in each launch batches of both take turns. The
+fastest of all launches are compared, beside what two cores need to pass one flag.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).parents[1] / "tests/native/collectives/timings.cpp"
+TIMEOUT_S = 300.0
+CALLS = {2: 2000}
+CALLS_CROWDED = 100
+
+Key = tuple[str, int, str, int]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print the page, and write it with its figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    parser.add_argument("--launches", type=int, default=5)
+    parser.add_argument("--ranks", default="2,8")
+    chosen = parser.parse_args(arguments)
+    ranks = [int(one) for one in chosen.ranks.split(",")]
+    floor_s, rows = measure(ranks, chosen.launches)
+    text = page(floor_s, rows, chosen.launches)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    figures = {"floor_s": floor_s, "rows": rows}
+    (chosen.out / "preload.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    (chosen.out / "preload.md").write_text(text, "utf-8")
+    sys.stdout.write(text)
+    return 0
+
+
+def measure(ranks: Sequence[int], launches: int) -> tuple[float, list[dict[str, Any]]]:
+    """The floor, and the fastest times in seconds by library, ranks, operation and bytes."""
+    from nhalf.mpi.discover import libraries
+
+    found = libraries()
+    fastest: dict[Key, dict[str, float]] = {}
+    floor_s = float("inf")
+    with tempfile.TemporaryDirectory() as folder:
+        programs = {one.name: built(one, found, Path(folder)) for one in found}
+        for _ in range(launches):
+            for library in found:
+                for number in ranks:
+                    for row in launch(library, found, programs[library.name], number):
+                        floor_s = min(floor_s, row.get("floor_s", floor_s))
+                        if "operation" in row:
+                            key = (library.name, number, row["operation"], row["bytes"])
+                            keep(fastest.setdefault(key, {}), row)
+    names = ("library", "ranks", "operation", "bytes")
+    return floor_s, [
+        {**dict(zip(names, key, strict=True)), **times} for key, times in fastest.items()
+    ]
+
+
+def keep(times: dict[str, float], row: dict[str, Any]) -> None:
+    """The fastest of each kind."""
+    for name in ("routed_s", "own_s"):
+        times[name] = min(times.get(name, float("inf")), row[name])
+
+
+def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
+    """The program, by the library's own compiler or that of the standard ABI."""
+    from nhalf.mpi.probe import compiler_variables
+    from nhalf.mpi.processes import run
+
+    maker, wrapper = library, library.compiler
+    if library.abi:
+        abi = ((one, one.prefix / "bin/mpicxx_abi") for one in found)
+        maker, wrapper = next((pair for pair in abi if pair[1].is_file()), (maker, wrapper))
+    program = folder / library.name
+    command = [str(wrapper), "-std=c++20", "-O2", str(SOURCE), "-o", str(program)]
+    outcome = run(command, TIMEOUT_S, {**maker.environment, **compiler_variables(maker)})
+    if not outcome.succeeded:
+        raise SystemExit(f"{SOURCE} does not compile for {library.name}: {outcome.stderr}")
+    return program
+
+
+def launch(library: Any, found: Sequence[Any], program: Path, ranks: int) -> list[dict[str, Any]]:
+    """The rows of one launch."""
+    from nhalf.mpi.collectives import preload
+    from nhalf.mpi.processes import run
+    from nhalf.mpi.start import cores, start
+
+    words = preload(library, program, None, found).words
+    calls = CALLS.get(ranks, CALLS_CROWDED)
+    command = ["env", *words, str(program), str(calls)]
+    how = start(library, command, ranks, bind=ranks <= cores())
+    outcome = run(how.command, TIMEOUT_S, how.environment)
+    if not outcome.succeeded:
+        raise SystemExit(f"{library.name} with {ranks} ranks: {outcome.reason}")
+    lines = outcome.stdout.splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def page(floor_s: float, rows: Sequence[dict[str, Any]], launches: int) -> str:
+    """The figures as a page."""
+    lines = [
+        "# Collectives of an unchanged program, routed and the library's own",
+        "",
+        f"Fastest of {launches} launches, in each of which batches of both take turns. One flag from"
+        f" one core to another takes {floor_s * 1e9:.0f} ns: no barrier of two ranks is faster.",
+        "",
+        "| library | ranks | operation | bytes | own (ns) | routed (ns) | own / routed |",
+        "|---|---:|---|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        ratio = row["own_s"] / row["routed_s"]
+        lines.append(
+            f"| {row['library']} | {row['ranks']} | {row['operation']} | {row['bytes']} | "
+            f"{row['own_s'] * 1e9:.0f} | {row['routed_s'] * 1e9:.0f} | {ratio:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
