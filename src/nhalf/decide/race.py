@@ -19,7 +19,7 @@ variances are moderated (Smyth 2004).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -136,10 +136,11 @@ def winners(
     return won
 
 
-def still_racing(times: Times, least_share: float, won: Collection[Cell]) -> dict[Cell, list[str]]:
+def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
     """The algorithms of each cell on which more launches are to be spent; the own one not named.
 
-    A cell that is won, or where nobody can gain as much as is asked for, needs no more.
+    A cell where nobody can gain as much as is asked for needs no more. One that seems to be won goes
+    on: a race that ended as soon as somebody won would find winners where there are none.
     """
     best = {
         cell: min(algorithms, key=lambda name: _centre(algorithms[name]))
@@ -161,7 +162,7 @@ def still_racing(times: Times, least_share: float, won: Collection[Cell]) -> dic
             for name in algorithms
             if name != NATIVE and (cell, name) not in out and (cell, name) not in hopeless
         ]
-        if left and cell not in won:
+        if left:
             racing[cell] = left
     return racing
 

@@ -64,7 +64,6 @@ def search(bench: Bench, asked: Asked) -> Found:
     look = first_look(bench, asked)
     racing = scouted(look)
     race: Made = {}
-    won: dict[Cell, list[Gain]] = {}
     began_s, share_s = time.monotonic(), RACE_SHARE * asked.budget_s
     for number in range(ROUNDS_MAX):
         left_s = share_s - (time.monotonic() - began_s)
@@ -73,13 +72,15 @@ def search(bench: Bench, asked: Asked) -> Found:
         rounds = max(1, min(3, ROUNDS_MAX - number))
         more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
         race = merge([race, more])
-        won = winners(gains(_raced(race, look)), asked.least_share)
         racing = {
             cell: names
-            for cell, names in still_racing(race, asked.least_share, won).items()
+            for cell, names in still_racing(race, asked.least_share).items()
             if cell in racing
         }
-    return Found(look, race, won, sorted(racing))
+    # Tested once, at the end: tests after every round would add up their chances of being wrong.
+    won = winners(gains(_raced(race, look)), asked.least_share)
+    undecided = sorted(set(racing) - set(won))
+    return Found(look, race, won, undecided)
 
 
 def first_look(bench: Bench, asked: Asked) -> Made:

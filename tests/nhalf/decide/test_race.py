@@ -101,16 +101,12 @@ class TestWinners:
 class TestRacing:
     def test_the_slow_and_the_hopeless_leave(self) -> None:
         times = made({NATIVE: 1.0, "tree": 0.8, "slow": 3.0, "same": 1.0})
-        left = still_racing(times, 0.05, won=[])
+        left = still_racing(times, 0.05)
         assert left == {cell: ["tree"] for cell in CELLS}
-
-    def test_a_won_cell_needs_no_more(self) -> None:
-        times = made({NATIVE: 1.0, "tree": 0.8})
-        assert set(still_racing(times, 0.05, won=CELLS[1:])) == {CELLS[0]}
 
     def test_one_launch_rules_nobody_out(self) -> None:
         times = made({NATIVE: 1.0, "tree": 0.8, "slow": 3.0}, launches=1)
-        assert still_racing(times, 0.05, won=[])[CELLS[0]] == ["tree", "slow"]
+        assert still_racing(times, 0.05)[CELLS[0]] == ["tree", "slow"]
 
     def test_a_first_look_keeps_what_is_near_the_best(self) -> None:
         times = made({NATIVE: 1.0, "tree": 0.8, "slow": 3.0}, launches=1)
