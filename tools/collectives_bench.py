@@ -110,8 +110,8 @@ def page(floor_s: float, rows: Sequence[dict[str, Any]], launches: int) -> str:
     lines = [
         "# Collectives of an unchanged program, routed and the library's own",
         "",
-        f"Fastest of {launches} launches, in each of which batches of both take turns. One flag from"
-        f" one core to another takes {floor_s * 1e9:.0f} ns: no barrier of two ranks is faster.",
+        f"Fastest of {launches} launches, in each of which batches of both take turns. One flag"
+        f" from one core to another takes {floor_s * 1e9:.0f} ns: no barrier of two is faster.",
         "",
         "| library | ranks | operation | bytes | own (ns) | routed (ns) | own / routed |",
         "|---|---:|---|---:|---:|---:|---:|",
