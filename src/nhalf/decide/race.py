@@ -139,8 +139,8 @@ def winners(
 def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
     """The algorithms of each cell on which more launches are to be spent; the own one not named.
 
-    A cell where nobody can gain as much as is asked for needs no more. One that seems to be won goes
-    on: a race that ended as soon as somebody won would find winners where there are none.
+    A cell where nobody can gain as much as is asked for needs no more. One that seems to be won
+    goes on: a race that ended as soon as somebody won would find winners where there are none.
     """
     best = {
         cell: min(algorithms, key=lambda name: _centre(algorithms[name]))
