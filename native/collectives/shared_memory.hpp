@@ -32,7 +32,7 @@ struct alignas(apart_bytes) Flag {
 
 /// The number and what belongs to it, from one line on.
 struct alignas(apart_bytes) Slot {
-  static constexpr std::size_t size_bytes = 8192;
+  static constexpr std::size_t size_bytes = 4096;
 
   std::atomic<Number> number{0};
   alignas(16) std::byte data[size_bytes];
@@ -40,7 +40,7 @@ struct alignas(apart_bytes) Slot {
 
 /// The lines of one rank. Flag i of `arrived` is written by the rank that signals in round i.
 struct Lines {
-  static constexpr int slots_count = 4;
+  static constexpr int slots_count = 16;
   static constexpr int rounds_max = 16;
 
   Flag arrived[rounds_max];

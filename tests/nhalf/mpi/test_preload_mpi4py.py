@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of mpi4py, which try every operation with every type, pass with routed collectives."""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nhalf.errors import NhalfError
+from nhalf.mpi import Library
+from nhalf.mpi.collectives import own_library
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.processes import run
+from nhalf.mpi.start import start
+
+VERSION = "4.1.1"
+TIMEOUT_S = 300.0
+TESTS = "test_cco|test_op|test_intracomm|test_msgzero|test_attr"
+ROUTED = (
+    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
+    *("gather", "scatter", "reduce-scatter", "scan"),
+)
+TABLE = "".join(f"{one} 2 inf 0 inf shared-memory\n" for one in ROUTED)
+FOUND = [one for one in libraries() if one.vendor in ("mpich", "openmpi") and one.compiler]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with mpi4py from its wheel in venv/, and its tests from its source."""
+    folder = tmp_path_factory.mktemp("mpi4py")
+    python = str(folder / "venv/bin/python")
+    pip = [python, "-m", "pip"]
+    named = f"mpi4py=={VERSION}"
+    for command in (
+        [sys.executable, "-m", "venv", str(folder / "venv")],
+        [*pip, "install", "--quiet", "--only-binary", ":all:", named],
+        [*pip, "download", "--quiet", "--no-deps", "--no-binary", "mpi4py", "-d", folder, named],
+    ):
+        outcome = run([str(word) for word in command], TIMEOUT_S, {"MPICC": "cc"})
+        if not outcome.succeeded:
+            pytest.skip(f"mpi4py cannot be had here: {outcome.reason}")
+    with tarfile.open(folder / f"mpi4py-{VERSION}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
+def test_the_tests_of_mpi4py_pass(environment: Path, library: Library, ranks: int) -> None:
+    table = environment / "shared.table"
+    table.write_text(f"# nhalf decision table 1\n{TABLE}")
+    try:
+        loaded = own_library(library)
+    except NhalfError as error:
+        pytest.skip(str(error))
+    words = [f"LD_PRELOAD={loaded}", f"NHALF_COLL_TABLE={table}", "NHALF_COLL_VERBOSE=1"]
+    main = environment / f"mpi4py-{VERSION}/test/main.py"
+    tests = [str(environment / "venv/bin/python"), str(main), "-q", "-f", "-i", TESTS]
+    chosen = ["env", f"MPI4PY_MPIABI={library.vendor}", *words]
+    how = start(library, [*chosen, *tests, "-e", "spawn|dynproc"], ranks, bind=False)
+    outcome = run(how.command, TIMEOUT_S, how.environment)
+    assert outcome.succeeded, (outcome.stdout + outcome.stderr)[-3000:]
+    assert ("allreduce shared-memory" in outcome.stdout + outcome.stderr) == (ranks > 1)
