@@ -80,7 +80,7 @@ def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
     if library.abi:
         abi = ((one, one.prefix / "bin/mpicxx_abi") for one in found)
         maker, wrapper = next((pair for pair in abi if pair[1].is_file()), (maker, wrapper))
-    program = folder / library.name
+    program = Path(folder, library.name)
     command = [str(wrapper), "-std=c++20", "-O2", str(SOURCE), "-o", str(program)]
     outcome = run(command, TIMEOUT_S, {**maker.environment, **compiler_variables(maker)})
     if not outcome.succeeded:
