@@ -25,6 +25,8 @@ from nhalf.decide.choice import Cell, Choice, Grid, explore
 from nhalf.decide.parts import parts_of
 from nhalf.machines.catalogue import machine
 from nhalf.machines.change import change
+from nhalf.simulate.explore import per_node
+from nhalf.simulate.subject import site_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "choice"
@@ -107,8 +109,12 @@ def kept(name: str, operation: str, path: Path) -> dict[str, Any]:
 def verdict(content: Mapping[str, Any], share: float = SHARE) -> dict[str, Any]:
     """What the choice from a share of the cells costs beside the best of all algorithms."""
     _, name, changes = MACHINES[content["machine"]]
-    parts = parts_of(change(machine(name), changes))
-    grid = Grid(tuple(content["ranks"]), tuple(content["bytes"]), parts.rendezvous_bytes)
+    changed = change(machine(name), changes)
+    parts, site = parts_of(changed), site_of(changed, max(content["ranks"]))
+    shares = (per_node(p, len(site.hosts), site.cores_per_host) for p in content["ranks"])
+    grid = Grid(
+        tuple(content["ranks"]), tuple(content["bytes"]), parts.rendezvous_bytes, tuple(shares)
+    )
     truth = {a: np.array(rows) for a, rows in content["time_s"].items()}
     known = [each for each in algorithms()[content["operation"]] if each.name in truth]
     choice = Choice.of(content["operation"], known, parts, grid)

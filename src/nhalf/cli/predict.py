@@ -69,7 +69,8 @@ def command(
     from nhalf.study.sizes import parse_sizes
     from nhalf.units import parse_share
 
-    asked = change(machine_of(machine), set_ or [])
+    known = machine_of(machine) if simulate else _fitted(machine)
+    asked = change(known, set_ or [])
     cells = parse_ranks(ranks, CORES), parse_sizes(sizes).size_bytes
     if simulate:
         found = _simulated(what, asked, *cells, parse_share(simulate), mpi, quiet=json)
@@ -86,6 +87,16 @@ def command(
         emit_json(found.as_json())
     else:
         _show(stdout_console(), found)
+
+
+def _fitted(text: str) -> Machine:
+    """A machine by name or file, or the models of a run."""
+    from nhalf.decide.fit import machine_of_run
+    from nhalf.machines import catalogue
+    from nhalf.store.run import DESCRIPTION, Run
+
+    is_run = Path(text, DESCRIPTION).is_file()
+    return machine_of_run(Run.open(Path(text))) if is_run else catalogue.machine(text)
 
 
 def _simulated(

@@ -3,12 +3,13 @@
 
 Of each algorithm, time is a prior times a correction,
 
-    T(n, p) = cost(n, p) exp(c(log2 p, log2 n, protocol))
+    T(n, p) = cost(n, p) exp(c(log2 p, log2 n, sharing, protocol))
 
 where the cost is composed of the machine's parts (decide/parts.py) and c is fitted to what was
 measured (models/_correction.py), with a standard deviation everywhere. The protocol, by which
-messages are sent from the machine's rendezvous threshold on, may change it at once; and between two
-ranks, where algorithms degenerate, it is another than among more.
+messages are sent from the machine's rendezvous threshold on, may change it at once, and so may
+ranks that share a node; between two ranks, where algorithms degenerate, it is another than among
+more.
 
 What is worth measuring next follows from both: where an algorithm may beat the one that seems best
 (its expected improvement; D. Jones, M. Schonlau, W. Welch, Efficient Global Optimization, Journal
@@ -37,7 +38,7 @@ TREE = parse("ceil(log2(p)) * T(n)")
 """The prior of what has no cost of its own, such as the library's own algorithm."""
 TIME_MIN_S = 1e-12
 PRIOR = Prior(
-    scale=(4.0, 4.0, 8.0),
+    scale=(4.0, 4.0, 8.0, 8.0),
     nugget=1e-2,
     variance=0.04,
     mean_variance=1.0,
@@ -45,9 +46,11 @@ PRIOR = Prior(
     values_min=20,
 )
 """Costs are mostly right within a fifth. Chosen on grids of simulated machines (docs/choice.md)."""
-SCALES = (1.0, 2.0, 4.0, 8.0)
+SCALES = ((1.0, 2.0, 4.0, 8.0), (1.0, 2.0, 4.0, 8.0), (4.0, 16.0), (4.0, 16.0))
 PROTOCOL = 4.0
 """How far messages of two protocols are apart, in doublings."""
+SHARING = 2.0
+"""How far twice as many ranks of a node are apart, in the same."""
 PAIR = -3.0
 """The place of 2 ranks on the axis of log2 p: as far from 3 as protocols are from each other."""
 
@@ -60,21 +63,25 @@ Cell = tuple[str, int, int]
 class Grid:
     """Where to choose: numbers of ranks (k,) and sizes in bytes (m,), both increasing.
 
-    From `rendezvous_bytes` on messages are sent by another protocol.
+    From `rendezvous_bytes` on messages are sent by another protocol; `per_node` is how many ranks
+    share a node, by number of ranks, 1 each where it is not said.
     """
 
     ranks: tuple[int, ...]
     size_bytes: tuple[int, ...]
     rendezvous_bytes: int = THRESHOLD_BYTES
+    per_node: tuple[int, ...] = ()
 
     def places(self) -> Floats:
-        """(k m, 3): what corrections are functions of; sizes change fastest."""
+        """(k m, 4): what corrections are functions of; sizes change fastest."""
         sizes = np.array(self.size_bytes, dtype=np.float64)
         logs = np.log2(np.maximum(sizes, 1.0))
         ranks = np.array(self.ranks)
         p, n = np.meshgrid(np.where(ranks > 2, np.log2(ranks), PAIR), logs, indexing="ij")
         protocol = np.where(sizes >= self.rendezvous_bytes, PROTOCOL, 0.0)
-        return np.stack([p.ravel(), n.ravel(), np.tile(protocol, len(self.ranks))], axis=1)
+        sharing = SHARING * np.log2(self.per_node or np.ones(len(self.ranks)))
+        kinds = np.meshgrid(sharing, protocol, indexing="ij")
+        return np.stack([p.ravel(), n.ravel(), *(kind.ravel() for kind in kinds)], axis=1)
 
     def middle(self) -> tuple[int, int]:
         """The cell in the middle, where everything is measured first."""
@@ -120,7 +127,11 @@ class Choice:
     def time_s(self, algorithm: str, ranks: int, size_bytes: int) -> float:
         """Seconds within the grid, at a place of it or between its places."""
         prior_s = float(self.costs[algorithm](np.array(ranks), np.array(size_bytes)))
-        place = Grid((ranks,), (size_bytes,), self.grid.rendezvous_bytes).places()
+        nearest = min(range(len(self.grid.ranks)), key=lambda i: abs(self.grid.ranks[i] - ranks))
+        per_node = self.grid.per_node[nearest : nearest + 1]
+        place = replace(
+            self.grid, ranks=(ranks,), size_bytes=(size_bytes,), per_node=per_node
+        ).places()
         return prior_s * math.exp(float(self._correction(algorithm).predict(place)[0][0]))
 
     def measured_of(self, algorithm: str) -> dict[tuple[int, int], float]:
@@ -171,7 +182,7 @@ class Choice:
     def _data(
         self, algorithm: str, measured_s: Mapping[tuple[int, int], float]
     ) -> tuple[Floats, Floats]:
-        """Places (m, 3) and logarithms of measured over prior (m,)."""
+        """Places (m, 4) and logarithms of measured over prior (m,)."""
         places = self.grid.places().reshape(len(self.grid.ranks), len(self.grid.size_bytes), -1)
         cells = list(measured_s)
         prior = self.prior_s[algorithm]

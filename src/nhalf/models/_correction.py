@@ -67,22 +67,24 @@ class Correction:
         cls,
         place: Floats,
         value: Floats,
-        scales: Sequence[float] = SCALES,
+        scales: Sequence[float] | Sequence[Sequence[float]] = SCALES,
         nuggets: Sequence[float] = NUGGETS,
         prior: Prior | None = None,
     ) -> Correction:
         """The process under whose leave-one-out predictions the values are most probable.
 
-        `place` is (m, d) and `value` (m,), finite, m at least 1; with one value it is a constant.
+        `place` is (m, d) and `value` (m,), finite; `scales` are those to choose from, of all
+        coordinates or of each. With one value it is a constant.
         """
         place = np.asarray(place, dtype=np.float64)
         value = np.asarray(value, dtype=np.float64)
-        known = prior or _no_prior(place, value, scales, nuggets)
+        choices = _by_coordinate(scales, place.shape[1])
+        known = prior or _no_prior(value, choices, nuggets)
         best = cls(place, value, known.scale, known.nugget, known.variance, known.mean_variance)
         if value.size < known.values_min or (prior is None and np.ptp(value) < VALUE_RANGE_MIN):
             return best
         best_score = -math.inf
-        for scale in itertools.product(scales, repeat=place.shape[1]):
+        for scale in itertools.product(*choices):
             between = _covariance(place, place, scale, known.mean_variance)
             for nugget in nuggets:
                 left_out, spread = _left_out(_inverse(between, nugget), value)
@@ -129,12 +131,19 @@ SPAN = 8.0
 """Coordinates are divided by it in the mean: of the order of their range in powers of two."""
 
 
-def _no_prior(
-    place: Floats, value: Floats, scales: Sequence[float], nuggets: Sequence[float]
-) -> Prior:
+def _by_coordinate(
+    scales: Sequence[float] | Sequence[Sequence[float]], coordinates: int
+) -> list[tuple[float, ...]]:
+    """The scales to choose from, of each coordinate."""
+    own = [tuple(each) for each in scales if not isinstance(each, float)]
+    return own or [tuple(each for each in scales if isinstance(each, float))] * coordinates
+
+
+def _no_prior(value: Floats, scales: Sequence[Sequence[float]], nuggets: Sequence[float]) -> Prior:
     """Nothing is believed but that a value alone says little, and equal ones that all are equal."""
     variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
-    return Prior((scales[-1],) * place.shape[1], nuggets[0], variance, MEAN_VARIANCE, 0, 2)
+    widest = tuple(each[-1] for each in scales)
+    return Prior(widest, nuggets[0], variance, MEAN_VARIANCE, 0, 2)
 
 
 def _score(errors: Floats, spread: Floats, prior: Prior) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from nhalf.simulate.session import Simulation, begin
 from nhalf.simulate.subject import site_of
 from nhalf.statistics.summary import summarise
 from nhalf.study.algorithm import AXIS
-from nhalf.study.layout import both_ways
+from nhalf.study.layout import both_ways, parse_layout
 from nhalf.study.plan import Block
 from nhalf.study.progress import Progress
 from nhalf.study.session import measure
@@ -76,6 +76,12 @@ class Simulated:
         return found
 
 
+def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
+    """How many ranks share a node, spread over as many nodes as share them evenly."""
+    layout = parse_layout(both_ways(ranks, hosts, cores_per_host)[-1])
+    return layout.per_host if layout else 1
+
+
 def simulated_choice(
     operation: str,
     machine: Machine,
@@ -87,9 +93,14 @@ def simulated_choice(
 ) -> Choice:
     """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
     parts = parts_of(machine, mpi)
-    grid = replace(grid, rendezvous_bytes=parts.rendezvous_bytes)
+    simulated = Simulated(operation, machine, grid, progress, mpi)
+    hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
+    grid = replace(
+        grid,
+        rendezvous_bytes=parts.rendezvous_bytes,
+        per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
+    )
     choice = Choice.of(operation, known, parts, grid)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
-    simulated = Simulated(operation, machine, grid, progress, mpi)
     explore(choice, simulated.measure, round(share * cells))
     return choice
