@@ -109,7 +109,7 @@ std::string description(const Setting& setting) {
       .add("capabilities", std::vector<std::string>{})
       .add("options", options)
       .add("axes", coordinates)
-      .add("patterns", std::vector{description_of(pattern_info(axes), true)})
+      .add("patterns", std::vector{description_of(pattern_info(axes), true, {})})
       .text();
 }
 
