@@ -58,7 +58,7 @@ BAD = [
         "native/core/a.hpp",
         HEAD + "struct A {\n  int f() { double t; }\n  double w = 1;\n};\n",
     ),
-    ("unit", "native/core/a.hpp", HEAD + "struct A {\n  double a_s, b, c_s = 1;\n};\n"),
+    ("unit", "native/core/a.hpp", HEAD + "struct A {\n  double a_s, wait, c_s = 1;\n};\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    latency: float\n"),
     ("unit", "src/nhalf/a.py", PYTHON_HEAD + "class A:\n    rate: float | None = None\n"),
 ]
