@@ -12,6 +12,7 @@
 
 #include "core/arguments.hpp"
 #include "core/binding.hpp"
+#include "core/flag.hpp"
 #include "core/global_clock.hpp"
 #include "core/operation_sampler.hpp"
 #include "core/options.hpp"
@@ -136,18 +137,32 @@ struct Session {
   nhalf::ClockQuality clock = nhalf::calibrate(transport);
   std::vector<int> hosts = hosts_of(transport);
   nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
+  nhalf::Flag<ProbeTransport> flag{transport, hosts};
   /// Patterns whose data were found right, where that is asked once.
   std::set<std::string> verified = {};
 };
 
 /// Measures a pattern in the way that its timing asks for.
-nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
-                           const nhalf::PatternInfo& info, const nhalf::Case& where,
-                           const nhalf::Effort& effort) {
+nhalf::Measurement timed(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
+                         const nhalf::Case& where, const nhalf::Effort& effort) {
   if (info.timing == nhalf::Timing::operation)
     return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock)
         .measure(pattern, info, where);
   return nhalf::Sampler(session.transport, session.clock, effort).measure(pattern, info);
+}
+
+/// Measures a pattern between two looks at what a flag takes.
+nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
+                           const nhalf::PatternInfo& info, const nhalf::Case& where,
+                           const nhalf::Effort& effort) {
+  const double before_s = session.flag.measure_s();
+  auto measured = timed(session, pattern, info, where, effort);
+  const double after_s = session.flag.measure_s();
+  if (before_s > 0 && after_s > 0) {
+    measured.values.emplace_back("flag_before_s", before_s);
+    measured.values.emplace_back("flag_after_s", after_s);
+  }
+  return measured;
 }
 
 /// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the

@@ -18,6 +18,7 @@ from nhalf.check.measured import Measured
 from nhalf.check.promise import UNVERIFIED
 from nhalf.check.verdict import Answer, Bounds, PointVerdict, judge
 from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
+from nhalf.decide.same_state import SameState, same_state
 from nhalf.errors import InputError
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models import Floats
@@ -31,22 +32,59 @@ TOLERANCE = 0.10
 Missing = list[dict[str, Any]]
 
 
-def against_run(
+def against_former(
     measured: Measured, former: pl.DataFrame, tolerance: float
+) -> tuple[list[Answer], Missing, list[str]]:
+    """As `against_run`, by what both did in the same state of the machine; and notes on that.
+
+    `former` are launch medians with `flag_s` (decide/same_state.py).
+    """
+    former = former.with_columns(pl.col(pl.String).fill_null(""))
+    now = measured.flagged
+    libraries = pair_libraries(former, now)
+    pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
+    apart = [
+        _in_another_state({**key, "mpi": pair[1]}, tolerance)
+        for pair, same in zip(libraries, pairs, strict=True)
+        for key in same.lost
+    ]
+    unpaired = _lacking(former, now, libraries)
+    if all(same.a.is_empty() for same in pairs):
+        return [*apart, *unpaired], [], _notes(pairs)
+    a, b = (pl.concat([getattr(same, side) for same in pairs]) for side in ("a", "b"))
+    answers, missing = against_run(measured, a, tolerance, b)
+    return [*answers, *apart, *unpaired], missing, _notes(pairs)
+
+
+def _notes(pairs: Sequence[SameState]) -> list[str]:
+    return list(dict.fromkeys(same.note for same in pairs if same.note))
+
+
+def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
+    """A curve of which nothing was measured in the same state of the machine."""
+    reason = "the machine was in another state: a flag between two cores tells it"
+    point = PointVerdict(key, "", Bounds(high=1 + tolerance), None, "unclear", reason)
+    return Answer(_name(key), "time", (point,))
+
+
+def against_run(
+    measured: Measured, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
 ) -> tuple[list[Answer], Missing]:
     """One answer per curve that both have or that only `former` has (launch medians).
 
-    Also the sizes that one of both lacks; those are no failures, since runs choose their own.
+    Also the sizes that one of both lacks; those are no failures, since runs choose their own. `now`
+    are the launch medians to take instead of all that was measured.
     """
+    medians = measured.medians if now is None else now
     former = former.with_columns(pl.col(pl.String).fill_null(""))
-    libraries = pair_libraries(former, measured.medians)
-    families = _families(former, measured.medians, libraries)
-    unpaired = _lacking(former, measured.medians, libraries)
+    libraries = pair_libraries(former, medians)
+    families = _families(former, medians, libraries)
+    unpaired = _lacking(former, medians, libraries)
     if not families:
         return unpaired, []
     comparison = compare(
         former,
-        measured.medians,
+        medians,
         libraries=libraries,
         confidence=shared_confidence(families),
     )

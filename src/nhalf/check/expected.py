@@ -8,12 +8,18 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from nhalf.check.against import TOLERANCE, against_machine, against_run, model_notes
+from nhalf.check.against import (
+    TOLERANCE,
+    against_former,
+    against_machine,
+    model_notes,
+)
 from nhalf.check.expectations import POINT_METRICS, read_expectations
 from nhalf.check.intervals import CONFIDENCE
 from nhalf.check.measured import Measured, only
 from nhalf.check.promise import answers, verified
 from nhalf.check.verdict import Check, Kind
+from nhalf.decide.same_state import with_flags
 from nhalf.errors import InputError, unknown
 from nhalf.machines import catalogue, machine
 from nhalf.statistics.summary import launch_medians
@@ -49,9 +55,9 @@ def check(
     tolerance = TOLERANCE if tolerance is None else tolerance
     notes: list[str] = []
     if kind == "baseline":
-        former = launch_medians(Run.open(path).measurements())
-        former = _only(former, pattern, mpi)
-        found, missing = against_run(measured, former, tolerance)
+        before = Run.open(path).measurements()
+        former = _only(with_flags(launch_medians(before), before), pattern, mpi)
+        found, missing, notes = against_former(measured, former, tolerance)
     else:
         known = _narrowed(machine.read(path), pattern, mpi)
         found, missing = against_machine(measured, known, tolerance)

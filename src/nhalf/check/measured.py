@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.decide.fit import fit_summary
+from nhalf.decide.same_state import with_flags
 from nhalf.errors import unknown
 from nhalf.machines.machine import FittedModel
 from nhalf.results import Row, results
@@ -33,6 +34,11 @@ class Measured:
     def medians(self) -> pl.DataFrame:
         """One row per point and launch."""
         return launch_medians(self.measurements).with_columns(pl.col(pl.String).fill_null(""))
+
+    @cached_property
+    def flagged(self) -> pl.DataFrame:
+        """The same with what a flag between two cores took, `flag_s`."""
+        return with_flags(self.medians, self.measurements)
 
     @cached_property
     def models(self) -> list[FittedModel]:

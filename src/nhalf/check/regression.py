@@ -26,12 +26,13 @@ class Effect:
     low: float
     high: float
     finding: Finding
+    reason: str = ""
 
     @property
     def in_words(self) -> str:
         """The change with its interval: '+25.3 % (22.1 to 28.4)'."""
         if math.isnan(self.value):
-            return "not measured"
+            return self.reason or "not measured"
         change = f"{(self.value - 1) * 100:+.1f} %"
         if math.isnan(self.low):
             return f"{change} (one launch: no interval)"
@@ -73,7 +74,7 @@ def _effect(answer: Answer) -> Effect:
     if answer.verdict in FAILURES:
         verdict = "regression"
     if whole is None:
-        return Effect(answer.name, math.nan, math.nan, math.nan, verdict)
+        return Effect(answer.name, math.nan, math.nan, math.nan, verdict, answer.points[0].reason)
     return Effect(answer.name, whole.median, whole.low, whole.high, verdict)
 
 

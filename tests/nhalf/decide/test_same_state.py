@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a machine that changes between two states: only like is compared with like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.decide.same_state import same_state, with_flags
+from nhalf.store.schema import POINT_COLUMNS
+
+NEAR, FAR = 50e-9, 200e-9
+SIZES = (0, 8, 64)
+
+
+def medians(flags_s: Sequence[float | None], slower: float = 1.0, **other: Any) -> pl.DataFrame:
+    """A launch per flag; messages of far cores take twice as long."""
+    text = {"transport": "mpi", "mpi": "mpich", "pattern": "pingpong", "algorithm": "native"}
+    point = {**text, "ranks": 2, "placement": "cores", "axes": "", **other}
+    rows = [
+        {
+            **{name: point.get(name) for name in POINT_COLUMNS if name != "bytes"},
+            **{"bytes": size, "launch": launch, "flag_s": flag_s},
+            "median_s": 1e-6 * slower * (2 if flag_s and flag_s > 1e-7 else 1),
+        }
+        for launch, flag_s in enumerate(flags_s)
+        for size in SIZES
+    ]
+    return pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64, "launch": pl.Int64})
+
+
+def times(frame: pl.DataFrame) -> set[float]:
+    return set(frame["median_s"])
+
+
+def test_what_both_have_more_of_is_compared() -> None:
+    found = same_state(medians([NEAR, FAR, NEAR, NEAR]), medians([FAR, FAR, NEAR, NEAR]))
+    assert times(found.a) == times(found.b) == {1e-6}
+    assert found.a["launch"].unique().to_list() == [0, 1, 2]
+    assert found.b["launch"].unique().to_list() == [0, 1]
+    assert found.lost == ()
+    assert "50 to 200 ns" in found.note
+
+
+def test_without_a_state_in_common_the_curve_is_lost() -> None:
+    found = same_state(medians([NEAR] * 5), medians([FAR] * 5))
+    assert found.a.is_empty()
+    assert found.b.is_empty()
+    assert [one["pattern"] for one in found.lost] == ["pingpong"]
+
+
+def test_one_launch_in_common_is_none() -> None:
+    found = same_state(medians([NEAR] * 5), medians([FAR, FAR, FAR, NEAR]))
+    assert len(found.lost) == 1
+
+
+@pytest.mark.parametrize("flags_s", [[NEAR] * 4, [None] * 4, [NEAR, NEAR * 1.3, NEAR, NEAR]])
+def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) -> None:
+    given = medians(flags_s)
+    found = same_state(given, medians([NEAR] * 3))
+    assert found.a.equals(given.drop("flag_s"))
+    assert (found.note, found.lost) == ("", ())
+
+
+def test_points_during_which_the_machine_changed_are_left_out() -> None:
+    found = same_state(medians([NEAR, math.nan, NEAR]), medians([NEAR, NEAR, FAR]))
+    assert len(found.a) == 2 * len(SIZES)
+
+
+def test_curves_that_one_lacks_are_not_compared() -> None:
+    both = pl.concat([medians([NEAR] * 3), medians([NEAR] * 3, pattern="exchange")])
+    found = same_state(both, medians([NEAR] * 3))
+    assert set(found.a["pattern"]) == {"pingpong"}
+    assert found.lost == ()
+
+
+def test_flags_come_from_both_sides_of_a_point() -> None:
+    given = medians([None, None]).drop("flag_s")
+    flags = [{"flag_before_s": 40e-9, "flag_after_s": 40e-9}] * len(SIZES)
+    flags += [{"flag_before_s": 40e-9, "flag_after_s": 160e-9}] * len(SIZES)
+    values = [[{"name": name, "value": x} for name, x in one.items()] for one in flags]
+    measured = given.with_columns(values=pl.Series(values)).lazy()
+    found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
+    assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))
+    assert all(math.isnan(flag) for flag in found[len(SIZES) :])
