@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nhalf.errors import unknown
+from nhalf.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ SIMULATE = (
     "Correct the models by simulating such a share of all cells, 15%, where they are unsure; "
     "needs SimGrid."
 )
+FORMULA = "Print what the algorithms cost, of any machine, and no times: text, latex or python."
 
 
 def command(
@@ -37,7 +38,7 @@ def command(
     ],
     machine: Annotated[
         str, typer.Option(help="A machine of record (nhalf machines list), a machine file, a run.")
-    ],
+    ] = "",
     ranks: Annotated[str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:32 or 2:256:x2.")] = "2",
     sizes: Annotated[
         str, typer.Option("--bytes", help="Message sizes: a range 0:4M or a list 0,8,4K.")
@@ -57,6 +58,7 @@ def command(
     report: Annotated[
         Path | None, typer.Option(help="Write a page with the map of ranks and sizes (HTML).")
     ] = None,
+    formula: Annotated[str, typer.Option(help=FORMULA)] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
@@ -67,13 +69,17 @@ def command(
     from nhalf.machines.change import change
     from nhalf.study.axes import parse_ranks
     from nhalf.study.sizes import parse_sizes
-    from nhalf.units import parse_share
 
+    if formula:
+        _show_costs(what, formula, as_json=json, times=bool(simulate or table or report))
+        return
+    if not machine:
+        raise InputError("on which machine?", "name one: --machine sp2-mpl")
     known = machine_of(machine) if simulate else _fitted(machine)
     asked = change(known, set_ or [])
     cells = parse_ranks(ranks, CORES), parse_sizes(sizes).size_bytes
     if simulate:
-        found = _simulated(what, asked, *cells, parse_share(simulate), mpi, quiet=json)
+        found = _simulated(what, asked, *cells, _share(simulate), mpi, quiet=json)
     else:
         found = predict(what, asked, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
     if table is not None:
@@ -89,6 +95,23 @@ def command(
         _show(stdout_console(), found)
 
 
+def _show_costs(what: str, form: str, *, as_json: bool, times: bool) -> None:
+    """The costs as they are, which need no machine."""
+    import sys
+
+    from nhalf.cli._output import emit_json
+    from nhalf.decide.algorithms import algorithms
+    from nhalf.decide.costs import costs_text, printed_costs
+
+    if times:
+        raise InputError("--formula gives no times", "leave out --simulate, --table and --report")
+    costs = printed_costs(what, algorithms(), form)
+    if as_json:
+        emit_json({"pattern": what.partition("/")[0], "form": form, "costs": costs})
+    else:
+        sys.stdout.write(costs_text(costs, form))
+
+
 def _fitted(text: str) -> Machine:
     """A machine by name or file, or the models of a run."""
     from nhalf.decide.fit import machine_of_run
@@ -97,6 +120,16 @@ def _fitted(text: str) -> Machine:
 
     is_run = Path(text, DESCRIPTION).is_file()
     return machine_of_run(Run.open(Path(text))) if is_run else catalogue.machine(text)
+
+
+def _share(text: str) -> float:
+    """How much of all cells is to be simulated; raises InputError for nothing and for too much."""
+    from nhalf.units import parse_share
+
+    share = parse_share(text)
+    if not 0 < share <= 1:
+        raise InputError(f"{text} of all cells cannot be simulated", "ask for 15% or so")
+    return share
 
 
 def _simulated(
