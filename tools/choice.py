@@ -34,6 +34,8 @@ SHARE = 0.15
 NEAR = 0.05
 DIGITS = 6
 TIMEOUT_S = 7200
+PART_CELLS = range(40, 101)
+SEED = 1
 RANKS = (*(2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 24, 31, 32, 33, 48, 64, 96, 100, 128, 192, 200, 256),)
 SIZES = (1, 8, 64, 256, *(1024 << i for i in range(11)))
 MACHINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -57,7 +59,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(MACHINES), help="some of the machines")
     parser.add_argument("--judge", action="store_true", help="take the grids that are kept")
+    parser.add_argument("--parts", type=int, default=0, help="judge so many small parts of them")
     options = parser.parse_args(arguments)
+    if options.parts:
+        for name in options.only.split(","):
+            sys.stdout.write(f"{name}: {parts_verdict(name, options.parts)}\n")
+        return 0
     for name in options.only.split(","):
         for operation in OPERATIONS:
             path = FOLDER / f"{operation}-{name}.json"
@@ -136,6 +143,39 @@ def verdict(content: Mapping[str, Any], share: float = SHARE) -> dict[str, Any]:
         "penalty_max": round(float(penalty.max()), 4),
         "native_near_fraction": round(float(np.mean(native <= NEAR)), 4),
         "native_penalty_mean": round(float(native.mean()), 4),
+    }
+
+
+def parts_verdict(name: str, count: int) -> dict[str, float]:
+    """The same over broadcasts on `count` parts of a grid, drawn by chance, of PART_CELLS each."""
+    content = json.loads((FOLDER / f"bcast-{name}.json").read_text())
+    draw = np.random.default_rng(SEED)
+    found = [verdict(_part(content, draw)) for _ in range(count)]
+    near = [each["near_fraction"] for each in found]
+    return {
+        "near_fraction_mean": round(float(np.mean(near)), 4),
+        "near_fraction_min": min(near),
+        "penalty_mean": round(float(np.mean([each["penalty_mean"] for each in found])), 5),
+    }
+
+
+def _part(content: Mapping[str, Any], draw: np.random.Generator) -> dict[str, Any]:
+    """Some numbers of ranks and some sizes of a grid, 5 to 12 each."""
+    sides = (0, 0)
+    while sides[0] * sides[1] not in PART_CELLS:
+        sides = (int(draw.integers(5, 13)), int(draw.integers(5, 13)))
+    rows, columns = (
+        sorted(int(i) for i in draw.choice(len(content[axis]), side, replace=False))
+        for axis, side in zip(("ranks", "bytes"), sides, strict=True)
+    )
+    return {
+        **content,
+        "ranks": [content["ranks"][i] for i in rows],
+        "bytes": [content["bytes"][j] for j in columns],
+        "time_s": {
+            a: [[times[i][j] for j in columns] for i in rows]
+            for a, times in content["time_s"].items()
+        },
     }
 
 

@@ -110,6 +110,26 @@ def benchmarks() -> str:
     return "\n".join(links) or "No results are here yet."
 
 
+def choice() -> str:
+    """What choices from few measurements cost, on every grid that is kept."""
+    import json
+
+    head = [
+        "| operation | machine | cells | measured | within 5 % of the best | mean loss | "
+        "largest loss | mean loss of `native` |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    rows = []
+    for path in sorted((ROOT / "docs" / "choice").glob("*.json")):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        known = kept["verdict"]
+        shares = ("measured_fraction", "near_fraction", "penalty_mean", "penalty_max")
+        cells = [kept["operation"], kept["machine"], str(known["cells"])]
+        cells += [f"{100 * known[name]:.3g} %" for name in (*shares, "native_penalty_mean")]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(head + rows)
+
+
 def gallery(name: str) -> Callable[[], str]:
     """A table of the gallery."""
 
@@ -135,6 +155,7 @@ FILLED: dict[str, Callable[[], str]] = {
     "measurement-columns": measurement_columns,
     "summary-columns": summary_columns,
     "benchmarks": benchmarks,
+    "choice": choice,
 }
 _MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)
 
