@@ -69,7 +69,8 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
     if any(flags.is_empty() for flags in known):
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    low, high = (float(end) for end in (pl.concat(known).min(), pl.concat(known).max()))  # type: ignore[arg-type]
+    pooled = pl.concat(known).to_numpy()
+    low, high = float(pooled.min()), float(pooled.max())
     if high < APART * low:
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
     border_s = math.sqrt(low * high)

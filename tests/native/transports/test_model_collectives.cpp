@@ -222,7 +222,7 @@ double value_of(const std::vector<Value>& values, const std::string& name) {
 
 TEST_CASE("operations that go on only while they are waited for overlap with nothing") {
   everywhere(4, [](ModelTransport& t) {
-    for (const auto& [info, make] : patterns<ModelTransport>()) {
+    for (const auto& [info, make, choices] : patterns<ModelTransport>()) {
       if (info.needs != "non-blocking-collectives") continue;
       const auto pattern = make(t, point(1000, "work=1"));
       CHECK(pattern->verify());
