@@ -8,6 +8,7 @@ what was published or fitted of it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -135,6 +136,8 @@ def predicted(
     pattern = what.partition("/")[0]
     sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
     ranks = sorted(set(ranks))
+    if ranks[0] < 2:
+        raise InputError("one rank alone sends no messages", "ask for 2 ranks or more")
     time_s = np.full((len(ways), len(ranks), len(sizes)), np.nan)
     reasons: dict[str, None] = {}
     for k, way in enumerate(ways):
@@ -286,7 +289,8 @@ def _composed(
 def _crossovers(found: Prediction) -> Iterator[Crossover]:
     """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
 
-    Between two sizes that were asked for, one change is looked for.
+    Between two sizes that were asked for, one change is looked for; where one of both algorithms
+    is not known in between, none is told.
     """
     by_name = {way.algorithm: way.time_s for way in found.ways}
     for p, names in zip(found.ranks, found.best(), strict=True):
@@ -294,11 +298,18 @@ def _crossovers(found: Prediction) -> Iterator[Crossover]:
             before, after = names[j], names[j + 1]
             if before == after:
                 continue
-            low, high = found.size_bytes[j], found.size_bytes[j + 1]
-            while high - low > 1:
-                middle = (low + high) // 2
-                if by_name[after](p, middle) < by_name[before](p, middle):
-                    high = middle
-                else:
-                    low = middle
-            yield Crossover(p, high, before, after)
+            at = found.size_bytes[j], found.size_bytes[j + 1]
+            with contextlib.suppress(InputError):
+                size = _change(by_name[before], by_name[after], p, *at)
+                yield Crossover(p, size, before, after)
+
+
+def _change(before: Seconds, after: Seconds, ranks: int, low: int, high: int) -> int:
+    """The first size, above `low` up to `high`, from which on the second way is faster."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if after(ranks, middle) < before(ranks, middle):
+            high = middle
+        else:
+            low = middle
+    return high

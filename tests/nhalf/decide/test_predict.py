@@ -99,6 +99,18 @@ def test_a_crossover_is_where_the_order_changes() -> None:
         assert after(each.ranks, each.size_bytes - 1) >= before(each.ranks, each.size_bytes - 1)
 
 
+def test_where_an_algorithm_is_not_known_in_between_no_crossover_is_told() -> None:
+    """Native broadcasts of the SP2 have no largest size, messages have one."""
+    found = predict("bcast", machine("sp2-mpl"), [8], [16, 1 << 40], algorithms())
+    assert found.best() == [["native", "native"]]
+    assert predict("bcast", machine("sp2-mpl"), [3], [16, 1 << 40], algorithms()).missing
+
+
+def test_one_rank_has_nothing_to_send() -> None:
+    with pytest.raises(InputError, match="one rank"):
+        predict("bcast", machine("sp2-mpl"), [1, 2], [8], algorithms())
+
+
 def test_one_algorithm_by_its_name() -> None:
     found = predict("bcast/chain", machine("sp2-mpl"), [4], [8], algorithms())
     assert [way.algorithm for way in found.ways] == ["chain"]
