@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs of a machine that changes by itself: only what it did in the same state is compared.
+"""Two runs of a machine that changes by itself: like is compared with like.
 
 Beside every point, probes measure what two cores need to pass one flag (native/core/flag.hpp), in
 which no message library has a part. Virtual machines that move their cores about, and clocks that
-change, show in it. Where flags of two runs fall into two groups, times are compared within the
-group of which both runs have more; where they have no group in common, nothing can be said.
+change, show in it: flags fall into groups with gaps between them. Points of two runs are paired
+within a group, one with one, as launches are that ran side by side; what has no partner is left
+out. Where two runs have no group in common, nothing can be said.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +21,17 @@ from nhalf.statistics.values import value
 from nhalf.store.schema import POINT_COLUMNS
 
 APART = 1.5
-"""From this factor between the fastest and the slowest flag on there are two groups."""
+"""From this factor between one flag and the next slower one on, a new group begins."""
 STEADY = 1.25
 """Flags before and after a point that differ by more: the machine changed in between."""
-LAUNCHES_MIN = 2
+PAIRS_MIN = 2
 CURVE = [name for name in POINT_COLUMNS if name not in ("mpi", "bytes")]
+POINT = [*CURVE, "bytes"]
 
 
 @dataclass(frozen=True)
 class SameState:
-    """Launch medians of both runs in one state; `lost` are the curves that have none in common.
+    """Launch medians of both runs, paired by state; `lost` are curves that have none in common.
 
     `note` says in a sentence what was left out, '' where nothing was.
     """
@@ -60,7 +63,7 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     """Both frames have the columns of `launch_medians` and `flag_s`, one library of a run each.
 
     Curves that only one of both has are left out. Launches that remain of those that were divided
-    are numbered anew, so that they can be paired.
+    are numbered anew, so that they can be paired, each size by itself.
     """
     a, b = (
         one.join(other.select(CURVE).unique(), on=CURVE, how="semi", nulls_equal=True)
@@ -69,47 +72,50 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
     if any(flags.is_empty() for flags in known):
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    pooled = pl.concat(known).to_numpy()
-    low, high = float(pooled.min()), float(pooled.max())
-    if high < APART * low:
+    borders_s = _borders(pl.concat(known))
+    if not borders_s:
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    border_s = math.sqrt(low * high)
-    left, right = (_grouped(frame, border_s) for frame in (a, b))
-    counts = _counted(left, "a").join(_counted(right, "b"), on=[*CURVE, "far"], nulls_equal=True)
-    best = (
-        counts.with_columns(least=pl.min_horizontal("a", "b"))
-        .filter(pl.col("least") >= LAUNCHES_MIN)
-        .sort("least", "far", descending=[True, False])
-        .unique(CURVE, keep="first", maintain_order=True)
-        .select(*CURVE, "far")
-    )
-    both = a.select(CURVE).unique().join(b.select(CURVE).unique(), on=CURVE, nulls_equal=True)
-    lost = both.join(best, on=CURVE, how="anti", nulls_equal=True).to_dicts()
+    left, right = (_numbered(frame, borders_s) for frame in (a, b))
+    on = [*POINT, "state", "place"]
+    pairs = left.select(on).join(right.select(on), on=on, nulls_equal=True)
+    order = pl.struct("state", "place").rank("dense").over(POINT).cast(a.schema["launch"]) - 1
+    pairs = pairs.with_columns(pair=order)
+    enough = pairs.group_by(CURVE).agg(most=pl.col("pair").max() + 1)
+    enough = enough.filter(pl.col("most") >= PAIRS_MIN)
+    pairs = pairs.join(enough.select(CURVE), on=CURVE, how="semi", nulls_equal=True)
+    both = a.select(CURVE).unique()
+    lost = both.join(enough, on=CURVE, how="anti", nulls_equal=True).to_dicts()
+    flags_s = pl.concat([left["flag_s"], right["flag_s"]]).to_numpy()
+    low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
-        f"the machine changed between two states: a flag between two cores took {low * 1e9:.0f} to "
-        f"{high * 1e9:.0f} ns; times are compared within one state"
+        f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
+        f"cores takes {low:.0f} to {high:.0f} ns: like is compared with like"
     )
-    return SameState(_kept(left, best), _kept(right, best), tuple(lost), note)
+    return SameState(_paired(left, pairs), _paired(right, pairs), tuple(lost), note)
 
 
-def _grouped(frame: pl.DataFrame, border_s: float) -> pl.DataFrame:
-    """With `far`: whether the flag was slow; without points during which the machine changed."""
+def _borders(flags_s: pl.Series) -> list[float]:
+    """Between groups of flags: the middle of every gap."""
+    ordered = flags_s.sort().to_list()
+    return [
+        math.sqrt(one * following)
+        for one, following in itertools.pairwise(ordered)
+        if following >= APART * one
+    ]
+
+
+def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
+    """With `state`, and `place`, the number of a launch among those of a point in that state.
+
+    Points during which the machine changed are left out.
+    """
     steady = frame.filter(pl.col("flag_s").is_not_null() & pl.col("flag_s").is_not_nan())
-    return steady.with_columns(far=pl.col("flag_s") >= border_s)
+    state = sum((pl.col("flag_s") >= border).cast(pl.Int64) for border in borders_s)
+    place = pl.col("launch").rank("ordinal").over([*POINT, "state"])
+    return steady.with_columns(state=state).with_columns(place=place)
 
 
-def _counted(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The launches of every curve and state that have half of its sizes or more."""
-    sizes = pl.col("bytes").n_unique()
-    own = frame.with_columns(all_sizes=sizes.over(CURVE))
-    launches = own.group_by([*CURVE, "far", "launch"]).agg(
-        whole=2 * sizes >= pl.col("all_sizes").first()
-    )
-    return launches.group_by([*CURVE, "far"]).agg(pl.col("whole").sum().alias(name))
-
-
-def _kept(frame: pl.DataFrame, best: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the chosen states, with launches numbered anew within each curve."""
-    kept = frame.join(best, on=[*CURVE, "far"], nulls_equal=True)
-    number = pl.col("launch").rank("dense").over(CURVE).cast(frame.schema["launch"]) - 1
-    return kept.with_columns(launch=number).drop("flag_s", "far")
+def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The rows that have a partner; pairs have the number of a launch in common."""
+    kept = frame.drop("launch").join(pairs, on=[*POINT, "state", "place"], nulls_equal=True)
+    return kept.rename({"pair": "launch"}).drop("flag_s", "state", "place")

@@ -37,13 +37,22 @@ def times(frame: pl.DataFrame) -> set[float]:
     return set(frame["median_s"])
 
 
-def test_what_both_have_more_of_is_compared() -> None:
-    found = same_state(medians([NEAR, FAR, NEAR, NEAR]), medians([FAR, FAR, NEAR, NEAR]))
-    assert times(found.a) == times(found.b) == {1e-6}
-    assert found.a["launch"].unique().to_list() == [0, 1, 2]
-    assert found.b["launch"].unique().to_list() == [0, 1]
+def test_like_is_paired_with_like() -> None:
+    found = same_state(medians([NEAR, FAR, NEAR, NEAR]), medians([FAR, FAR, NEAR, NEAR], 1.25))
+    for size in SIZES:
+        a, b = (one.filter(pl.col("bytes") == size).sort("launch") for one in (found.a, found.b))
+        assert a["launch"].to_list() == b["launch"].to_list() == [0, 1, 2]
+        assert (b["median_s"] / a["median_s"]).to_list() == pytest.approx([1.25] * 3)
     assert found.lost == ()
+    assert "2 states" in found.note
     assert "50 to 200 ns" in found.note
+
+
+def test_three_states_are_told_apart() -> None:
+    flags_s = [20e-9, NEAR, FAR, NEAR * 1.2]
+    found = same_state(medians(flags_s), medians(flags_s[::-1]))
+    assert "3 states" in found.note
+    assert found.a["launch"].n_unique() == 4
 
 
 def test_without_a_state_in_common_the_curve_is_lost() -> None:
