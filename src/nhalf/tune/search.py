@@ -29,7 +29,7 @@ from nhalf.study.plan import Block
 from nhalf.tune.bench import Bench, Made, size_text
 from nhalf.tuners import Tuner
 
-ROUNDS_MAX = 6
+ROUNDS_MAX = 20
 LAUNCHES_PER_ROUND = 3
 SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
 """Of the time, for the first look, the race, the proof of being heeded and the last comparison."""
