@@ -85,7 +85,7 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     pairs = pairs.join(enough.select(CURVE), on=CURVE, how="semi", nulls_equal=True)
     both = a.select(CURVE).unique()
     lost = both.join(enough, on=CURVE, how="anti", nulls_equal=True).to_dicts()
-    flags_s = pl.concat([left["flag_s"], right["flag_s"]]).to_numpy()
+    flags_s = pl.concat(known).to_numpy()
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
@@ -107,12 +107,15 @@ def _borders(flags_s: pl.Series) -> list[float]:
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
     """With `state`, and `place`, the number of a launch among those of a point in that state.
 
-    Points during which the machine changed are left out.
+    Points during which the machine changed are left out; those without a flag, as of more ranks
+    than cores, have a state of their own.
     """
-    steady = frame.filter(pl.col("flag_s").is_not_null() & pl.col("flag_s").is_not_nan())
-    state = sum((pl.col("flag_s") >= border).cast(pl.Int64) for border in borders_s)
+    steady = frame.filter(pl.col("flag_s").is_null() | pl.col("flag_s").is_not_nan())
+    state = pl.sum_horizontal(
+        [pl.col("flag_s") >= border for border in borders_s], ignore_nulls=False
+    ).cast(pl.Int64)
     place = pl.col("launch").rank("ordinal").over([*POINT, "state"])
-    return steady.with_columns(state=state).with_columns(place=place)
+    return steady.with_columns(state=state.fill_null(-1)).with_columns(place=place)
 
 
 def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:

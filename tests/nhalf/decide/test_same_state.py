@@ -80,6 +80,18 @@ def test_points_during_which_the_machine_changed_are_left_out() -> None:
     assert len(found.a) == 2 * len(SIZES)
 
 
+def test_points_without_a_flag_are_paired_with_each_other() -> None:
+    """More ranks than cores have no flag, whatever the others of a run have."""
+    crowded = medians([None] * 4, ranks=4)
+    found = same_state(
+        pl.concat([medians([NEAR, FAR, NEAR]), crowded]),
+        pl.concat([medians([FAR, NEAR, NEAR]), crowded]),
+    )
+    assert found.lost == ()
+    for side in (found.a, found.b):
+        assert len(side.filter(pl.col("ranks") == 4)) == len(crowded)
+
+
 def test_curves_that_one_lacks_are_not_compared() -> None:
     both = pl.concat([medians([NEAR] * 3), medians([NEAR] * 3, pattern="exchange")])
     found = same_state(both, medians([NEAR] * 3))
