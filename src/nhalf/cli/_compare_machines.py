@@ -10,26 +10,10 @@ from nhalf.decide.compare_machines import MachineComparison
 from nhalf.decide.compare_machines_rows import WORDS, rows_of, titles, value_text
 from nhalf.decide.compare_machines_words import labels, sentences
 from nhalf.errors import InputError
-from nhalf.machines.machine import Machine
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-
-def side(text: str) -> tuple[Machine, str]:
-    """The machine of MACHINE, FILE or RUN, or of one of these with :LIBRARY, and the library."""
-    from nhalf.machines import catalogue
-
-    name, library = text, ""
-    if not _is_there(text) and ":" in text:
-        name, library = text.rsplit(":", 1)
-    if catalogue.is_machine(name) or not Path(name).exists():
-        return catalogue.machine(name), library
-    from nhalf.decide.fit import machine_of_run
-    from nhalf.store.run import Run
-
-    return machine_of_run(Run.open(Path(name))), library
 
 
 def names_machine(text: str) -> bool:
@@ -39,12 +23,6 @@ def names_machine(text: str) -> bool:
     return catalogue.is_machine(text) or (
         ":" in text and not Path(text).exists() and catalogue.is_machine(text.rsplit(":", 1)[0])
     )
-
-
-def _is_there(text: str) -> bool:
-    from nhalf.machines import catalogue
-
-    return catalogue.is_machine(text) or Path(text).exists()
 
 
 def pair_of(mpi: str, libraries: tuple[str, str]) -> tuple[str, str]:

@@ -78,10 +78,11 @@ def _machines(
 ) -> None:
     """Two machines by their models; no judgement, so the exit code is 0."""
     from nhalf.cli import _compare_machines as machines
+    from nhalf.cli._machine_side import side
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.decide.compare_machines import as_json, compare_machines
 
-    (left, library_a), (right, library_b) = machines.side(a), machines.side(b or a)
+    (left, library_a), (right, library_b) = side(a), side(b or a)
     libraries = machines.pair_of(mpi, (library_a, library_b))
     if not b and libraries[0] == libraries[1]:
         raise InputError(f"{left.name} would be compared with itself", "name another machine")

@@ -62,6 +62,7 @@ def command(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
+    from nhalf.cli._machine_side import side
     from nhalf.cli._output import emit_json, stdout_console
     from nhalf.cli.simulate import machine_of
     from nhalf.decide.algorithms import algorithms
@@ -75,7 +76,8 @@ def command(
         return
     if not machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    known = machine_of(machine) if simulate else _fitted(machine)
+    known, library = (machine_of(machine), "") if simulate else side(machine)
+    mpi = mpi or library
     asked = change(known, set_ or [])
     cells = parse_ranks(ranks, CORES), parse_sizes(sizes).size_bytes
     if simulate:
@@ -110,16 +112,6 @@ def _show_costs(what: str, form: str, *, as_json: bool, times: bool) -> None:
         emit_json({"pattern": what.partition("/")[0], "form": form, "costs": costs})
     else:
         sys.stdout.write(costs_text(costs, form))
-
-
-def _fitted(text: str) -> Machine:
-    """A machine by name or file, or the models of a run."""
-    from nhalf.decide.fit import machine_of_run
-    from nhalf.machines import catalogue
-    from nhalf.store.run import DESCRIPTION, Run
-
-    is_run = Path(text, DESCRIPTION).is_file()
-    return machine_of_run(Run.open(Path(text))) if is_run else catalogue.machine(text)
 
 
 def _share(text: str) -> float:
