@@ -99,17 +99,17 @@ def first_look(bench: Bench, asked: Asked) -> Made:
             f"{bench.library.name} offers no choice for {', '.join(asked.operations)}",
             "name other operations",
         )
-    sizes = {key: [asked.sizes] for key, names in wanted.items() if names}
     slots = _slots({key: [names] for key, names in wanted.items()})
     blocks = [
         Block(
             [operation],
             [ranks],
-            sizes[operation, ranks][0],
+            asked.sizes,
             launches=1,
-            settings=["", *_settings(slots, operation, wanted[operation, ranks])],
+            settings=["", *_settings(slots, operation, names)],
         )
-        for operation, ranks in sizes
+        for (operation, ranks), names in wanted.items()
+        if names
     ]
     budget_s = SCOUT_SHARE * asked.budget_s
     medians = bench.measure("look", blocks, _variables(bench, slots), budget_s)
