@@ -22,7 +22,7 @@ from nhalf.study.subject import describe as described
 TRANSPORT = "simulated"
 SELECTORS = ("mpich", "ompi", "mvapich2")
 """The libraries whose choice of collective algorithms SMPI copies. Not impi: with SimGrid 3.32 its
-allreduce of 70 kB between two ranks ends the simulation (MPI_ERR_TRUNCATE)."""
+allreduce and its broadcast of 70 kB between two ranks end the simulation (MPI_ERR_TRUNCATE)."""
 
 TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
 """SMPI takes and gives back memory with every message: kept at hand, that is a tenth faster."""
