@@ -107,10 +107,13 @@ def _borders(flags_s: pl.Series) -> list[float]:
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
     """With `state`, and `place`, the number of a launch among those of a point in that state.
 
-    Points during which the machine changed are left out; those without a flag, as of more ranks
-    than cores, have a state of their own.
+    Points during which the machine changed are left out, and those whose flag was missed. Curves
+    without any flag, as of more ranks than cores, have a state of their own.
     """
-    steady = frame.filter(pl.col("flag_s").is_null() | pl.col("flag_s").is_not_nan())
+    flag = pl.col("flag_s")
+    steady = frame.filter(
+        (flag.is_not_null() & flag.is_not_nan()) | flag.is_null().all().over(CURVE)
+    )
     state = pl.sum_horizontal(
         [pl.col("flag_s") >= border for border in borders_s], ignore_nulls=False
     ).cast(pl.Int64)

@@ -92,6 +92,11 @@ def test_points_without_a_flag_are_paired_with_each_other() -> None:
         assert len(side.filter(pl.col("ranks") == 4)) == len(crowded)
 
 
+def test_a_point_whose_flag_was_missed_is_left_out() -> None:
+    found = same_state(medians([NEAR, None, FAR, NEAR]), medians([NEAR, None, FAR, NEAR]))
+    assert found.a["launch"].n_unique() == 3
+
+
 def test_curves_that_one_lacks_are_not_compared() -> None:
     both = pl.concat([medians([NEAR] * 3), medians([NEAR] * 3, pattern="exchange")])
     found = same_state(both, medians([NEAR] * 3))
