@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests share: where the compiled probes are, unless NHALF_NATIVE_DIR says it; order;
-processes of nhalf."""
+processes of nhalf; machines without MPI, and programs that are bad on purpose."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ NATIVE = HERE.parent / "build" / "native"
 READ_WHEN_PYTHON_STARTS = ("PYTHON", "LC_", "LANG", "OPENBLAS_", "OMP_")
 """Variables that a process forked by the server would know too late."""
 OF_THIS_TREE = {"PYTHONPATH": os.pathsep.join(sys.path)}
+Script = Callable[[Path, str], Path]
 
 if (NATIVE / "bin").is_dir():
     os.environ.setdefault("NHALF_NATIVE_DIR", str(NATIVE))
@@ -139,3 +140,33 @@ def start_nhalf(_server: Server, tmp_path: Path) -> Callable[..., Any]:
         return _server.start(*words, **{"folder": tmp_path, **wanted})
 
     return start
+
+
+def write_script(path: Path, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def script() -> Script:
+    """Writes an executable shell script."""
+    return write_script
+
+
+@pytest.fixture
+def empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without MPI on its PATH and with empty folders; returns its root."""
+    for variable, name in (
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_CACHE_HOME", "cache"),
+        ("HOME", "home"),
+    ):
+        monkeypatch.setenv(variable, str(tmp_path / name))
+    for variable in ("NHALF_MPI_PREFIXES", "LD_LIBRARY_PATH", "OPAL_PREFIX", "OMPI_MCA_btl"):
+        monkeypatch.delenv(variable, raising=False)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/nowhere")
+    monkeypatch.setattr("nhalf.mpi.discover.SYSTEM_FOLDERS", ())
+    return tmp_path

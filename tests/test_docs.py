@@ -13,7 +13,7 @@ import pytest
 import command_reference
 import docs_hooks
 import machine_reference
-from nhalf import plugins
+from nhalf.base import plugins
 from nhalf.machines import catalogue
 from nhalf.machines.machine import (
     FittedModel,
@@ -25,8 +25,8 @@ from nhalf.machines.machine import (
     PublishedPoint,
     Segment,
 )
-from nhalf.machines.terms import TERMS
 from nhalf.machines.topology import Topology
+from nhalf.models.terms import TERMS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,7 +36,7 @@ COMMANDS = dict(command_reference.commands(command_reference.root()))
 def test_the_reference_names_every_verb_and_every_option() -> None:
     reference = command_reference.reference()
     assert len(COMMANDS) > 5
-    for verb in plugins.names("nhalf.cli"):
+    for verb in plugins.names("nhalf.cli.verbs"):
         assert f"## nhalf {verb}\n" in reference
     for name, command in COMMANDS.items():
         section = reference.split(f"## {name}\n")[1].split("\n## ")[0]

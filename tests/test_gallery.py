@@ -12,10 +12,10 @@ import pytest
 import docs_hooks
 import gallery
 import gallery_tables
-from nhalf.errors import MissingError
+from nhalf.base.errors import MissingError
+from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
-from nhalf.simulate.simgrid import platform, probe, simgrid
-from nhalf.units import format_rate, format_time
+from nhalf.mpi.simgrid import platform, probe, simgrid
 
 PAGE = gallery.ROOT / "docs" / "gallery.md"
 FILES = sorted(gallery.FOLDER.glob("*.json"))

@@ -93,20 +93,20 @@ def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
 @pytest.mark.parametrize(
     ("package", "kind", "name"),
     [
-        ("nhalf.models", "Model", "constant"),
-        ("nhalf.panels", "Panel", "effort"),
-        ("nhalf.findings", "Finder", "long-wait"),
+        ("nhalf.models.forms", "Model", "constant"),
+        ("nhalf.present.panels", "Panel", "effort"),
+        ("nhalf.present.findings", "Finder", "long-wait"),
         ("nhalf.results", "Result", "slowest-point"),
-        ("nhalf.launchers", "Launcher", "aprun"),
-        ("nhalf.importers", "Importer", "two-columns"),
-        ("nhalf.exporters", "Exporter", "plain-points"),
+        ("nhalf.sites.launchers", "Launcher", "aprun"),
+        ("nhalf.exchange.importers", "Importer", "two-columns"),
+        ("nhalf.exchange.exporters", "Exporter", "plain-points"),
     ],
 )
 def test_a_python_file_is_found_by_its_folder(
     tree: Path, package: str, kind: str, name: str
 ) -> None:
     program = (
-        "import importlib, json; from nhalf.plugins import load\n"
+        "import importlib, json; from nhalf.base.plugins import load\n"
         f"kind = getattr(importlib.import_module({package!r}), {kind!r})\n"
         f"print(json.dumps(sorted(load({package!r}, kind))))"
     )

@@ -90,7 +90,7 @@ def test_good_text_is_left_alone(path: str, text: str) -> None:
 def test_a_module_that_nothing_imports_is_dead() -> None:
     alive = style.Source("src/nhalf/a.py", "def f():\n    from nhalf.study import b\n")
     imported = style.Source("src/nhalf/study/b.py", "import nhalf.a\n")
-    plugin = style.Source("src/nhalf/panels/c.py", "x = 1\n")
+    plugin = style.Source("src/nhalf/present/panels/c.py", "x = 1\n")
     dead = style.Source("src/nhalf/study/d.py", "import nhalf.a\n")
     found = list(style.no_dead_module([alive, imported, plugin, dead]))
     assert [complaint.path for complaint in found] == ["src/nhalf/study/d.py"]

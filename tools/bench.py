@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 def imb_text(*arguments: str) -> str:
     """What one run of IMB-MPI1 with two ranks prints."""
     from nhalf.mpi import discover
-    from nhalf.mpi.start import start
+    from nhalf.sites.start import start
 
     library = discover.find("intel")
     program = library.prefix / "bin" / "IMB-MPI1"

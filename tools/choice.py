@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.decide.algorithms import algorithms
 from nhalf.decide.choice import Cell, Choice, Grid, explore
-from nhalf.decide.parts import parts_of
+from nhalf.decide.explore import per_node
+from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine
 from nhalf.machines.change import change
-from nhalf.simulate.explore import per_node
-from nhalf.simulate.subject import site_of
+from nhalf.machines.parts import parts_of
+from nhalf.measure.simulate.subject import site_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "choice"

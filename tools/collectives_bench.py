@@ -73,8 +73,8 @@ def keep(times: dict[str, float], row: dict[str, Any]) -> None:
 
 def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
     """The program, by the library's own compiler or that of the standard ABI."""
+    from nhalf.base.processes import run
     from nhalf.mpi.probe import compiler_variables
-    from nhalf.mpi.processes import run
 
     maker, wrapper = library, library.compiler
     if library.abi:
@@ -90,9 +90,9 @@ def built(library: Any, found: Sequence[Any], folder: Path) -> Path:
 
 def launch(library: Any, found: Sequence[Any], program: Path, ranks: int) -> list[dict[str, Any]]:
     """The rows of one launch."""
-    from nhalf.mpi.collectives import preload
-    from nhalf.mpi.processes import run
-    from nhalf.mpi.start import cores, start
+    from nhalf.base.processes import run
+    from nhalf.mpi.preload import preload
+    from nhalf.sites.start import cores, start
 
     words = preload(library, program, None, found).words
     calls = CALLS.get(ranks, CALLS_CROWDED)

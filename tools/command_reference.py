@@ -15,7 +15,7 @@ HIDDEN = {"help", "version", "install_completion", "show_completion"}
 
 def root() -> Any:
     """The parser of `nhalf`, a group of commands."""
-    from nhalf.cli._group import command_line
+    from nhalf.cli.group import command_line
 
     return command_line()
 

@@ -39,41 +39,41 @@ def machines_in_full() -> str:
 
 def models() -> str:
     """Every model with its formula and its source."""
-    from nhalf.models import Model
-    from nhalf.plugins import load
+    from nhalf.base.plugins import load
+    from nhalf.models.forms import Model
 
     rows = [
         f"| {name} | {model.what} | {model.formula} | {model.source} |"
-        for name, model in load("nhalf.models", Model).items()
+        for name, model in load("nhalf.models.forms", Model).items()
     ]
     return "\n".join(["| model | what | formula | source |", "|---|---|---|---|", *rows])
 
 
 def panels() -> str:
     """Every panel of the report."""
-    from nhalf.panels import Panel
-    from nhalf.plugins import load
+    from nhalf.base.plugins import load
+    from nhalf.present.panels import Panel
 
-    found = load("nhalf.panels", Panel).values()
+    found = load("nhalf.present.panels", Panel).values()
     ordered = sorted(found, key=lambda panel: panel.order)
     return "\n".join(f"- **{panel.title}**: {panel.how_to_read}" for panel in ordered)
 
 
 def launchers() -> str:
     """Every launcher."""
-    from nhalf.launchers import Launcher
-    from nhalf.plugins import load
+    from nhalf.base.plugins import load
+    from nhalf.sites.launchers import Launcher
 
-    found = load("nhalf.launchers", Launcher).items()
+    found = load("nhalf.sites.launchers", Launcher).items()
     return "\n".join(f"- `{name}`: {launcher.what}" for name, launcher in found)
 
 
 def importers() -> str:
     """Every suite whose logs can be read."""
-    from nhalf.importers import Importer
-    from nhalf.plugins import load
+    from nhalf.base.plugins import load
+    from nhalf.exchange.importers import Importer
 
-    found = load("nhalf.importers", Importer).items()
+    found = load("nhalf.exchange.importers", Importer).items()
     return "\n".join(f"- `{name}`: {importer.what}" for name, importer in found)
 
 

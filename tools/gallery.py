@@ -183,9 +183,9 @@ def text(content: dict[str, Any]) -> str:
 
 def draw(of: Simulation, run: Path) -> None:
     """The panels of a simulation, in docs/gallery."""
-    from nhalf.report.assemble import assemble
-    from nhalf.report.images import picture
-    from nhalf.report.page import sections
+    from nhalf.facts.assemble import assemble
+    from nhalf.present.report.images import picture
+    from nhalf.present.report.page import sections
     from nhalf.store.run import Run
 
     for section in sections(assemble([Run.open(run)])):

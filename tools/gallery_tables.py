@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nhalf.cli._machine_list import message_cost
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine, PatternModel
-from nhalf.statistics.axes import parse_axes
-from nhalf.units import format_rate, format_size, format_time
+from nhalf.present.terminal.machine_list import message_cost
+from nhalf.store.axes import parse_axes
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "gallery"
 MACHINES = (

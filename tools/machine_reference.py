@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nhalf.cli._machine_list import message_cost
+from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine, PatternModel, Segment
-from nhalf.machines.terms import in_words as sum_in_words
 from nhalf.machines.topology import in_words as topology_in_words
-from nhalf.units import format_rate, format_time
+from nhalf.models.terms import in_words as sum_in_words
+from nhalf.present.terminal.machine_list import message_cost
 
 MICROSECOND = 1e-6
 

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import polars as pl
 
-from nhalf.check.against import TOLERANCE, against_former
-from nhalf.check.measured import Measured
-from nhalf.check.verdict import worst
-from nhalf.decide.same_state import with_flags
+from nhalf.decide.check.against import TOLERANCE, against_former
+from nhalf.decide.check.verdict import worst
+from nhalf.facts.facts import Measured
+from nhalf.statistics.same_state import with_flags
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import Run
 

@@ -28,8 +28,9 @@ CPP = {".cpp", ".hpp", ".h", ".c"}
 CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
 PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 PLUGIN_FOLDERS = {
-    *("batch", "cli", "exporters", "findings", "importers", "launchers", "models", "panels"),
-    *("results", "styles", "tuners"),
+    *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
+    *("mpi/tuners", "present/findings", "present/panels", "results", "sites/batch"),
+    "sites/launchers",
 }
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
@@ -288,9 +289,7 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     imported = {name for source in modules for name in _imports(source)}
     for source in modules:
         parts = list(PurePosixPath(source.path).with_suffix("").parts[1:])
-        if parts[-1] in {"__init__", "__main__"}:
-            continue
-        if len(parts) == 3 and parts[1] in PLUGIN_FOLDERS and not parts[2].startswith("_"):
+        if parts[-1] in {"__init__", "__main__"} or "/".join(parts[1:-1]) in PLUGIN_FOLDERS:
             continue
         called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
         if ".".join(parts) not in imported and not called_by_name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.launchers import Job, Launcher
+from nhalf.sites.launchers import Job, Launcher
 
 
 class Aprun(Launcher):

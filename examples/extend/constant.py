@@ -8,7 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nhalf.models import Curve, Floats, Model
+from nhalf.base.arrays import Floats
+from nhalf.models.forms import Curve, Model
 
 
 @dataclass(frozen=True)

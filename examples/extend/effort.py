@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.panels import Panel, ReportData, Table
+from nhalf.present.panels import Panel, ReportData, Table
 
 
 class Effort(Panel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.findings import Finder, Finding
-from nhalf.panels import ReportData
-from nhalf.panels import _common as common
-from nhalf.units import format_time
+from nhalf.base.units import format_time
+from nhalf.present.charts import common
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.panels import ReportData
 
 NOTICED_S = 0.1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.exporters import Exporter, the_run
+from nhalf.exchange.exporters import Exporter, the_run
 from nhalf.machines.machine import Machine
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run

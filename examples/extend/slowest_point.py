@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.units import format_size, format_time
 from nhalf.results import SUBJECT, Column, Result, Row
-from nhalf.units import format_size, format_time
 
 
 class SlowestPoint(Result):

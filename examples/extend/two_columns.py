@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from nhalf.importers import Imported, Importer
-from nhalf.importers._part import Part, is_row, is_time
+from nhalf.exchange.importers import Imported, Importer
+from nhalf.exchange.logs.part import Part, is_row, is_time
 
 
 class TwoColumns(Importer):

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from nhalf.errors import Interrupted, NhalfError, Terminated
+from nhalf.base.errors import Interrupted, NhalfError, Terminated
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may know no µ
     try:
-        from nhalf.cli._group import command_line
+        from nhalf.cli.group import command_line
 
         code = command_line().main(standalone_mode=False, prog_name="nhalf")
         sys.stdout.flush()

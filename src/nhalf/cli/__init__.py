@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: one file, one verb, imported only when it is called."""
+"""The command line: options become a request, a request a call, a call what people see."""

@@ -5,8 +5,8 @@ Of each algorithm, time is a prior times a correction,
 
     T(n, p) = cost(n, p) exp(c(log2 p, log2 n, sharing, protocol))
 
-where the cost is composed of the machine's parts (decide/parts.py) and c is fitted to what was
-measured (models/_correction.py), with a standard deviation everywhere. The protocol, by which
+where the cost is composed of the machine's parts (machines/parts.py) and c is fitted to what was
+measured (gaussian_process.py), with a standard deviation everywhere. The protocol, by which
 messages are sent from the machine's rendezvous threshold on, may change it at once, and so may
 ranks that share a node; between two ranks, where algorithms degenerate, it is another than among
 more.
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nhalf.decide.algorithms import Algorithm, cost_bytes
-from nhalf.decide.parts import Parts
-from nhalf.decide.table import NATIVE
+from nhalf.base.arrays import Floats
+from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.curve import THRESHOLD_BYTES
-from nhalf.models import Floats
-from nhalf.models._correction import Correction, Prior
-from nhalf.models._expression import Expression, parse
+from nhalf.machines.parts import Parts
+from nhalf.models.expression import Expression, parse
+from nhalf.mpi.decision_table import NATIVE
+from nhalf.statistics.gaussian_process import Correction, Prior
 
 TREE = parse("ceil(log2(p)) * T(n)")
 """The prior of what has no cost of its own, such as the library's own algorithm."""

@@ -29,7 +29,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.moderation import moderate
 from nhalf.store.schema import POINT_COLUMNS

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nhalf.decide.timings import Timing, timings
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.machines.machine import LogGP, Machine
-from nhalf.statistics.axes import parse_axes
+from nhalf.machines.timings import Timing, timings
+from nhalf.store.axes import parse_axes
 
 SAME = 1.02
 """Ratios below are no difference."""

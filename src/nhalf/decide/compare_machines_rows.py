@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.compare_machines import (
     MachineComparison,
     Parameter,
@@ -11,7 +12,6 @@ from nhalf.decide.compare_machines import (
     shown_sizes,
 )
 from nhalf.decide.compare_machines_words import factor, labels, times, title
-from nhalf.units import format_rate, format_size, format_time
 
 WORDS = {
     "t0_s": "latency t0",

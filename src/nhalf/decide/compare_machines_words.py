@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from nhalf.base.units import format_size
 from nhalf.decide.compare_machines import (
     SAME,
     Crossing,
@@ -15,7 +16,6 @@ from nhalf.decide.compare_machines import (
     RatioCurve,
     faster,
 )
-from nhalf.units import format_size
 
 NAME_LONGEST = 20
 ALIKE = 1.25

@@ -2,8 +2,8 @@
 """What a pattern takes on a machine, which algorithm is the fastest, and where that changes.
 
 Of an algorithm a fitted model counts, where the machine has one; otherwise its cost is composed of
-the machine's parts (decide/parts.py), never of its own timing. The library's own way (`native`) is
-what was published or fitted of it.
+the machine's parts (machines/parts.py), never of its own timing. The library's own way (`native`)
+is what was published or fitted of it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from nhalf.decide.algorithms import Algorithm, cost_bytes
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.units import format_size
 from nhalf.decide.choice import Choice
-from nhalf.decide.parts import Parts, check_support, parts_of
-from nhalf.decide.table import NATIVE
-from nhalf.errors import InputError, unknown
+from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
-from nhalf.models import Floats
-from nhalf.units import format_size
+from nhalf.machines.parts import Parts, check_support, parts_of
+from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
 UNSIZED = ("barrier",)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nhalf.decide.table import NATIVE
+from nhalf.mpi.decision_table import NATIVE
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.moderation import moderate
 

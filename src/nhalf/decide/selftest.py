@@ -26,9 +26,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from nhalf.base.errors import FailedError, InputError
+from nhalf.base.native_files import executable
 from nhalf.decide.compare import compare
-from nhalf.errors import FailedError, InputError
-from nhalf.native_files import executable
 from nhalf.statistics.advice import PRECISION_TARGET
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise

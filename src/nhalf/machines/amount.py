@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nhalf.errors import InputError
-from nhalf.units import parse_rate, parse_size, parse_time
+from nhalf.base.errors import InputError
+from nhalf.base.units import parse_rate, parse_size, parse_time
 
 _FACTOR = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nhalf.errors import InputError, unknown
+from nhalf.base.errors import InputError, unknown
 from nhalf.machines.machine import Machine, read
 
 FOLDER = Path(__file__).parent / "records"

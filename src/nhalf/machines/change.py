@@ -27,21 +27,13 @@ from typing import Any
 
 import msgspec
 
-from nhalf.errors import InputError, unknown
+from nhalf.base.errors import InputError, unknown
 from nhalf.machines.amount import parse_amount
 from nhalf.machines.curve import is_between_nodes, is_message, loggp_of, rebuilt
-from nhalf.machines.machine import (
-    FittedModel,
-    LogGP,
-    Machine,
-    Network,
-    Node,
-    Protocol,
-    Segment,
-)
+from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
-from nhalf.statistics.axes import parse_axes
+from nhalf.store.axes import parse_axes
 
 OVERHEAD_SHARE = 0.25
 """Of t0, on each side, where overheads were not measured."""

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import msgspec
 
-from nhalf.errors import InputError, unknown
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.units import format_size
+from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
-from nhalf.study.layout import parse_layout
-from nhalf.units import format_size
 
 PINGPONG = "pingpong"
 OTHER_NODE = "other-node"
@@ -101,7 +101,7 @@ def threshold_bytes(machine: Machine, model: FittedModel) -> tuple[int, str]:
 
 def joined(segments: Iterable[Segment]) -> tuple[Breakpoint, ...]:
     """The changes between segments that follow each other, in the middle of what is not covered."""
-    from nhalf.models.segmented import BEND_PERCENT
+    from nhalf.models.forms.segmented import BEND_PERCENT
 
     changes = []
     for left, right in pairwise(segments):

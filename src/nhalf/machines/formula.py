@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
-from nhalf.machines.terms import WORDS, Sum
+from nhalf.models.terms import WORDS, Sum
 
 FORMS = ("text", "latex", "python")
 _DIGITS = 6
@@ -164,9 +164,9 @@ def _product(value: float, term: str, factor: str, form: str) -> str:
 
 def _corrected(block: str, models: Sequence[PatternModel]) -> str:
     """The function with the process between the cells, written out: a sum over the cells."""
-    from nhalf.models._correction import MEAN_VARIANCE, SPAN
-    from nhalf.models._leftover import correction_of
-    from nhalf.models._pattern import DEVIATION_MAX
+    from nhalf.machines.leftover import correction_of
+    from nhalf.models.pattern import DEVIATION_MAX
+    from nhalf.statistics.gaussian_process import MEAN_VARIANCE, SPAN
 
     name = re.match(r"def (\w+)", block)
     assert name is not None

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from nhalf.errors import InputError, MissingError
-from nhalf.machines.terms import check_terms, value
+from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.topology import Several, Topology
+from nhalf.models.terms import check_terms, value
 
 SCHEMA = 1
 """Raised when an older reader would misread a newer file."""
@@ -155,8 +155,8 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
 
-    Between the cells a process interpolates (models/_correction.py) whose `scale`, `nugget` and
-    `variance` these are.
+    Between the cells a process interpolates (statistics/gaussian_process.py) whose `scale`,
+    `nugget` and `variance` these are.
     """
 
     size_bytes: tuple[float, ...]
@@ -170,7 +170,7 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
 class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     """T(n, p) = startup(p) + per_byte(p) n + per_root_byte(p) sqrt(n) of one pattern.
 
-    The three are sums of terms (machines/terms.py) in seconds, seconds per byte and seconds per
+    The three are sums of terms (models/terms.py) in seconds, seconds per byte and seconds per
     square root of a byte; n is the size of a message, p the number of ranks, both within their
     ranges, whose ends belong to them; None: no end. `source` is the place in the publication,
     `what` says more of what was timed; `timing` is "completion" where that is known to be from the
@@ -218,7 +218,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         time_s = self.sums_s(size_bytes, ranks)
         if self.leftover is None:
             return time_s
-        from nhalf.models._leftover import factor
+        from nhalf.machines.leftover import factor
 
         return time_s * factor(self.leftover, size_bytes, ranks)
 

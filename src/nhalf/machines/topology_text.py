@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nhalf.errors import InputError, unknown
+from nhalf.base.errors import InputError, unknown
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nhalf.errors import MissingError, unknown
+from nhalf.base.errors import MissingError, unknown
+from nhalf.base.folders import mpi_folder
 from nhalf.mpi import Library
-from nhalf.mpi.folders import mpi_folder
 from nhalf.mpi.identify import Identity, identify
 from nhalf.mpi.surroundings import library_path, variables
 

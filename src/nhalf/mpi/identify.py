@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nhalf.mpi.folders import cache_folder
-from nhalf.mpi.processes import run
+from nhalf.base.folders import cache_folder
+from nhalf.base.processes import run
 
 TIMEOUT_S = 10.0
 WORKERS = 8

@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nhalf.errors import InputError, MissingError, unknown
-from nhalf.mpi.folders import mpi_folder
-from nhalf.mpi.processes import Outcome, run
+from nhalf.base.errors import InputError, MissingError, unknown
+from nhalf.base.folders import mpi_folder
+from nhalf.base.processes import Outcome, run
 
 TIMEOUT_S = 900.0
 STALE_S = 86400.0

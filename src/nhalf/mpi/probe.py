@@ -9,12 +9,12 @@ import os
 import shutil
 from pathlib import Path
 
-from nhalf import native_files
-from nhalf.compiled import Program, compiled
-from nhalf.errors import MissingError
+from nhalf.base import native_files
+from nhalf.base.compiled import Program, compiled
+from nhalf.base.errors import MissingError
+from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
-from nhalf.mpi.processes import run
 
 ABI_PROBE = "probe-mpi-abi"
 SOURCE = "core/probe.cpp"

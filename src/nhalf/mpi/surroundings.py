@@ -10,7 +10,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from nhalf.mpi.processes import run
+from nhalf.base.processes import run
 
 _SYSTEM = Path("/usr")
 _LIBRARIES = ("libmpi.so*", "libmpi_abi.so*")

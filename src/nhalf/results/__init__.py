@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from nhalf.plugins import load
+from nhalf.base.plugins import load
 
 if TYPE_CHECKING:
     from nhalf.store.places import Place, Start

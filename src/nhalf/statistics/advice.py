@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from nhalf.errors import unknown
+from nhalf.base.errors import unknown
 from nhalf.statistics.intervals import Floats, student_quantile
 from nhalf.store.schema import POINT_COLUMNS
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.run import Run
 from nhalf.store.schema import POINT_COLUMNS

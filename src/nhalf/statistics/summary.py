@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.advice import ADVICES, KEY, PRECISION_TARGET, derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
 from nhalf.store.schema import SUMMARY_COLUMNS

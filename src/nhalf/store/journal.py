@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 
 Event = TypeVar("Event")
 

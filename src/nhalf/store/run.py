@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.schema import ADDED_COLUMNS, MEASUREMENT_COLUMNS, READ_VERSIONS, VERSION
 

@@ -23,7 +23,7 @@ POINT_COLUMNS: dict[str, pl.DataType] = {
 }
 """What identifies a point within a run. `mpi` is '' for transports without MPI; `axes` are the
 further axes of its pattern, 'name=value,name=value' sorted by name, '' for none
-(statistics/axes.py)."""
+(store/axes.py)."""
 
 VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
 """Named numbers, sorted by name."""

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from nhalf import __version__, plugins
-from nhalf.cli._group import ORDER, PACKAGE, command_line, load_verb
-from nhalf.errors import InputError
+from nhalf.base import plugins
+from nhalf.base.errors import InputError
+from nhalf.base.version import __version__
+from nhalf.cli.group import ORDER, PACKAGE, command_line, load_verb
 
 Call = Callable[..., Any]
 HEAVY = ("numpy", "polars", "scipy", "altair", "rich", "msgspec", "jinja2", "vl_convert")

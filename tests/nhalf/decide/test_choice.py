@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nhalf.base.arrays import Floats
 from nhalf.decide.choice import Cell, Choice, Grid, explore
-from nhalf.models import Floats
 
 GRID = Grid((2, 3, 4, 6, 8, 12, 16, 24, 32), (1, 64, 1024, 8192, 65536, 1 << 20))
 KEPT = Path(__file__).parents[3] / "docs" / "choice"
@@ -126,9 +126,9 @@ def test_kept_verdicts_meet_what_the_docs_claim(path: Path) -> None:
 @pytest.mark.parametrize("name", ["torus", "fat-tree"])
 def test_a_part_of_a_kept_grid_is_judged_again(name: str) -> None:
     """As tools/choice.py does it, on every other number of ranks and every other size."""
-    from nhalf.decide.algorithms import algorithms
-    from nhalf.decide.parts import parts_of
+    from nhalf.machines.algorithms import algorithms
     from nhalf.machines.catalogue import machine
+    from nhalf.machines.parts import parts_of
 
     content = json.loads((KEPT / f"bcast-{name}.json").read_text())
     parts = parts_of(machine({"torus": "sci-torus", "fat-tree": "altix-bx2"}[name]))

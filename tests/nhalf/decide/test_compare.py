@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.decide.compare import Ratio, compare, pair_libraries, ratio_intervals
-from nhalf.errors import InputError
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from nhalf.base.errors import InputError
 from nhalf.decide.compare_machines import as_json, compare_machines, faster, shown_sizes
 from nhalf.decide.compare_machines_rows import rows_of, titles
 from nhalf.decide.compare_machines_words import labels, sentences
-from nhalf.decide.timings import BETWEEN, WITHIN, libraries, timings, where_of
-from nhalf.errors import InputError
 from nhalf.machines import catalogue
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel, Segment
+from nhalf.machines.timings import BETWEEN, WITHIN, libraries, timings, where_of
 
 
 def message(t0_s: float, rate_Bps: float, **further: Any) -> FittedModel:

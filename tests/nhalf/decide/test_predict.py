@@ -9,9 +9,9 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from nhalf.decide.algorithms import algorithms
+from nhalf.base.errors import InputError
 from nhalf.decide.predict import predict
-from nhalf.errors import InputError
+from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine, names
 
 US = 1e-6

@@ -18,7 +18,7 @@ from nhalf.decide.race import (
     still_racing,
     winners,
 )
-from nhalf.decide.table import NATIVE
+from nhalf.mpi.decision_table import NATIVE
 
 CELLS = [Cell("bcast", 4, 8 << k) for k in range(12)]
 Made = dict[Cell, dict[str, dict[tuple[str, int], float]]]

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.native_files import executable
 from nhalf.decide import selftest as module
 from nhalf.decide.selftest import SIZES, Check, SimulatedMachine, selftest, simulate_worlds
-from nhalf.errors import FailedError, InputError, MissingError
-from nhalf.native_files import executable
 
 
 def probe_is_built() -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
 from nhalf.machines.machine import Machine, write
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.machines.change import NAMES, OVERHEAD_SHARE, change
 from nhalf.machines.machine import (
     FittedModel,

@@ -12,7 +12,7 @@ import pytest
 from nhalf.machines import catalogue
 from nhalf.machines.formula import _LATEX, _PYTHON, formulas
 from nhalf.machines.machine import FittedModel, Leftover, Machine, PatternModel, Segment
-from nhalf.machines.terms import TERMS
+from nhalf.models.terms import TERMS
 
 RECORDS = catalogue.names()
 

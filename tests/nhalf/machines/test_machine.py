@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.machines import machine as machine_file
 from nhalf.machines.machine import (
     Breakpoint,
@@ -25,8 +25,8 @@ from nhalf.machines.machine import (
     Segment,
     Steps,
 )
-from nhalf.machines.terms import TERMS
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
+from nhalf.models.terms import TERMS
 
 amounts = st.floats(0, 1e18, allow_subnormal=False)
 rates = st.one_of(st.floats(1e-3, 1e15), st.just(math.inf))

@@ -16,7 +16,7 @@ import pytest
 from nhalf.machines import catalogue
 from nhalf.machines.machine import FittedModel, Machine, encode
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
-from nhalf.statistics.axes import parse_axes
+from nhalf.store.axes import parse_axes
 
 MIB_4 = 4 * 2**20
 NAMES = catalogue.names()

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from nhalf.errors import InputError
-from nhalf.models._expression import FUNCTIONS, PARTS, parse, python_function
+from nhalf.base.errors import InputError
+from nhalf.models.expression import FUNCTIONS, PARTS, parse, python_function
 
 PIPELINED = "(max(1, n / B) - 1) * M(min(n, B), 2) + ceil(log2(p)) * T(min(n, B))"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
 from nhalf.mpi.discover import as_json, discover, find, libraries

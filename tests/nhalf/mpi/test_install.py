@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import InputError, MissingError, NhalfError
+from nhalf.base.errors import InputError, MissingError, NhalfError
+from nhalf.base.processes import Outcome
 from nhalf.mpi import install as module
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.install import install
-from nhalf.mpi.processes import Outcome
 
 MPICH = "#!/bin/sh\necho 'HYDRA build details:'\necho '    Version:   {}'\n"
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\n"

@@ -1,162 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unchanged programs with routed collectives, on every library of this machine."""
+"""Every collective operation of every library of this machine gives the right data."""
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+import json
+from itertools import product
+from typing import Any
 
 import pytest
 
-from nhalf import native_files
-from nhalf.errors import InputError, NhalfError
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.collectives import Preload, preload
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.probe import compiler_variables
-from nhalf.mpi.processes import run
-from nhalf.mpi.start import start
+from nhalf.mpi.probe import probe_command
+from nhalf.sites.start import start
 
-SOURCES = Path(__file__).parents[2] / "native/collectives"
-ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
-TIMEOUT_S = 120.0
 FOUND = libraries()
-ROUTED = (
-    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
-    *("gather", "scatter", "reduce-scatter", "scan"),
-)
+TIMEOUT_S = 300.0
+MOVING = ("scatter", "gather", "allgather", "alltoall", "alltoallv")
+SUMMING = ("reduce", "allreduce", "reduce-scatter", "scan")
+IN_PLACE = (*MOVING, *SUMMING)
+OPERATIONS = (*IN_PLACE, "bcast", "barrier")
+BRIEF = "slice_s=1e-4 samples_min=2 samples_max=2"
+TOO_LARGE = 2**31
 
 
-def compiler_for(library: Library) -> list[str]:
-    """What compiles programs that the library runs: its own wrapper, or that of the ABI."""
-    if library.compiler is not None:
-        return [str(library.compiler)]
-    for other in FOUND:
-        wrapper = other.prefix / "bin/mpicxx_abi"
-        if library.abi and wrapper.is_file():
-            return [str(wrapper)]
-    pytest.skip(f"nothing compiles programs for {library.name}: there is no mpicxx")
-
-
-@pytest.fixture(scope="module", params=[one.name for one in FOUND])
-def library(request: pytest.FixtureRequest) -> Library:
-    return next(one for one in FOUND if one.name == request.param)
-
-
-def built(library: Library, name: str, folder: Path) -> Path:
-    program = folder / f"{library.name}-{name}"
-    if not program.is_file():
-        compiler = compiler_for(library)
-        maker = next(one for one in FOUND if compiler[0].startswith(str(one.prefix)))
-        variables = {**maker.environment, **compiler_variables(maker)}
-        source = str(SOURCES / f"{name}.cpp")
-        command = [*compiler, "-std=c++20", "-O1", source, "-o", str(program), "-lpthread"]
-        outcome = run(command, TIMEOUT_S, variables)
-        assert outcome.succeeded, outcome.stderr
-    return program
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("programs")
-
-
-def table_of(folder: Path, number: int) -> Path:
-    """A table that takes from every operation the algorithm of this number; -1 shared memory."""
-    lines = ["# nhalf decision table 1"]
-    for operation in ROUTED:
-        files = sorted((ALGORITHMS / operation.replace("-", "_")).glob("*.hpp"))
-        name = files[number % len(files)].stem.replace("_", "-")
-        lines.append(f"{operation} 2 inf 0 inf {'shared-memory' if number < 0 else name}")
-    path = folder / f"{number}.table"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def routed(library: Library, program: Path, table: Path | None) -> Preload:
+def built() -> bool:
     try:
-        return preload(library, program, table, FOUND)
-    except NhalfError as error:
-        pytest.skip(str(error))
+        return bool(native_files.executable("probe-mpi-abi"))
+    except NhalfError:
+        return False
 
 
-def started(
-    library: Library, ranks: int, loaded: Preload, command: list[str]
-) -> tuple[int | None, str]:
-    words = [*loaded.words, "NHALF_COLL_VERBOSE=1"]
-    how = start(library, ["env", *words, *command], ranks, bind=False)
-    outcome = run(how.command, TIMEOUT_S, how.environment)
-    return outcome.exit_code, outcome.stdout + outcome.stderr
+pytestmark = [
+    pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
+    pytest.mark.skipif(not built(), reason="the probes are not built"),
+]
+every_library = pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
-@pytest.mark.parametrize("number", [-1, 0, 3])
-def test_routed_collectives_give_what_the_librarys_own_do(
-    library: Library, folder: Path, ranks: int, number: int
-) -> None:
-    program = built(library, "compare", folder)
-    loaded = routed(library, program, table_of(folder, number))
-    code, output = started(library, ranks, loaded, [str(program), "300", str(ranks)])
-    assert code == 0, output
-    assert "0 of 300 calls differ" in output
-    if number < 0:
-        assert ("allreduce shared-memory" in output) == (ranks > 1)
+def answers(library: Library, ranks: int, points: list[str]) -> dict[str, dict[str, Any]]:
+    """What the library's probe says to each point, by the point itself."""
+    lines = [f"id={number} {point} {BRIEF}" for number, point in enumerate(points)]
+    begin = start(library, probe_command(library), ranks)
+    outcome = run(begin.command, TIMEOUT_S, begin.environment, "\n".join([*lines, "end\n"]))
+    assert outcome.succeeded, outcome.reason
+    records = [json.loads(line) for line in outcome.stdout.splitlines() if '"id"' in line]
+    return {points[int(record["id"])]: record for record in records}
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize("number", [-1, 0])
-def test_nothing_that_programs_do_beside_gets_in_the_way(
-    library: Library, folder: Path, ranks: int, number: int
-) -> None:
-    program = built(library, "traps", folder)
-    loaded = routed(library, program, table_of(folder, number))
-    without = ["without-errors"] if library.vendor == "intel" else []
-    code, output = started(library, ranks, loaded, [str(program), *without])
-    assert code == 0, output
-    assert "0 wrong" in output
+def blocking() -> list[str]:
+    sizes = (0, 4, 1000, 300_000)
+    plain = [f"pattern={one} bytes={size}" for one, size in product(("bcast", *IN_PLACE), sizes)]
+    placed = [f"pattern={one} bytes=1000 axis.place=in" for one in IN_PLACE]
+    return [*plain, *placed, "pattern=barrier bytes=0"]
 
 
-def test_a_bad_table_is_told_once_and_leaves_all_to_the_library(
-    library: Library, folder: Path
-) -> None:
-    program = built(library, "compare", folder)
-    table = folder / "bad.table"
-    table.write_text("# nhalf decision table 1\nbcast 2 inf 0 inf magic\nsort 1 2 3 4 5\n")
-    code, output = started(library, 2, routed(library, program, table), [str(program), "20"])
-    assert code == 0, output
-    assert "line 3: there is no operation 'sort'" in output
-    assert "shared-memory" not in output
+def started() -> list[str]:
+    plain = [f"pattern=i{one} bytes=1000 axis.work=1" for one in OPERATIONS if one != "barrier"]
+    placed = [f"pattern=i{one} bytes=1000 axis.place=in axis.tests=3" for one in IN_PLACE]
+    return [*plain, *placed, "pattern=ibarrier bytes=0 axis.work=1 axis.tests=2"]
 
 
-@pytest.mark.skipif(shutil.which("gfortran") is None, reason="there is no gfortran")
-def test_fortran_is_routed(library: Library, folder: Path) -> None:
-    wrapper = library.mpiexec.with_name("mpifort")
-    if not wrapper.is_file():
-        pytest.skip(f"{library.name} has no mpifort")
-    program = folder / f"{library.name}-fortran"
-    source = str(SOURCES / "fortran.f90")
-    outcome = run([str(wrapper), source, "-o", str(program)], TIMEOUT_S, library.environment)
-    assert outcome.succeeded, outcome.stderr
-    loaded = routed(library, program, table_of(folder, -1))
-    code, output = started(library, 2, loaded, [str(program)])
-    assert code == 0, output
-    assert "allreduce shared-memory" in output
+@every_library
+@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("points", [blocking(), started()], ids=["blocking", "started"])
+def test_every_operation_verifies(library: Library, ranks: int, points: list[str]) -> None:
+    found = answers(library, ranks, points)
+    assert list(found) == points
+    wrong = [point for point, record in found.items() if not record.get("verified")]
+    assert wrong == []
+    assert all(record["samples_s"] for record in found.values())
 
 
-def test_a_program_must_be_one_of_the_library(library: Library, tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.write_bytes(b"\x7fELF nothing of MPI")
-    with pytest.raises(InputError, match="does not name a library"):
-        preload(library, plain)
-    with pytest.raises(InputError, match="cannot read"):
-        preload(library, tmp_path / "absent")
-    with pytest.raises(InputError, match="no decision table"):
-        preload(library, None, tmp_path / "absent")
+@every_library
+def test_overlap_is_a_share(library: Library) -> None:
+    points = [point for point in started() if "work=1" in point]
+    for record in answers(library, 2, points).values():
+        values = record["values"]
+        assert 0 <= values["overlap"] <= 1
+        assert values["work_s"] > 0
+        assert values["pure_s"] > 0
+        assert values["total_s"] > 0
 
 
-def test_what_was_preloaded_before_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    abi = next((one for one in FOUND if one.abi), None)
-    if abi is None or not (native_files.native_folder() / "lib/libnhalf_coll.so").is_file():
-        pytest.skip("there is no library of the standard ABI")
-    monkeypatch.setenv("LD_PRELOAD", "other.so")
-    assert preload(abi).variables["LD_PRELOAD"].endswith("libnhalf_coll.so:other.so")
+@every_library
+def test_first_calls_on_communicators_of_their_own(library: Library) -> None:
+    points = [f"pattern={one} bytes=1000 axis.call=first" for one in ("bcast", "allreduce")]
+    assert all(record["verified"] for record in answers(library, 2, points).values())
+
+
+@every_library
+def test_sizes_that_cannot_be(library: Library) -> None:
+    points = [
+        *(f"pattern={one} bytes=1001" for one in SUMMING),
+        *(f"pattern={one} bytes={TOO_LARGE}" for one in ("bcast", "allgather", "alltoallv")),
+    ]
+    found = answers(library, 2, points)
+    messages = [found[point]["message"] for point in points]
+    assert messages[: len(SUMMING)] == ["sums are of floats: give a multiple of 4 bytes"] * 4
+    assert all("2147483647" in message for message in messages[len(SUMMING) :])

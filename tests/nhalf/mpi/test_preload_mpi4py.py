@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import NhalfError
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.collectives import own_library
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.processes import run
-from nhalf.mpi.start import start
+from nhalf.mpi.preload import own_library
+from nhalf.sites.start import start
 
 VERSION = "4.1.1"
 TIMEOUT_S = 300.0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import MissingError
+from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi import probe as module
 from nhalf.mpi.probe import probe_command, probe_executable

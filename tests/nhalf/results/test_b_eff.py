@@ -8,12 +8,12 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.decide.fit import fit_summary
-from nhalf.findings import findings
-from nhalf.panels import ReportData, Table
-from nhalf.panels.b_eff import BEff
-from nhalf.panels.b_eff_curves import BEffCurves
-from nhalf.panels.bandwidth import Bandwidth
+from nhalf.facts.fit import fit_summary
+from nhalf.present.findings import findings
+from nhalf.present.panels import ReportData, Table
+from nhalf.present.panels.b_eff import BEff
+from nhalf.present.panels.b_eff_curves import BEffCurves
+from nhalf.present.panels.bandwidth import Bandwidth
 from nhalf.results.b_eff import EffectiveBandwidth
 from nhalf.statistics.summary import summarise
 

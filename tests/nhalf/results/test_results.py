@@ -9,11 +9,11 @@ import msgspec
 import polars as pl
 import pytest
 
-from nhalf.cli._results import result_lines
+from nhalf.base.units import format_rate
+from nhalf.present.terminal.results import result_lines
 from nhalf.results import SUBJECT, Column, as_json, kinds, parts, results
 from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
-from nhalf.units import format_rate
 
 Make = Callable[..., pl.LazyFrame]
 

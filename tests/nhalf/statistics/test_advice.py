@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.advice import (
     ADVICES,
     advice,

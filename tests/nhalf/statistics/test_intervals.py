@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.intervals import (
     Floats,
     Interval,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.query import query
 from nhalf.store.run import Run
 from nhalf.store.schema import SUMMARY_COLUMNS

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.statistics.intervals import launch_interval, sample_interval
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.store.journal import Journal, events, events_named
 
 LINES = [{"event": "point", "n": 1}, {"event": "launch", "µ": "½\n"}, {"event": "point", "n": 3}]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.errors import InputError
+from nhalf.base.errors import InputError
 from nhalf.store.places import places
 from nhalf.store.run import JOURNAL, Run
 

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.errors import InputError, MissingError
+from nhalf.base.errors import InputError, MissingError
 from nhalf.store import run as module
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are compiled on this machine when they are first needed, and kept."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.errors import MissingError
+from nhalf.base.folders import cache_folder
+from nhalf.base.processes import run
+
+COMPILE_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and what it is made of.
+
+    `title` is how messages call it, `name` the file that comes out, `folder` where it is kept
+    below the cache folder, to which a digest is added: of `parts`, the installed headers and
+    sources, and the command. `command` is that of the compiler without its output, `variables` are
+    added to the environment. `why_not` tells why a file that was compiled does not do, '' if it
+    does.
+    """
+
+    title: str
+    name: str
+    folder: str
+    source: str
+    command: Sequence[str]
+    why_not: Callable[[Path], str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    parts: Sequence[str] = ()
+    remedy: str = ""
+
+
+def compiled(program: Program) -> Path:
+    """The program, from the cache where it is there.
+
+    Processes that want it at once compile it once. Raises MissingError when its source is not
+    installed, when it does not compile (with `remedy` and the place of the log), or cannot be kept.
+    """
+    include = native_files.include_folder()
+    source = include / program.source
+    if not source.is_file():
+        raise MissingError(f"the source of {program.title} is not at {source}", native_files.REMEDY)
+    folder = cache_folder() / f"{program.folder}-{_digest(program, include)}"
+    target = folder / program.name
+    if target.is_file():
+        return target
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder / "lock"):
+            if not target.is_file():
+                _compile(program, [*program.command, "-I", str(include), str(source)], target)
+    except OSError as error:
+        raise MissingError(
+            f"{program.title} cannot be kept in {folder}: {error.strerror or error}",
+            "make room or set XDG_CACHE_HOME to a folder that can be written",
+        ) from error
+    return target
+
+
+def _compile(program: Program, command: list[str], target: Path) -> None:
+    """Compile beside the target and rename, so that the target is whole or absent."""
+    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
+        output = Path(temporary, target.name)
+        # Libraries come after what needs them.
+        libraries = [word for word in command if word.startswith("-l")]
+        command = [word for word in command if word not in libraries]
+        command = [*command, *libraries, "-o", str(output)]
+        outcome = run(command, COMPILE_TIMEOUT_S, program.variables)
+        log = target.parent / "compile.log"
+        log.write_text(f"{' '.join(command)}\n\n{outcome.stdout}{outcome.stderr}", "utf-8")
+        reason = _first_error(outcome.stderr) or outcome.reason if not outcome.succeeded else ""
+        if not reason:
+            reason = program.why_not(output)
+        if reason:
+            raise MissingError(
+                f"{program.title} does not compile: {reason}",
+                "; ".join(filter(None, [program.remedy, f"the log is in {log}"])),
+            )
+        output.replace(target)
+
+
+def _first_error(text: str) -> str:
+    """The first line of a compiler's output that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower() or "not found" in line]
+    return (telling or lines or [""])[0][:300]
+
+
+def _digest(program: Program, include: Path) -> str:
+    """What a compiled program depends on, in a few letters."""
+    digest = hashlib.sha256()
+    for path in sorted(one for one in include.rglob("*") if one.is_file()):
+        digest.update(f"{path.relative_to(include)}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
+    settings = [f"{name}={value}" for name, value in sorted(program.variables.items())]
+    for part in (*program.parts, *program.command, *settings):
+        digest.update(f"{part}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time; the system lets go of the lock when its holder dies."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

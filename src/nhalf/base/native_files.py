@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the compiled probes and the C++ headers are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nhalf.base.errors import MissingError
+
+VARIABLE = "NHALF_NATIVE_DIR"
+REMEDY = f"build them with `make setup`, or set {VARIABLE} to the folder that holds bin and include"
+
+
+def native_folder() -> Path:
+    """The folder with bin/ and include/: NHALF_NATIVE_DIR, else the package's own.
+
+    Raises MissingError when it is not there.
+    """
+    given = os.environ.get(VARIABLE)
+    folder = (
+        Path(os.path.realpath(os.path.expanduser(given)))
+        if given
+        else Path(__file__).parent / "_native"
+    )
+    if not os.path.isdir(folder):
+        raise MissingError(f"the native part of nhalf is not at {folder}", REMEDY)
+    return folder
+
+
+def executable(name: str) -> Path:
+    """A compiled program such as 'probe-model'.
+
+    Raises MissingError when it was not built.
+    """
+    path = native_folder() / "bin" / name
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
+        raise MissingError(f"{name} was not built: {path} is not an executable file", REMEDY)
+    return path
+
+
+def include_folder() -> Path:
+    """The folder of the C++ headers: core/, transports/, patterns/.
+
+    Raises MissingError when it is not there.
+    """
+    folder = native_folder() / "include"
+    if not folder.is_dir():
+        raise MissingError(f"the headers of nhalf are not at {folder}", REMEDY)
+    return folder

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TOML that people write, in a typed form; every complaint names the file and the place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from nhalf.base.errors import InputError, unknown
+
+Form = TypeVar("Form", bound=msgspec.Struct)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a file; raises InputError when it cannot be read or is no TOML."""
+    try:
+        content: dict[str, Any] = msgspec.toml.decode(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}", "see the page on files") from error
+    return content
+
+
+def typed(
+    path: Path,
+    content: Mapping[str, Any],
+    form: type[Form],
+    tables: Mapping[str, type[msgspec.Struct]],
+) -> Form:
+    """The content in its form; `tables` are the forms of its lists of tables, by key.
+
+    Raises InputError for a key that is not known, naming the closest one, and for a wrong value.
+    """
+    _check_keys(path, "", content, form)
+    for key, inner in tables.items():
+        listed = content.get(key, [])
+        for place, table in enumerate(listed if isinstance(listed, list) else []):
+            if isinstance(table, Mapping):
+                _check_keys(path, f"{key}[{place}].", table, inner)
+    try:
+        return msgspec.convert(content, form)
+    except msgspec.ValidationError as error:
+        what, _, said = str(error).partition(" - at `$.")
+        where = f"{said.rstrip('`')}: " if said else ""
+        raise InputError(f"{path}: {where}{what}") from error
+
+
+def _check_keys(
+    path: Path, place: str, content: Mapping[str, Any], form: type[msgspec.Struct]
+) -> None:
+    for key in content:
+        if key not in form.__struct_fields__:
+            complaint = unknown("key", key, form.__struct_fields__)
+            raise InputError(f"{path}: {place}{key}: {complaint.message}", complaint.remedy)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes, times and rates as people write and read them.
+
+Inside the program times are seconds, sizes bytes and rates bytes per second; only this file turns
+them into text and back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from nhalf.base.errors import InputError
+
+_BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
+_DURATION_S = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+SIZE_BYTES_MAX = 2**40
+_NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_TIME = re.compile(_NUMBER + r"\s*(ns|us|µs|μs|ms|s)")
+_TIME_S = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
+_RATE = re.compile(_NUMBER + r"\s*([kKMGT]?)(i?)(B|bit)/s")
+_DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_SHARE = re.compile(_NUMBER + r"\s*(%?)")
+
+
+def parse_size(text: str) -> int:
+    """Bytes from '4096', '4K', '4KiB' or '4M' (binary multiples; 1 TiB at most).
+
+    Raises InputError when the text is not a size.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{text!r} is not a size", "write bytes as 0, 512, 4K or 4M")
+    size_bytes = int(match[1]) * _BINARY[match[2].upper()]
+    if size_bytes > SIZE_BYTES_MAX:
+        raise InputError(f"size {text!r} is too large", "1T is the largest")
+    return size_bytes
+
+
+def parse_duration(text: str) -> float:
+    """Seconds from '60', '60s', '500ms', '2m' or '1h'.
+
+    Raises InputError when the text is not a positive duration.
+    """
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or float(match[1]) <= 0:
+        raise InputError(f"{text!r} is not a duration", "write 500ms, 60s, 2m or 1h")
+    return float(match[1]) * _DURATION_S[match[2] or "s"]
+
+
+def parse_time(text: str) -> float:
+    """Seconds from '250ns', '3us', '3.2 µs', '1.5 ms' or '2 s'; the unit is needed.
+
+    Raises InputError when the text is not a positive time.
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None or not 0 < float(match[1]) < math.inf:
+        raise InputError(f"{text!r} is not a time", "write 250ns, 3us, 1.5 ms or 2 s")
+    return float(match[1]) * _TIME_S[match[2]]
+
+
+def parse_rate(text: str) -> float:
+    """Bytes per second from '1.2 GB/s', '117 MiB/s' or '950 Mbit/s'; the unit is needed.
+
+    Raises InputError when the text is not a positive rate. 'Gb/s' and 'Gbps' are refused: whether
+    bits or bytes are meant is a factor of eight.
+    """
+    match = _RATE.fullmatch(text.strip())
+    if match is None or not 0 < float(match[1]) < math.inf:
+        raise InputError(f"{text!r} is not a rate", "write 1.2 GB/s, 117 MiB/s or 950 Mbit/s")
+    factor = (_BINARY if match[3] else _DECIMAL)[match[2].upper()]
+    return float(match[1]) * factor / (8 if match[4] == "bit" else 1)
+
+
+def parse_share(text: str) -> float:
+    """A fraction from '10%' or '0.1'; raises InputError when the text is neither."""
+    match = _SHARE.fullmatch(text.strip())
+    share = float(match[1]) / (100 if match[2] else 1) if match else math.inf
+    if not math.isfinite(share):
+        raise InputError(f"{text!r} is not a share", "write 10% or 0.1")
+    return share
+
+
+def format_size(size_bytes: float) -> str:
+    """'4 KiB' where the size is a whole multiple, otherwise '4100 B' or '1.5 MiB'."""
+    if not math.isfinite(size_bytes):
+        return "∞"
+    for suffix, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size_bytes >= factor and (size_bytes % factor == 0 or size_bytes >= 16 * factor):
+            return f"{_short(size_bytes / factor)} {suffix}"
+    return f"{size_bytes:.0f} B"
+
+
+def format_time(time_s: float) -> str:
+    """'217 ns', '1.25 µs', '3.4 ms' or '2 s': three significant digits at most."""
+    if not math.isfinite(time_s):
+        return "–"
+    magnitude = abs(time_s)
+    for factor, suffix in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if magnitude >= factor * 0.9995:
+            return f"{_short(time_s / factor)} {suffix}"
+    return f"{_short(time_s * 1e9)} ns"
+
+
+def format_rate(rate_Bps: float) -> str:
+    """'12.3 GB/s' or '117 MB/s' (decimal multiples, as in the literature)."""
+    if not math.isfinite(rate_Bps):
+        return "∞" if rate_Bps > 0 else "–"
+    for factor, suffix in ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+        if rate_Bps >= factor * 0.9995:
+            return f"{_short(rate_Bps / factor)} {suffix}"
+    return f"{_short(rate_Bps)} B/s"
+
+
+def format_duration(duration_s: float) -> str:
+    """'8 s', '1 min 20 s' or '2 h 5 min': how long something takes a person."""
+    seconds = max(0, round(duration_s))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+
+
+def _short(value: float) -> str:
+    """Three significant digits without an exponent or trailing zeros."""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines as they are named where a verb takes a machine, a file or a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nhalf.machines import catalogue
+
+if TYPE_CHECKING:
+    from nhalf.machines.machine import Machine
+
+
+def side(text: str) -> tuple[Machine, str]:
+    """The machine of MACHINE, FILE or RUN, or of one of these with :LIBRARY, and the library.
+
+    Models are fitted to a run. Raises InputError for what is none of them.
+    """
+    name, library = text, ""
+    if not _is_there(text) and ":" in text:
+        name, library = text.rsplit(":", 1)
+    if catalogue.is_machine(name) or not Path(name).exists():
+        return catalogue.machine(name), library
+    from nhalf.facts.fit import machine_of_run
+    from nhalf.store.run import Run
+
+    return machine_of_run(Run.open(Path(name))), library
+
+
+def _is_there(text: str) -> bool:
+    return catalogue.is_machine(text) or Path(text).exists()

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf check`: does a run meet what was promised?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nhalf.base.errors import InputError
+from nhalf.base.listing import few
+from nhalf.base.units import format_size
+from nhalf.decide.check.verdict import format_bounds, format_excess, format_place, format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from nhalf.decide.check.verdict import Answer, Check, PointVerdict, Verdict
+    from nhalf.store.run import Run
+
+COLOURS = {"missed": "red", "not measured": "magenta", "unclear": "yellow", "met": "green"}
+CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
+TOLD_MAX = 8
+
+
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    expect: Annotated[
+        str,
+        typer.Option(
+            help="What was promised: a TOML file, a former run, a machine file or its name."
+        ),
+    ] = "",
+    against: Annotated[
+        Path | None, typer.Option(help="A former run: is anything slower than it was?")
+    ] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            help="How much worse is still good, such as 5%. Of runs and machines 10%, of promises "
+            "what the file says."
+        ),
+    ] = "",
+    pattern: Annotated[str, typer.Option(help="Only this pattern.")] = "",
+    mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail where the interval leaves it open, too.")
+    ] = False,
+    points: Annotated[
+        bool, typer.Option("--points", help="Show every point, not only the worst of each.")
+    ] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML for CI, too.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check a run against promises or a former run; exit 1 when it is worse or lacks points."""
+    from nhalf.base.units import parse_share
+    from nhalf.decide.check.expected import check
+    from nhalf.decide.check.regression import regression_json
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.store.run import Run
+
+    opened = Run.open(run)
+    if against is not None:
+        if expect:
+            raise InputError("--against and --expect are two questions", "ask one of them")
+        expect = str(Run.open(against).path)
+    if not expect:
+        raise InputError("what is the run to be checked against?", "name --expect or --against")
+    share = parse_share(tolerance) if tolerance else None
+    found = check(opened.measurements(), expect, tolerance=share, pattern=pattern, mpi=mpi)
+    if junit is not None:
+        _write_junit(junit, found, opened, expect, strict)
+    if json:
+        told = regression_json(found) if against else {}
+        emit_json({"run": str(opened.path), "expect": expect, **told, **found.as_json()})
+    else:
+        _show(stdout_console(), found, opened, expect, points)
+        if against:
+            _show_effects(stdout_console(), found)
+    if found.failed(strict):
+        raise typer.Exit(1)
+
+
+def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) -> None:
+    import polars as pl
+
+    from nhalf.decide.check.junit import junit, write_junit
+
+    began = pl.col("started_s")
+    times = run.measurements().select(low=began.min(), high=began.max()).collect().row(0)
+    content = junit(
+        found,
+        name=Path(expect).stem or expect,
+        host=str(run.environment.get("host") or run.environment.get("hostname") or ""),
+        started_s=times[0] or 0.0,
+        time_s=(times[1] or 0.0) - (times[0] or 0.0),
+        strict=strict,
+    )
+    write_junit(path, content)
+
+
+def _show(console: Console, found: Check, run: Run, expect: str, every: bool) -> None:
+    """The table, worst first, and below it what is to be known of it."""
+    answers = found.worst_first()
+    shared = _shared(answers)
+    if shared:
+        console.print(format_place(shared), markup=False)
+    console.print(_table(answers, every, shared))
+    lines = [*_sources(answers), *_reasons(answers, shared), *_left_out(found), *found.notes]
+    if found.counts()["unclear"]:
+        lines.append("unclear is what the intervals leave open: more launches narrow them")
+    for line in lines:
+        console.print(line, markup=False, style="dim", soft_wrap=True)
+    counts = ", ".join(f"{count} {name}" for name, count in found.counts().items() if count)
+    told = {"missed": "does not meet", "not measured": "lacks points of", "met": "meets"}
+    verb = told.get(found.verdict, "is not shown to meet")
+    text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
+    console.print(f"{text}{found.confidence * 100:.3g} %", markup=False, soft_wrap=True)
+
+
+def _show_effects(console: Console, found: Check) -> None:
+    """What changed on every curve, and the finding as the last line."""
+    from nhalf.decide.check.regression import effects, finding
+
+    known = effects(found)
+    for effect in known[:TOLD_MAX]:
+        console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
+    said = finding(found)
+    colour = {"regression": "red", "unclear": "yellow", "no regression": "green"}[said]
+    console.print(said, style=f"bold {colour}")
+
+
+def _shared(answers: Sequence[Answer]) -> dict[str, Any]:
+    """What all points have in common but their size: it is said once."""
+    points = [point.point for answer in answers for point in answer.points]
+    values = {
+        column: {point[column] for point in points if column in point} for column in CURVE_WORDS
+    }
+    return {column: found.pop() for column, found in values.items() if len(found) == 1}
+
+
+def _sources(answers: Sequence[Answer]) -> list[str]:
+    """Who promised what."""
+    names: dict[str, list[str]] = {}
+    for answer in answers:
+        names.setdefault(answer.source, []).append(answer.name)
+    return [f"promised by {who}: {'; '.join(what)}" for who, what in names.items() if who]
+
+
+def _reasons(answers: Sequence[Answer], shared: dict[str, Any]) -> list[str]:
+    """Why points have a verdict that no number explains."""
+    lines = [
+        ": ".join(filter(None, (answer.name, _where(point, shared), point.reason)))
+        for answer in answers
+        for point in answer.points
+        if point.reason
+    ]
+    return _cut(lines, "further reasons")
+
+
+def _left_out(found: Check) -> list[str]:
+    """The sizes that only one of both has."""
+    lines = []
+    for entry in found.not_compared:
+        sizes = few([format_size(size) for size in entry["bytes"]], 6)
+        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
+        lines.append(f"not compared: {what}: {sizes}")
+    return _cut(lines, "further groups that were not compared")
+
+
+def _cut(lines: list[str], what: str) -> list[str]:
+    rest = len(lines) - TOLD_MAX
+    return [*lines[:TOLD_MAX], f"{rest} {what} (all with --json)"] if rest > 0 else lines
+
+
+def _table(answers: Sequence[Answer], every: bool, shared: dict[str, Any]) -> Table:
+    """A row per expectation, of its worst point; with `every`, a row per point."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("expectation", min_width=16)
+    for title in ("promised", "measured", "interval", "by how much"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("at" if every else "worst at")
+    if not every:
+        table.add_column("points", justify="right", no_wrap=True)
+    for answer in answers:
+        for point in answer.points if every else [answer.worst_point]:
+            cells = [answer.name, *_cells(point), _where(point, shared)]
+            cells += [] if every else [_share(answer)]
+            table.add_row(_verdict(point.verdict), *map(escape, cells))
+    return table
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f"[{COLOURS[verdict]}]{verdict}[/]"
+
+
+def _cells(point: PointVerdict) -> list[str]:
+    """Promised, measured, interval, by how much."""
+    bounds, measured = point.bounds, point.measured
+    is_flag = bounds.low == bounds.high
+    is_bounded = not is_flag and (bounds.low > 0 or bounds.high < float("inf"))
+    promised = format_bounds(bounds, point.unit) if is_bounded else ""
+    if measured is None or is_flag:
+        return [promised, "", "", ""]
+    low, high = (format_value(end, point.unit) for end in (measured.low, measured.high))
+    interval = "–" if measured.low != measured.low else f"{low} to {high}"
+    return [promised, format_value(measured.median, point.unit), interval, format_excess(point)]
+
+
+def _share(answer: Answer) -> str:
+    """How many of its points have the verdict that decides."""
+    same = sum(point.verdict == answer.verdict for point in answer.points)
+    return f"{same} of {len(answer.points)}"
+
+
+def _where(point: PointVerdict, shared: dict[str, Any]) -> str:
+    """The point, without what all have in common."""
+    own = {name: value for name, value in point.point.items() if name not in shared}
+    # The transport stands for the library where there is none.
+    own.pop("transport", None) if "mpi" in shared else None
+    return format_place(own) or ("all sizes" if "pattern" in point.point else "")

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf compare`: is B slower than A, and where?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.listing import few
+from nhalf.base.units import format_size, format_time
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+    from rich.table import Table
+
+    from nhalf.decide.compare import Comparison, CurveRatio, Ratio
+
+COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+
+
+def command(
+    a: Annotated[
+        str,
+        typer.Argument(help="What is compared with: RUN or RUN:LIBRARY, or a machine."),
+    ],
+    b: Annotated[
+        str,
+        typer.Argument(help="Run that is judged, or a machine; without it, two libraries of A."),
+    ] = "",
+    mpi: Annotated[
+        str, typer.Option("--mpi", help="Library of both, or X,Y: X of A with Y of B.")
+    ] = "",
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Ratio that counts as a difference.")
+    ] = 1.02,
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Show every size, not only those that differ.")
+    ] = False,
+    ranks: Annotated[
+        str, typer.Option(help="Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
+    ] = "",
+    size: Annotated[
+        str, typer.Option("--bytes", help="Of machines, sizes: 0:64K or a list. Default: of both.")
+    ] = "",
+    report: Annotated[
+        Path | None, typer.Option(help="Of machines, write this HTML file, too.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare two runs or libraries (exit 1 when the second is slower), or two machines."""
+    from nhalf.decide.compare import compare
+    from nhalf.present.terminal.compare_machines import names_machine
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    if names_machine(a) or (b and names_machine(b)):
+        _machines(a, b, mpi, ranks, size, report, json)
+        return
+    if ranks or size or report:
+        raise InputError(
+            "--ranks, --bytes and --report are for machines", "of runs: nhalf report A B"
+        )
+    left, right, libraries = _sides(a, b, mpi)
+    comparison = compare(left, right, libraries=libraries, threshold=threshold)
+    if json:
+        emit_json(comparison.as_json())
+    else:
+        _show(stdout_console(), comparison, sizes)
+    if comparison.regressed:
+        raise typer.Exit(1)
+
+
+def _machines(
+    a: str, b: str, mpi: str, ranks: str, size: str, report: Path | None, json: bool
+) -> None:
+    """Two machines by their models; no judgement, so the exit code is 0."""
+    from nhalf.cli.machine_side import side
+    from nhalf.decide.compare_machines import as_json, compare_machines
+    from nhalf.present.terminal import compare_machines as machines
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    (left, library_a), (right, library_b) = side(a), side(b or a)
+    libraries = machines.pair_of(mpi, (library_a, library_b))
+    if not b and libraries[0] == libraries[1]:
+        raise InputError(f"{left.name} would be compared with itself", "name another machine")
+    comparison = compare_machines(left, right, libraries, _numbers(ranks), _sizes(size))
+    place = None
+    if report is not None:
+        from nhalf.base.files import write_text
+        from nhalf.present.report.machines_page import machines_page
+
+        place = write_text(report, machines_page(comparison)).absolute()
+    if json:
+        emit_json({**as_json(comparison), "report": str(place) if place else None})
+        return
+    screen = stdout_console()
+    machines.show(screen, comparison)
+    if place:
+        screen.print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _numbers(text: str) -> list[int]:
+    """Numbers of ranks, separated by commas."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise InputError(f"--ranks {text!r} are no numbers of ranks", "write --ranks 2,8,32")
+    return sorted({int(word) for word in words})
+
+
+def _sizes(text: str) -> list[int]:
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    return list(parse_sizes(text).size_bytes) if text else []
+
+
+def _sides(
+    a: str, b: str, mpi: str
+) -> tuple[pl.DataFrame, pl.DataFrame, list[tuple[str, str]] | None]:
+    """Launch medians of both sides, and which libraries to pair (None: equal names)."""
+    left, library_a = _medians(a)
+    right, library_b = _medians(b) if b else (left, "")
+    names = [name.strip() for name in mpi.split(",")] if mpi else []
+    if len(names) > 2 or not all(names):
+        raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
+    if names and (library_a or library_b):
+        raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
+    if not names and not library_a and not library_b:
+        if b:
+            return left, right, None
+        return left, right, [_only_two(left)]
+    first = library_a or (names[0] if names else "")
+    second = library_b or (names[-1] if names else "")
+    pair = _library(left, first or second), _library(right, second or first)
+    if not b and pair[0] == pair[1]:
+        raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
+    return left, right, [pair]
+
+
+def _medians(text: str) -> tuple[pl.DataFrame, str]:
+    """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
+    from nhalf.statistics.summary import launch_medians
+    from nhalf.store.run import Run
+
+    path, library = text, ""
+    if not Path(text).exists() and ":" in text:
+        path, library = text.rsplit(":", 1)
+    return launch_medians(Run.open(Path(path)).measurements()), library
+
+
+def _names(medians: pl.DataFrame) -> list[str]:
+    return sorted(medians["mpi"].unique().to_list())
+
+
+def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
+    """The two libraries of a run that has exactly two."""
+    names = _names(medians)
+    if len(names) != 2:
+        listed = ", ".join(names) or "none"
+        raise InputError(
+            f"which two libraries to compare? The run has {len(names)}: {listed}",
+            "name them with --mpi X,Y, or give a second run",
+        )
+    return names[0], names[1]
+
+
+def _library(medians: pl.DataFrame, name: str) -> str:
+    """The library of a run by its name, or by a beginning that only one has."""
+    names = _names(medians)
+    matches = [known for known in names if known == name] or [
+        known for known in names if known.startswith(name)
+    ]
+    if len(matches) != 1:
+        raise unknown("library", name, names)
+    return matches[0]
+
+
+def _show(console: Console, comparison: Comparison, every_size: bool) -> None:
+    """The tables on the terminal: curves first, then the sizes that differ."""
+    console.print(_curve_table(comparison))
+    for curve in comparison.curves:
+        table = _size_table(curve, every_size)
+        if table.row_count:
+            console.print(table)
+    lost = comparison.not_comparable
+    for entry in lost[:8]:
+        listed = few([format_size(size) for size in entry["bytes"]], 6)
+        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
+        console.print(f"not compared: {what}: {listed}", style="dim", markup=False)
+    if len(lost) > 8:
+        console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
+    console.print(
+        f"B is [bold {COLOURS[comparison.verdict]}]{_words(comparison.verdict)}[/]: a difference "
+        f"counts from {(comparison.threshold - 1) * 100:.3g} % on; all intervals of a curve hold "
+        f"together with {comparison.confidence * 100:.3g} %."
+    )
+
+
+def _words(verdict: str) -> str:
+    return {
+        "slower": "slower than A",
+        "faster": "faster than A",
+        "mixed": "slower than A in places and faster in others",
+        "equal": "as fast as A",
+        "unclear": "not shown to differ from A (more launches narrow the intervals)",
+    }[verdict]
+
+
+def _table(title: str, columns: list[tuple[str, bool]]) -> Table:
+    """A table; a column is a title and whether it holds numbers."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, numeric in columns:
+        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
+    return table
+
+
+def _curve_table(comparison: Comparison) -> Table:
+    """One row per pattern and library."""
+    from rich.markup import escape
+
+    titles = [("pattern", False), ("library", False), ("launches", True), ("B / A", True)]
+    table = _table("Curves", [*titles, ("interval", True), ("B is", False)])
+    for curve in comparison.curves:
+        table.add_row(
+            escape(_pattern(curve)),
+            escape(curve.mpi.replace(",", " → ") or str(curve.point["transport"])),
+            str(curve.launches),
+            f"{curve.ratio.ratio:.3f}",
+            _interval(curve.ratio),
+            f"[{COLOURS[curve.verdict]}]{curve.verdict}[/]",
+        )
+    return table
+
+
+def _size_table(curve: CurveRatio, every_size: bool) -> Table:
+    """Sizes of a curve: all, or those with a verdict of their own."""
+    title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
+    titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
+    table = _table(title, [*titles, ("B is", False)])
+    for size in curve.sizes:
+        if every_size or size.verdict in ("slower", "faster"):
+            table.add_row(
+                format_size(size.size_bytes),
+                format_time(size.a_s),
+                format_time(size.b_s),
+                f"{size.ratio.ratio:.3f}",
+                _interval(size.ratio),
+                f"[{COLOURS[size.verdict]}]{size.verdict}[/]",
+            )
+    return table
+
+
+def _pattern(curve: CurveRatio) -> str:
+    """The pattern's name with what else tells curves apart."""
+    algorithm = str(curve.point["algorithm"] or "native")
+    name = str(curve.point["pattern"])
+    name = name if algorithm == "native" else f"{name}/{algorithm}"
+    return f"{name} {curve.point['axes']}".rstrip()
+
+
+def _interval(ratio: Ratio) -> str:
+    return "–" if ratio.low != ratio.low else f"{ratio.low:.3f} to {ratio.high:.3f}"

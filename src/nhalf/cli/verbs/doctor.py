@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf doctor`: look before measuring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from nhalf.sites.examine import Finding
+
+MARKS = {"good": "[green]✓[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
+EXIT_MISSING = 3
+
+
+def command(
+    prefix: Annotated[
+        list[Path] | None,
+        typer.Option(help="Look for MPI in PREFIX/bin, too; may be repeated."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what is here, what will work, what is wrong and how to mend it."""
+    from nhalf.mpi.discover import discover
+    from nhalf.present.terminal.output import console, emit_json, stdout_console
+    from nhalf.sites.examine import can_measure, examine
+
+    findings = []
+    with console().status("looking …") as status:
+        for finding in examine(discover(prefix or [], ask_failed_again=True)):
+            findings.append(finding)
+            status.update(f"looked at {finding.name} …")
+    ready = can_measure(findings)
+    if json:
+        emit_json({"ready": ready, "findings": findings})
+    else:
+        _show(stdout_console(), findings, ready)
+    if not ready:
+        raise typer.Exit(EXIT_MISSING)
+
+
+def _show(console: Console, findings: Sequence[Finding], ready: bool) -> None:
+    """One line per finding; what is not good has its remedy below it."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=1)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold", ratio=1)
+    for one in findings:
+        found = escape(one.found)
+        if one.remedy:
+            found += f"\n[cyan]→ {escape(one.remedy)}[/]"
+        table.add_row(MARKS[one.state], f"[bold]{escape(one.name)}[/]", found)
+    console.print(table)
+    doubts = sum(one.state != "good" for one in findings)
+    verdict = "ready to measure: nhalf run" if ready else "not ready to measure"
+    if doubts:
+        verdict += f" ({doubts} thing{'s' if doubts > 1 else ''} to look at above)"
+    console.print(f"\n[bold {'green' if ready else 'red'}]{verdict}[/]")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nhalf fit: from a run to a machine file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from nhalf.facts.pattern_fit import Unmodelled
+
+
+def command(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Machine file to write. Default: machine.toml in the run.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Fit models to a run and write them as a machine file."""
+    from nhalf.facts.fit import machine_of_run
+    from nhalf.facts.pattern_fit import not_modelled
+    from nhalf.machines.machine import write
+    from nhalf.present.terminal.machine_table import as_tables, model_json
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
+    from nhalf.store.run import Run
+
+    measured = Run.open(run)
+    machine = machine_of_run(measured)
+    missing = not_modelled(measured, machine.patterns)
+    path = (out or measured.path / "machine.toml").absolute()
+    write(machine, path)
+    if as_json:
+        models = [model_json(model) for model in machine.models]
+        patterns = [pattern_json(model) for model in machine.patterns]
+        emit_json(
+            {
+                "machine": str(path),
+                "models": models,
+                "patterns": patterns,
+                "not_modelled": [_not_modelled(one) for one in missing],
+                "loggp": machine.loggp,
+            }
+        )
+        return
+    screen = stdout_console()
+    for table in [*as_tables(machine), *pattern_tables(machine.patterns)]:
+        screen.print(table)
+    for one in missing:
+        if len(one.ranks) > 1:
+            words = f"no model of ranks: {one.pattern} of {one.mpi}, {one.reason}"
+            screen.print(words, style="dim", markup=False, highlight=False)
+    screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _not_modelled(one: Unmodelled) -> dict[str, Any]:
+    """A pattern without a model over ranks, for --json."""
+    return {"pattern": one.pattern, "mpi": one.mpi, "ranks": one.ranks, "reason": one.reason}

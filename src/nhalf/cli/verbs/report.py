@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nhalf report: one HTML file, or a folder of pictures, from one or several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nhalf.base.errors import unknown
+
+if TYPE_CHECKING:
+    from nhalf.present.panels import ReportData
+
+FORMATS = ("html", "png", "svg")
+
+
+def command(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File (html) or folder (png, svg). Default: in the first run."),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--format", metavar="html|png|svg", help="What to write.")
+    ] = "html",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Write the report: findings in words, then charts, in one file that needs no network."""
+    if kind not in FORMATS:
+        raise unknown("format", kind, FORMATS)
+    from nhalf.facts.assemble import assemble
+    from nhalf.present.findings import as_json as finding_json
+    from nhalf.present.findings import findings
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.store.run import Run
+
+    data = assemble([Run.open(path) for path in runs])
+    place = _write(data, kind, out, runs[0])
+    if as_json:
+        found = [finding_json(finding) for finding in findings(data)]
+        emit_json({"report": str(place), "findings": found})
+    else:
+        stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _write(data: ReportData, kind: str, out: Path | None, run: Path) -> Path:
+    """The report of the data in the form asked for; returns its file or folder, absolute."""
+    from nhalf.base.files import write_text
+    from nhalf.present.report.images import write_images
+    from nhalf.present.report.page import page
+
+    if kind == "html":
+        return write_text(out or run / "report.html", page(data)).absolute()
+    folder = out or run / f"report-{kind}"
+    write_images(data, folder, kind)
+    return folder.absolute()

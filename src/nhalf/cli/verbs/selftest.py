@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf selftest`: how often are our own statistics right?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.decide.selftest import SelfTest
+
+WORDS = {
+    "next_run_in_interval": "interval of one run holds what the next run reports",
+    "relative_error_median": "error of the reported value, median",
+    "relative_bias": "error of the reported value, mean",
+    "half_width_median": "half width of the interval, median",
+    "within_target": "points whose interval is within 3 %",
+    "bimodal_found": "points where the two states are noticed",
+}
+
+
+def command(
+    runs: Annotated[int, typer.Option("--runs", help="Simulated runs.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random numbers.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check coverage, false alarms and power of our statistics where the truth is known."""
+    from nhalf.decide.selftest import selftest
+    from nhalf.present.terminal.output import console, emit_json, stdout_console
+
+    words = console()
+    if words.is_terminal:
+        with words.status(f"simulating {runs} runs"):
+            result = selftest(runs, seed)
+    else:
+        result = selftest(runs, seed)
+    if json:
+        emit_json(result.as_json())
+    else:
+        _show(stdout_console(), result)
+    if not result.held:
+        raise typer.Exit(1)
+
+
+def _show(out: Console, result: SelfTest) -> None:
+    """The promises as a table, then what else is known."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what we promise")
+    for name in ("promised", "found", "trials"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for check in result.checks:
+        table.add_row(
+            check.what,
+            f"{check.low * 100:.3g} to {check.high * 100:.3g} %",
+            f"{check.value * 100:.2f} %",
+            str(check.trials),
+            "[green]held[/]" if check.held else "[bold red]broken[/]",
+        )
+    out.print(table)
+    for name, words in WORDS.items():
+        out.print(f"{words}: {result.information[name] * 100:.2f} %")
+    time_s = result.information["time_to_accuracy_s"]
+    samples = result.information["samples_per_point"]
+    out.print(f"effort for a point: {time_s * 1e3:.3g} ms of simulated time, {samples:.0f} samples")

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run against a former one, or against what a model predicts, by decide/compare.py.
+
+A curve is one answer: its level over all sizes and every size are points of it. A model enters as
+a run without noise that measured just what it predicts, at the sizes and launches of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
+from nhalf.decide.check.intervals import CURVE, shared_confidence
+from nhalf.decide.check.promise import UNVERIFIED
+from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
+from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
+from nhalf.facts.facts import Measured
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.models.forms.segmented import Break, Segmented
+from nhalf.models.line import Piece
+from nhalf.statistics.intervals import Interval
+from nhalf.statistics.same_state import SameState, same_state
+
+TOLERANCE = 0.10
+"""Two good runs on two days differ by some percent; what a user feels is more than that."""
+
+Missing = list[dict[str, Any]]
+
+
+def against_former(
+    measured: Measured, former: pl.DataFrame, tolerance: float
+) -> tuple[list[Answer], Missing, list[str]]:
+    """As `against_run`, by what both did in the same state of the machine; and notes on that.
+
+    `former` are launch medians with `flag_s` (statistics/same_state.py).
+    """
+    former = former.with_columns(pl.col(pl.String).fill_null(""))
+    now = measured.flagged
+    libraries = pair_libraries(former, now)
+    pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
+    apart = [
+        _in_another_state({**key, "mpi": pair[1]}, tolerance)
+        for pair, same in zip(libraries, pairs, strict=True)
+        for key in same.lost
+    ]
+    unpaired = _lacking(former, now, libraries)
+    if all(same.a.is_empty() for same in pairs):
+        return [*apart, *unpaired], [], _notes(pairs)
+    a, b = (pl.concat([getattr(same, side) for same in pairs]) for side in ("a", "b"))
+    answers, missing = against_run(measured, a, tolerance, b)
+    return [*answers, *apart, *unpaired], missing, _notes(pairs)
+
+
+def _notes(pairs: Sequence[SameState]) -> list[str]:
+    return list(dict.fromkeys(same.note for same in pairs if same.note))
+
+
+def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
+    """A curve of which nothing was measured in the same state of the machine."""
+    reason = "the machine was in another state: a flag between two cores tells it"
+    point = PointVerdict(key, "", Bounds(high=1 + tolerance), None, "unclear", reason)
+    return Answer(_name(key), "time", (point,))
+
+
+def against_run(
+    measured: Measured, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
+) -> tuple[list[Answer], Missing]:
+    """One answer per curve that both have or that only `former` has (launch medians).
+
+    Also the sizes that one of both lacks; those are no failures, since runs choose their own. `now`
+    are the launch medians to take instead of all that was measured.
+    """
+    medians = measured.medians if now is None else now
+    former = former.with_columns(pl.col(pl.String).fill_null(""))
+    libraries = pair_libraries(former, medians)
+    families = _families(former, medians, libraries)
+    unpaired = _lacking(former, medians, libraries)
+    if not families:
+        return unpaired, []
+    comparison = compare(
+        former,
+        medians,
+        libraries=libraries,
+        confidence=shared_confidence(families),
+    )
+    wrong = measured.summary.filter(~pl.col("verified"))
+    found = [_answer(curve, wrong, tolerance) for curve in comparison.curves]
+    return [*found, *unpaired], _not_compared(comparison, unpaired)
+
+
+def against_machine(
+    measured: Measured, machine: Machine, tolerance: float
+) -> tuple[list[Answer], Missing]:
+    """One answer per model; sizes outside of a model are told, since models do not extrapolate."""
+    if not machine.models:
+        raise InputError(f"the machine {machine.name} has no model", "fit a run with more sizes")
+    promised = pl.DataFrame(
+        [{**_key(model), "mpi": model.mpi, "place": i} for i, model in enumerate(machine.models)]
+    )
+    libraries = pair_libraries(promised, measured.medians)
+    frames = [_predicted(machine, measured.medians, promised, pair) for pair in libraries]
+    absent = [_absent(row) for row in _unpaired(promised, measured.medians, libraries)]
+    frames = [frame for frame in frames if not frame.is_empty()]
+    if not frames:
+        return absent, []
+    answers, missing = against_run(measured, pl.concat(frames), tolerance)
+    return [*answers, *absent], missing
+
+
+def model_notes(machine: Machine, tolerance: float) -> list[str]:
+    """What to know where a model may itself be farther off than what is tolerated."""
+    errors = [model.heldout_p95 for model in machine.models if model.heldout_p95 is not None]
+    if not errors or max(errors) <= tolerance:
+        return []
+    return [
+        f"models of {machine.name} are themselves off by up to {max(errors) * 100:.2g} % at sizes "
+        f"that they had not seen: with a tolerance of {tolerance * 100:.3g} % that may show as "
+        "missed"
+    ]
+
+
+def _predicted(
+    machine: Machine, medians: pl.DataFrame, promised: pl.DataFrame, pair: tuple[str, str]
+) -> pl.DataFrame:
+    """The launch medians of a run that measures what the models of one library predict."""
+    of_library = medians.filter(pl.col("mpi") == pair[1])
+    on = [name for name in CURVE if name != "mpi"]
+    rows = of_library.join(promised.filter(pl.col("mpi") == pair[0]).drop("mpi"), on=on)
+    frames = [rows.drop("place").clear()]
+    for (place,), curve in rows.group_by("place", maintain_order=True):
+        model = machine.models[int(place)]
+        first, last = model.segments[0].from_bytes, model.segments[-1].to_bytes
+        inside = curve.filter(pl.col("bytes").is_between(first, last)).drop("place")
+        frames.append(inside.with_columns(pl.Series("median_s", _times_s(model, inside["bytes"]))))
+    return pl.concat(frames).with_columns(mpi=pl.lit(pair[0]))
+
+
+def _times_s(model: FittedModel, sizes: pl.Series) -> Sequence[float] | Floats:
+    """Seconds for each size; published segments meet without a break between them."""
+    if model.breakpoints:
+        return as_model(model).predict_s(sizes.to_numpy())
+    return [model.time_s(size) for size in sizes]
+
+
+def as_model(model: FittedModel) -> Segmented:
+    """The model of a machine file, ready to predict."""
+    pieces = [
+        Piece(float(s.from_bytes), float(s.to_bytes), s.t0_s, 1 / s.r_inf_Bps)
+        for s in model.segments
+    ]
+    breaks = [
+        Break(b.low_bytes, b.high_bytes, b.at_bytes, b.change_percent, b.kind == "jump")
+        for b in model.breakpoints
+    ]
+    return Segmented(tuple(pieces), tuple(breaks))
+
+
+def _answer(curve: CurveRatio, wrong: pl.DataFrame, tolerance: float) -> Answer:
+    """A curve: its level first, then its sizes."""
+    key = {**curve.point, "mpi": curve.mpi_b}
+    level = curve.ratio
+    whole = Interval(level.ratio, level.low, level.high)
+    points = [judge(key, "", Bounds(high=1 + tolerance), whole)]
+    bad = {tuple(row[name] for name in [*CURVE, "bytes"]) for row in wrong.to_dicts()}
+    for size in curve.sizes:
+        point = {**key, "bytes": size.size_bytes}
+        bounds = Bounds(high=size.a_s * (1 + tolerance))
+        value = _time(size.a_s, size.b_s, size.ratio)
+        if tuple(point[name] for name in [*CURVE, "bytes"]) in bad:
+            points.append(PointVerdict(point, "s", bounds, value, "missed", UNVERIFIED))
+        else:
+            points.append(judge(point, "s", bounds, value))
+    return Answer(_name(key), "time", tuple(points))
+
+
+def _time(a_s: float, b_s: float, ratio: Ratio) -> Interval:
+    """The time of B with the interval of the ratio, stretched to hold what is reported."""
+    low, high = a_s * ratio.low, a_s * ratio.high
+    return Interval(b_s, float(np.minimum(low, b_s)), float(np.maximum(high, b_s)))
+
+
+def _families(a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]) -> int:
+    """How many curves both have: they share the probability of a false alarm."""
+    on = [*(name for name in CURVE if name != "mpi"), "bytes"]
+    return sum(
+        left.join(right, on=on, how="semi").select(on[:-1]).n_unique()
+        for left, right in (_pair(a, b, pair) for pair in libraries)
+    )
+
+
+def _pair(
+    a: pl.DataFrame, b: pl.DataFrame, pair: tuple[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return a.filter(pl.col("mpi") == pair[0]), b.filter(pl.col("mpi") == pair[1])
+
+
+def _unpaired(
+    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """The curves that A has and B does not, by libraries that belong together."""
+    on = [name for name in CURVE if name != "mpi"]
+    curves = a.select(CURVE).unique(maintain_order=True)
+    paired = [
+        left.join(right, on=on, how="semi").select(CURVE).unique()
+        for left, right in (_pair(curves, b, pair) for pair in libraries)
+    ]
+    both = pl.concat([curves.clear(), *paired])
+    return curves.join(both, on=CURVE, how="anti", maintain_order="left").to_dicts()
+
+
+def _lacking(
+    a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
+) -> list[Answer]:
+    return [_absent(row) for row in _unpaired(a, b, libraries)]
+
+
+def _absent(row: dict[str, Any]) -> Answer:
+    """A curve that is expected and was not measured."""
+    key = {name: row[name] for name in CURVE}
+    reason = "this curve was not measured"
+    point = PointVerdict(key, "s", Bounds(), None, "not measured", reason)
+    return Answer(_name(key), "time", (point,))
+
+
+def _not_compared(comparison: Comparison, unpaired: list[Answer]) -> Missing:
+    """What one of both lacks, without curves that are answers already."""
+    told = {"only in A": "only expected", "only in B": "only measured"}
+    known = [answer.points[0].point for answer in unpaired]
+    rows = [
+        {**row, "reason": told.get(row["reason"], row["reason"])}
+        for row in comparison.not_comparable
+    ]
+    return [row for row in rows if {name: row[name] for name in CURVE} not in known]
+
+
+def _key(model: FittedModel) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in CURVE}
+
+
+def _name(key: dict[str, Any]) -> str:
+    """A curve in words: 'pingpong, mpich-5.0.2, 2 ranks, cores'."""
+    algorithm = "" if key["algorithm"] == "native" else key["algorithm"]
+    pattern = "/".join(filter(None, (key["pattern"], algorithm)))
+    place = [key["placement"], key["axes"]]
+    parts = [pattern, key["mpi"] or key["transport"], f"{key['ranks']} ranks", *place]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is expected: a file of promises, a former run or a machine; and the check against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.typed_toml import read_toml
+from nhalf.decide.check.against import TOLERANCE, against_former, against_machine, model_notes
+from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
+from nhalf.decide.check.intervals import CONFIDENCE
+from nhalf.decide.check.promise import answers, verified
+from nhalf.decide.check.verdict import Check, Kind
+from nhalf.facts.facts import Measured, only
+from nhalf.machines import catalogue, machine
+from nhalf.statistics.same_state import with_flags
+from nhalf.statistics.summary import launch_medians
+from nhalf.store.run import DESCRIPTION, Run
+
+NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
+
+
+def check(
+    measurements: pl.LazyFrame,
+    expect: str,
+    *,
+    tolerance: float | None = None,
+    pattern: str = "",
+    mpi: str = "",
+) -> Check:
+    """The measurements of one run against a file, a run directory or the name of a machine.
+
+    `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
+    that do not say theirs. `pattern` and `mpi` narrow down what is expected, too. Raises InputError
+    for what is neither of the three.
+    """
+    path, kind = find(expect)
+    chosen = only(only(measurements, "pattern", pattern), "mpi", mpi)
+    measured = Measured(chosen)
+    verdict = verified(measured)
+    if kind == "expectations":
+        expectations = read_expectations(path, read_toml(path), tolerance)
+        others = any(one.metric not in POINT_METRICS for one in expectations)
+        found = answers(measured, expectations)
+        return Check(kind, CONFIDENCE, (verdict, *found), notes=(NOT_SHARED,) if others else ())
+    tolerance = TOLERANCE if tolerance is None else tolerance
+    notes: list[str] = []
+    if kind == "baseline":
+        before = Run.open(path).measurements()
+        former = _only(with_flags(launch_medians(before), before), pattern, mpi)
+        found, missing, notes = against_former(measured, former, tolerance)
+    else:
+        known = _narrowed(machine.read(path), pattern, mpi)
+        found, missing = against_machine(measured, known, tolerance)
+        notes = model_notes(known, tolerance)
+    return Check(kind, CONFIDENCE, (verdict, *found), tuple(missing), tuple(notes))
+
+
+def find(expect: str) -> tuple[Path, Kind]:
+    """Where it is and what it is; a name without a file is that of a machine we know."""
+    path = Path(expect)
+    if not path.exists():
+        if expect in catalogue.names():
+            return catalogue.path_of(expect), "machine"
+        if path.suffix or path.parent != Path():
+            raise InputError(f"{expect} is not there", "name a file, a run directory or a machine")
+        raise unknown("machine or file", expect, catalogue.names())
+    if path.is_dir() or ((path.parent / DESCRIPTION).is_file() and path.suffix != ".toml"):
+        return path, "baseline"
+    content = read_toml(path)
+    if "expect" in content:
+        return path, "expectations"
+    if "models" in content or "schema" in content:
+        return path, "machine"
+    raise InputError(
+        f"{path} holds neither expectations nor a machine",
+        "write [[expect]] tables, or name a file of nhalf fit",
+    )
+
+
+def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
+    """The launch medians with one pattern, and of one library where it is known by that name."""
+    if pattern:
+        medians = medians.filter(pl.col("pattern") == pattern)
+    ours = medians.filter(pl.col("mpi") == mpi) if mpi else medians
+    return medians if ours.is_empty() else ours
+
+
+def _narrowed(known: machine.Machine, pattern: str, mpi: str) -> machine.Machine:
+    """The machine with the models that `_only` would leave."""
+    models = [model for model in known.models if pattern in ("", model.pattern)]
+    ours = [model for model in models if mpi in ("", model.mpi)]
+    return msgspec.structs.replace(known, models=tuple(ours or models))

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A check as JUnit XML, as Jenkins and GitLab read it: an expectation is a test case.
+
+The form is that of the Ant task's schema, the strictest in use: all attributes, and properties,
+system-out and system-err even where they are empty.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as xml
+
+from nhalf.base.errors import MissingError
+from nhalf.decide.check.verdict import (
+    FAILURES,
+    Answer,
+    Check,
+    PointVerdict,
+    format_bounds,
+    format_excess,
+    format_place,
+    format_value,
+)
+from nhalf.store.run import write_atomically
+
+POINTS_TOLD_MAX = 20
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(path: Path, content: bytes) -> None:
+    """Write the file whole or not at all; raises MissingError where it cannot be written."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise MissingError(
+            f"cannot write {path}: {error.strerror or error}", "choose another place with --junit"
+        ) from error
+
+
+def junit(
+    check: Check, *, name: str, host: str, started_s: float, time_s: float, strict: bool
+) -> bytes:
+    """The document. `name` is that of what was expected: results of many runs line up under it.
+
+    `started_s` is when measuring began, in seconds since 1970, `time_s` how long it took; with
+    `strict` what is unclear is a failure, otherwise it is skipped.
+    """
+    failing = (*FAILURES, "unclear") if strict else FAILURES
+    failures = sum(answer.verdict in failing for answer in check.answers)
+    skipped = sum(answer.verdict == "unclear" for answer in check.answers) * (not strict)
+    counts = {"tests": len(check.answers), "failures": failures, "errors": 0, "skipped": skipped}
+    began = datetime.fromtimestamp(started_s, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    suites = xml.Element("testsuites")
+    suite = _child(suites, "testsuite", name=name, package="nhalf", id=0, **counts)
+    suite.attrib |= {"time": f"{time_s:.3f}", "timestamp": began, "hostname": host or "localhost"}
+    _child(suite, "properties")
+    for answer in check.answers:
+        _add_case(suite, name, answer, answer.verdict in failing)
+    _child(suite, "system-out").text = _clean("\n".join(check.notes))
+    _child(suite, "system-err")
+    xml.indent(suites)
+    return bytes(xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _add_case(suite: xml.Element, name: str, answer: Answer, fails: bool) -> None:
+    """One expectation, with a failure or a skip where it is not met."""
+    case = _child(suite, "testcase", classname=f"nhalf.{name}", name=answer.name, time="0.000")
+    if answer.verdict == "met":
+        return
+    message = f"{answer.verdict}: {sentence(answer.worst_point)}"
+    if answer.source:
+        message += f" (promised by {answer.source})"
+    if not fails:
+        _child(case, "skipped", message=message)
+        return
+    failure = _child(case, "failure", message=message, type=answer.verdict)
+    wrong = [point for point in answer.points if point.verdict == answer.verdict]
+    lines = [sentence(point) for point in wrong[:POINTS_TOLD_MAX]]
+    if len(wrong) > POINTS_TOLD_MAX:
+        lines.append(f"and {len(wrong) - POINTS_TOLD_MAX} more")
+    failure.text = _clean("\n".join(lines))
+
+
+def sentence(point: PointVerdict) -> str:
+    """A point in a line: where, what was expected, what was measured, by how much it differs."""
+    parts = []
+    if point.bounds.low > 0 or point.bounds.high < float("inf"):
+        parts.append(f"expected {format_bounds(point.bounds, point.unit)}")
+    if point.measured is not None:
+        measured = point.measured
+        text = f"measured {format_value(measured.median, point.unit)}"
+        if measured.low == measured.low:
+            low, high = (format_value(end, point.unit) for end in (measured.low, measured.high))
+            text += f" ({low} to {high})"
+        parts.append(text)
+    parts += [format_excess(point), point.reason]
+    where = format_place(point.point)
+    told = ", ".join(part for part in parts if part)
+    return f"{where}: {told}" if where else told
+
+
+def _child(parent: xml.Element, tag: str, **attributes: Any) -> xml.Element:
+    clean = {name: _clean(str(value)) for name, value in attributes.items()}
+    return xml.SubElement(parent, tag, clean)
+
+
+def _clean(text: str) -> str:
+    """The text without letters that XML cannot hold, whichever way they are written."""
+    return _NOT_XML.sub("�", text)

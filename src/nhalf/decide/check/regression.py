@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A regression watch: what a check against a former run says of every curve, as an effect.
+
+The effect is the ratio of the times of both over all sizes of a curve, with its interval
+(decide/compare.py). A regression is where a whole curve, or one of its sizes, is slower than before
+by more than is tolerated, and its interval says so too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nhalf.decide.check.verdict import FAILURES, Answer, Check
+
+Finding = Literal["regression", "unclear", "no regression"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One curve: time now over time before, NaN where it was not measured; its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    finding: Finding
+    reason: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The change with its interval: '+25.3 % (22.1 to 28.4)'."""
+        if math.isnan(self.value):
+            return self.reason or "not measured"
+        change = f"{(self.value - 1) * 100:+.1f} %"
+        if math.isnan(self.low):
+            return f"{change} (one launch: no interval)"
+        return f"{change} ({(self.low - 1) * 100:+.1f} to {(self.high - 1) * 100:+.1f})"
+
+
+def effects(found: Check) -> list[Effect]:
+    """The effect on every curve that the former run has, worst first."""
+    return [_effect(answer) for answer in found.worst_first() if answer.metric == "time"]
+
+
+def finding(found: Check) -> Finding:
+    """Of all curves together."""
+    if found.verdict in FAILURES:
+        return "regression"
+    return "unclear" if found.verdict == "unclear" else "no regression"
+
+
+def regression_json(found: Check) -> dict[str, Any]:
+    """What `nhalf check --against --json` says beside the check itself."""
+    return {
+        "finding": finding(found),
+        "effects": [
+            {
+                "curve": effect.name,
+                "ratio": _finite(effect.value),
+                "ci": [_finite(effect.low), _finite(effect.high)],
+                "finding": effect.finding,
+            }
+            for effect in effects(found)
+        ],
+    }
+
+
+def _effect(answer: Answer) -> Effect:
+    """The first point of a curve that was compared is its level over all sizes."""
+    whole = answer.points[0].measured
+    verdict: Finding = "no regression" if answer.verdict == "met" else "unclear"
+    if answer.verdict in FAILURES:
+        verdict = "regression"
+    if whole is None:
+        return Effect(answer.name, math.nan, math.nan, math.nan, verdict, answer.points[0].reason)
+    return Effect(answer.name, whole.median, whole.low, whole.high, verdict)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

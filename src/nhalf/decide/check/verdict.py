@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a check answers: a verdict for every point of every expectation, the worst one for all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.statistics.intervals import Interval
+
+Verdict = Literal["missed", "not measured", "unclear", "met"]
+Unit = Literal["s", "Bps", "bytes", ""]
+Kind = Literal["expectations", "baseline", "machine"]
+
+WORST_FIRST: tuple[Verdict, ...] = ("missed", "not measured", "unclear", "met")
+FAILURES: tuple[Verdict, ...] = ("missed", "not measured")
+
+ROUNDING = 1e-9
+"""Relative difference that the arithmetic leaves behind: a machine without noise, of which just
+its own time is expected, meets that."""
+
+ONE_LAUNCH = "one launch: there is no interval between launches"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a value may be, its tolerance included; in the unit of the value."""
+
+    low: float = 0.0
+    high: float = math.inf
+
+
+@dataclass(frozen=True)
+class PointVerdict:
+    """One measured value against its bounds.
+
+    `point` holds the columns of the store that tell which one it is; `measured` is None where there
+    is no value, its interval is NaN where launches are too few for one. `reason` is a sentence
+    wherever the numbers do not speak for themselves.
+    """
+
+    point: dict[str, Any]
+    unit: Unit
+    bounds: Bounds
+    measured: Interval | None
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def excess_fraction(self) -> float:
+        """How far the value lies beyond its nearest bound, relative to it; negative inside."""
+        if self.measured is None:
+            return math.nan
+        value, bounds = self.measured.median, self.bounds
+        above = value / bounds.high - 1 if bounds.high < math.inf else -math.inf
+        below = 1 - value / bounds.low if bounds.low > 0 else -math.inf
+        return max(above, below)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One expectation with the verdict on each point it speaks of; there is at least one."""
+
+    name: str
+    metric: str
+    points: tuple[PointVerdict, ...]
+    source: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all its points: the worst."""
+        return worst([point.verdict for point in self.points])
+
+    @property
+    def worst_point(self) -> PointVerdict:
+        """The point that decides: of those with the verdict the one farthest beyond its bound."""
+        deciding = [point for point in self.points if point.verdict == self.verdict]
+        return max(deciding, key=lambda point: _or_least(point.excess_fraction))
+
+
+@dataclass(frozen=True)
+class Check:
+    """Everything that was asked of one run. `confidence` is that of all intervals together."""
+
+    kind: Kind
+    confidence: float
+    answers: tuple[Answer, ...]
+    not_compared: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of everything: the worst; nothing at all is nothing measured."""
+        return worst([answer.verdict for answer in self.answers])
+
+    def failed(self, strict: bool) -> bool:
+        """Whether a script should take it for a failure."""
+        return self.verdict in FAILURES or (strict and self.verdict == "unclear")
+
+    def worst_first(self) -> list[Answer]:
+        """The answers in the order in which a reader wants them."""
+
+        def rank(answer: Answer) -> tuple[int, float]:
+            excess = _or_least(answer.worst_point.excess_fraction)
+            return WORST_FIRST.index(answer.verdict), -excess
+
+        return sorted(self.answers, key=rank)
+
+    def counts(self) -> dict[Verdict, int]:
+        """How many expectations have each verdict."""
+        verdicts = [answer.verdict for answer in self.answers]
+        return {verdict: verdicts.count(verdict) for verdict in WORST_FIRST}
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf check --json` prints; bounds and intervals that there are not are null."""
+        return {
+            "verdict": self.verdict,
+            "kind": self.kind,
+            "confidence": self.confidence,
+            "counts": self.counts(),
+            "expectations": [_answer_json(answer) for answer in self.worst_first()],
+            "not_compared": list(self.not_compared),
+            "notes": list(self.notes),
+        }
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The worst of some; of none, nothing was measured."""
+    return min(verdicts, key=WORST_FIRST.index, default="not measured")
+
+
+def judge(point: dict[str, Any], unit: Unit, bounds: Bounds, measured: Interval) -> PointVerdict:
+    """Met where the interval lies inside of the bounds, missed where it lies outside.
+
+    Whatever straddles a bound is unclear, and so is a value without an interval.
+    """
+    if math.isnan(measured.low) or math.isnan(measured.high):
+        return PointVerdict(point, unit, bounds, measured, "unclear", ONE_LAUNCH)
+    low, high = bounds.low * (1 - ROUNDING), bounds.high * (1 + ROUNDING)
+    verdict: Verdict = "unclear"
+    if measured.low > high or measured.high < low:
+        verdict = "missed"
+    elif measured.low >= low and measured.high <= high:
+        verdict = "met"
+    return PointVerdict(point, unit, bounds, measured, verdict)
+
+
+def format_value(value: float, unit: Unit) -> str:
+    """A value as people read it, with its unit."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞"
+    if unit == "s":
+        return format_time(value)
+    if unit == "Bps":
+        return format_rate(value)
+    return format_size(round(value)) if unit == "bytes" else f"{value:.4g}"
+
+
+def format_bounds(bounds: Bounds, unit: Unit) -> str:
+    """'≤ 3 µs', '≥ 1.2 GB/s' or '1 µs to 3 µs'."""
+    low, high = format_value(bounds.low, unit), format_value(bounds.high, unit)
+    if bounds.low > 0 and bounds.high < math.inf:
+        return f"{low} to {high}"
+    return f"≤ {high}" if bounds.high < math.inf else f"≥ {low}"
+
+
+def format_excess(point: PointVerdict) -> str:
+    """'12 % too slow', '5 % too low', '8 % to spare', or nothing where there is no value."""
+    excess, measured = point.excess_fraction, point.measured
+    if measured is None or not math.isfinite(excess):
+        return ""
+    share = f"{abs(excess) * 100:.2g} %" if abs(excess) < 1 else f"{abs(excess) * 100:.0f} %"
+    if excess <= ROUNDING:
+        return f"{share} to spare" if excess < -ROUNDING else "just so"
+    if measured.median < point.bounds.low:
+        return f"{share} too low"
+    return f"{share} too slow" if point.unit == "s" else f"{share} too high"
+
+
+def format_place(point: dict[str, Any]) -> str:
+    """Which point it is: 'pingpong, mpich, 2 ranks, cores, 8 KiB'; some columns may be left out."""
+    ranks = f"{point['ranks']} ranks" if "ranks" in point else ""
+    words = [point.get("pattern"), point.get("mpi") or point.get("transport"), ranks]
+    size = format_size(point["bytes"]) if "bytes" in point else ""
+    words += [point.get("placement"), point.get("axes"), size]
+    return ", ".join(str(word) for word in words if word)
+
+
+def _or_least(value: float) -> float:
+    return -math.inf if math.isnan(value) else value
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "name": answer.name,
+        "source": answer.source,
+        "metric": answer.metric,
+        "verdict": answer.verdict,
+        "points": [_point_json(point) for point in answer.points],
+    }
+
+
+def _point_json(point: PointVerdict) -> dict[str, Any]:
+    """Not finite numbers become null where they are written."""
+    measured, bounds = point.measured, point.bounds
+    return {
+        **point.point,
+        "unit": point.unit,
+        "at_least": bounds.low or None,
+        "at_most": bounds.high,
+        "measured": None if measured is None else measured.median,
+        "ci": None if measured is None else [measured.low, measured.high],
+        "excess": point.excess_fraction,
+        "verdict": point.verdict,
+        "reason": point.reason,
+    }

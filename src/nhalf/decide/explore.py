@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which algorithm is the fastest on a simulated machine: the models, and few simulations of cells.
+
+Every cell that is asked for is simulated in one run per batch, whose directory goes afterwards.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.decide.choice import Cell, Choice, Grid, explore
+from nhalf.machines.algorithms import Algorithm
+from nhalf.machines.layout import both_ways, parse_layout
+from nhalf.machines.machine import Machine
+from nhalf.machines.parts import parts_of
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.session import measure
+from nhalf.measure.plan.algorithm import AXIS
+from nhalf.measure.plan.plan import Block
+from nhalf.measure.simulate.session import Simulation, begin
+from nhalf.measure.simulate.subject import site_of
+from nhalf.statistics.summary import summarise
+
+
+class Simulated:
+    """Measures cells of one operation on a machine, with ranks over as many nodes as there are."""
+
+    def __init__(
+        self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
+    ) -> None:
+        self.operation, self.machine, self.grid, self.progress = operation, machine, grid, progress
+        self.how = Simulation(ranks=grid.ranks[-1], mpi=mpi)
+        self.site = site_of(machine, grid.ranks[-1], mpi)
+        room = len(self.site.hosts) * self.site.cores_per_host
+        if grid.ranks[-1] > room:
+            raise InputError(
+                f"{machine.name} holds {room} ranks and not {grid.ranks[-1]}",
+                "ask for fewer, or give it a larger network with --set network.topology=…",
+            )
+
+    def measure(self, cells: Sequence[Cell]) -> dict[Cell, float]:
+        """Seconds of each cell; raises MissingError without the simulator."""
+        with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
+            blocks = list(self._blocks(cells))
+            prepared = begin(self.machine, self.how, "", blocks, Path(folder, "run"))
+            run = measure(prepared, self.progress).run
+            rows = summarise(run.measurements()).select("algorithm", "ranks", "bytes", "median_s")
+        times = {(row[0], row[1], row[2]): row[3] for row in rows.iter_rows()}
+        ranks, sizes = self.grid.ranks, self.grid.size_bytes
+        keys = {(name, i, j): (name, ranks[i], sizes[j]) for name, i, j in cells}
+        return {cell: times[key] for cell, key in keys.items() if key in times}
+
+    def _blocks(self, cells: Sequence[Cell]) -> list[Block]:
+        """A block for each algorithm and number of ranks, with its sizes."""
+        frame = pl.DataFrame(cells, schema=["algorithm", "row", "column"], orient="row")
+        found = []
+        for (name, row), part in frame.group_by("algorithm", "row", maintain_order=True):
+            ranks = self.grid.ranks[row]
+            layout = both_ways(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
+            sizes = sorted({self.grid.size_bytes[column] for column in part["column"]})
+            found.append(
+                Block(
+                    patterns=[self.operation],
+                    ranks=[ranks],
+                    bytes=",".join(map(str, sizes)),
+                    axes={AXIS: str(name)},
+                    placements=[layout],
+                )
+            )
+        return found
+
+
+def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
+    """How many ranks share a node, spread over as many nodes as share them evenly."""
+    layout = parse_layout(both_ways(ranks, hosts, cores_per_host)[-1])
+    return layout.per_host if layout else 1
+
+
+def simulated_choice(
+    operation: str,
+    machine: Machine,
+    grid: Grid,
+    known: Sequence[Algorithm],
+    share: float,
+    progress: Progress,
+    mpi: str = "",
+) -> Choice:
+    """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
+    parts = parts_of(machine, mpi)
+    simulated = Simulated(operation, machine, grid, progress, mpi)
+    hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
+    grid = replace(
+        grid,
+        rendezvous_bytes=parts.rendezvous_bytes,
+        per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
+    )
+    choice = Choice.of(operation, known, parts, grid)
+    cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
+    explore(choice, simulated.measure, round(share * cells))
+    return choice

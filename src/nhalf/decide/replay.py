@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How near a simulation comes to the run it was calibrated from: the same ping-pong in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.decide.calibrate import calibrated, points_of
+from nhalf.facts.fit import machine_of_run
+from nhalf.machines.curve import PINGPONG, is_between_nodes
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.measure.loop.measure import line
+from nhalf.measure.plan.plan import Point
+from nhalf.measure.probe.process import Probe
+from nhalf.measure.simulate.subject import site_of, smpi_subject
+from nhalf.statistics.summary import summarise
+from nhalf.store.run import Run
+
+TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One measured size and the same simulated; seconds, `error` relative to the measured time.
+
+    `model_s` is what the fitted segments alone say.
+    """
+
+    size_bytes: int
+    measured_s: float
+    ci_s: tuple[float, float]
+    model_s: float
+    simulated_s: float
+
+    @property
+    def error(self) -> float:
+        """Of the simulation."""
+        return self.simulated_s / self.measured_s - 1
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One ping-pong of a run beside its simulation."""
+
+    mpi: str
+    placement: str
+    sizes: tuple[Replayed, ...]
+
+    @property
+    def median_error(self) -> float:
+        """Absolute, over all sizes."""
+        errors = sorted(abs(one.error) for one in self.sizes)
+        middle = len(errors) // 2
+        return errors[middle] if len(errors) % 2 else sum(errors[middle - 1 : middle + 1]) / 2
+
+    @property
+    def worst(self) -> Replayed:
+        """The size with the largest error."""
+        return max(self.sizes, key=lambda one: abs(one.error))
+
+
+def replay(run: Run, mpi: str = "") -> list[Replay]:
+    """Every ping-pong of a run (or of one library), simulated at the sizes that were measured.
+
+    Raises InputError where there is none, MissingError without SimGrid.
+    """
+    fitted = {_key(model): model for model in machine_of_run(run).models}
+    machine = calibrated(run)
+    summary = summarise(run.measurements())
+    found = []
+    for model in machine.models:
+        if model.pattern != PINGPONG or model.axes or mpi not in ("", model.mpi, model.transport):
+            continue
+        alone = msgspec.structs.replace(machine, models=(model,))
+        points = points_of(summary, model)
+        simulated = _simulated(alone, model, [int(row["bytes"]) for row in points])
+        sizes = tuple(
+            Replayed(
+                size_bytes=row["bytes"],
+                measured_s=row["median_s"],
+                ci_s=(row["ci_low_s"], row["ci_high_s"]),
+                model_s=fitted[_key(model)].time_s(row["bytes"]),
+                simulated_s=time_s,
+            )
+            for row, time_s in zip(points, simulated, strict=True)
+        )
+        found.append(Replay(model.mpi or model.transport, model.placement, sizes))
+    if not found:
+        raise InputError(
+            f"{run.path} has no ping-pong{' of ' + mpi if mpi else ''} to replay",
+            "measure one: nhalf run --pattern pingpong",
+        )
+    return found
+
+
+def _simulated(machine: Machine, model: FittedModel, sizes: Sequence[int]) -> list[float]:
+    """What the sizes take on the simulated machine, in seconds."""
+    subject = smpi_subject(machine, site_of(machine, 2))
+    placement = "2x1" if is_between_nodes(model.placement) else "1x2"
+    tokens, variables = subject.launch(2, placement, "")
+    times = []
+    with Probe(tokens, variables, TIMEOUT_S) as probe:
+        for number, size in enumerate(sizes):
+            point = Point(PINGPONG, 2, size, placement)
+            probe.send(line(str(number), point, 0.01, 0.01, subject.infos[PINGPONG].timing))
+            record = probe.receive(TIMEOUT_S, identity=str(number))
+            times.append(float(record["samples_s"][0]))
+    return times
+
+
+def _key(model: FittedModel) -> tuple[str, ...]:
+    return (model.transport, model.mpi, model.pattern, model.placement, model.axes)

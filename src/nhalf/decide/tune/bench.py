@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where algorithms are measured: one library, as it is and under settings, in runs of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from nhalf.decide.race import Cell
+from nhalf.measure.loop import session
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.setting import Setting, split_name
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import NATIVE
+from nhalf.mpi.tuners import Tuner
+from nhalf.sites.site import Site
+from nhalf.statistics.summary import launch_medians
+
+Names = Mapping[tuple[str, str], str]
+"""The algorithm of an operation under a setting."""
+Made = dict[Cell, dict[str, dict[tuple[str, int], float]]]
+
+
+@dataclass
+class Bench:
+    """Measures one library; `plan` says how (its blocks, settings and budget are replaced)."""
+
+    library: Library
+    tuner: Tuner
+    folder: Path
+    plan: Plan
+    site: Site
+    progress: Callable[[], Progress]
+    placement: str
+    notes: list[str] = field(default_factory=list)
+
+    def measure(
+        self,
+        name: str,
+        blocks: Sequence[Block],
+        variables: Mapping[str, Mapping[str, str]],
+        budget_s: float,
+    ) -> pl.DataFrame:
+        """Launch times of a run of its own, in which every setting takes turns with the others.
+
+        Raises MissingError where nothing could be measured.
+        """
+        settings = [Setting(key, dict(values)) for key, values in variables.items()]
+        placed = [msgspec.structs.replace(block, placements=[self.placement]) for block in blocks]
+        plan = msgspec.structs.replace(
+            self.plan, blocks=placed, settings=settings, budget_s=budget_s, mpi=[self.library.name]
+        )
+        prepared = session.begin(plan, self.folder / name, self.site)
+        outcome = session.measure(prepared, self.progress())
+        said = [*(f"{what}: {why}" for what, why in outcome.failed.items()), *outcome.notes]
+        self.notes += [f"{name}: {text}" for text in said]
+        return launch_times(outcome.run.measurements())
+
+    def times(
+        self, name: str, medians: pl.DataFrame, names: Names, column: str = "median_s"
+    ) -> Made:
+        """Launch times by cell and algorithm; `name` keeps launches of different runs apart."""
+        found: Made = {}
+        columns = ("pattern", "ranks", "bytes", "mpi", "launch", column)
+        for pattern, ranks, size_bytes, mpi, launch, time_s in medians.select(columns).rows():
+            setting = split_name(mpi)[1]
+            algorithm = names.get((pattern, setting)) if setting else NATIVE
+            if algorithm is None or not time_s > 0:
+                continue
+            cell = Cell(pattern, ranks, size_bytes)
+            found.setdefault(cell, {}).setdefault(algorithm, {})[name, launch] = time_s
+        return found
+
+
+def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """As `launch_medians`, but `median_s` is the lower quartile of a launch's samples.
+
+    What disturbs a machine adds time, and here as much to some algorithms as to others only in
+    the long run: a quarter of undisturbed samples is enough.
+    """
+    quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
+    return launch_medians(measurements.with_columns(samples_s=quartile))
+
+
+def size_text(sizes: Sequence[int]) -> str:
+    """Sizes as blocks name them."""
+    return ",".join(map(str, sorted(set(sizes))))

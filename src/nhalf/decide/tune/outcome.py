@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuning and checking as wholes: search, file, proof, and what came out of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nhalf.base.errors import FailedError, InputError, NhalfError
+from nhalf.decide.compare import CurveRatio
+from nhalf.decide.race import Cell, Gain
+from nhalf.decide.tune.bench import Bench, Made
+from nhalf.decide.tune.prove import EFFECT_LEAST, Activity, prove_active, refuted, trial
+from nhalf.decide.tune.search import (
+    PROOF_SHARE,
+    TRIAL_SHARE,
+    Asked,
+    Found,
+    check_operations,
+    first_look,
+    rules_for,
+    search,
+    slowest,
+)
+from nhalf.mpi.decision_table import NATIVE, Rule, choice
+
+SURE_BYTES = 8192
+"""From so many bytes on a bad algorithm is sure to be slow."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What tuning came to; without a file nothing won.
+
+    `curves` compare the library as it is (A) with the file (B); `refuted` are cells that the last
+    comparison found slower, whose rules were taken out of the file again.
+    """
+
+    found: Found
+    rules: list[Rule]
+    path: Path | None
+    variables: dict[str, str]
+    activity: Activity | None
+    curves: list[CurveRatio]
+    refuted: list[Cell]
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf tune --json` prints of it."""
+        return {
+            "rules": [_rule_json(rule) for rule in self.rules],
+            "cells": [_cell_json(cell, self) for cell in sorted(self.found.look)],
+            "file": str(self.path) if self.path else None,
+            "environment": self.variables,
+            "activation": _activity_json(self.activity),
+            "trial": [curve_json(curve) for curve in self.curves],
+            "taken_out": [cell._asdict() for cell in self.refuted],
+        }
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a file that somebody brought."""
+
+    rules: list[Rule]
+    variables: dict[str, str]
+    activity: Activity
+    curves: list[CurveRatio]
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf tune --check --json` prints of it."""
+        return {
+            "rules": [_rule_json(rule) for rule in self.rules],
+            "environment": self.variables,
+            "activation": _activity_json(self.activity),
+            "trial": [curve_json(curve) for curve in self.curves],
+        }
+
+
+def tune(bench: Bench, asked: Asked) -> Tuned:
+    """Search, write, prove; a file that is not heeded is not left there.
+
+    Raises FailedError where the library does not heed it, MissingError where nothing could be
+    measured.
+    """
+    check_operations(bench.tuner, asked.operations)
+    found = search(bench, asked)
+    cells = sorted(found.look)
+    won = dict(found.won)
+    rules = rules_for(bench.tuner, won, cells)
+    if not rules:
+        return Tuned(found, [], None, {}, None, [], [])
+    path = _write(bench, rules)
+    try:
+        activity = _activity(bench, rules, found, asked)
+    except NhalfError:
+        path.unlink()
+        raise
+    if activity and activity.verdict == "not active":
+        path.unlink()
+        raise FailedError(
+            f"{bench.library.name} does not heed the file: {activity.why}",
+            "see whether other variables or parameter files choose its algorithms",
+        )
+    curves = trial(bench, path, cells, TRIAL_SHARE * asked.budget_s)
+    against = refuted(curves)
+    if against:
+        won = _without(won, rules, against)
+        rules = rules_for(bench.tuner, won, cells)
+        path.unlink()
+        if not rules:
+            return Tuned(found, [], None, {}, activity, curves, against)
+        path = _write(bench, rules)
+    return Tuned(found, rules, path, bench.tuner.activate(path), activity, curves, against)
+
+
+def check(bench: Bench, path: Path, asked: Asked) -> Checked:
+    """Read a file strictly, prove that the library heeds one like it, compare it with the default.
+
+    Raises FailedError where the file would be rejected, InputError where there is none.
+    """
+    rules = bench.tuner.read(path)
+    decided = bench.tuner.operations_in(path)
+    if not decided:
+        raise FailedError(f"{path} decides nothing: every choice is the library's own")
+    named = [name for name in asked.operations if name in decided]
+    if not named:
+        others = ",".join(decided)
+        raise InputError(f"{path} has rules for {others} only", f"add --operation {others}")
+    asked = dataclasses.replace(asked, operations=tuple(named))
+    look = first_look(bench, asked)
+    share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s
+    places = bad_places(bench, look)
+    ruled = [place for place in places if _covered(rules, place[0])]
+    if not places:
+        raise FailedError("no algorithm could be measured", "run nhalf doctor")
+    places = ruled or places
+
+    def text(rule: Rule) -> str:
+        return bench.tuner.text_with(path, rule)
+
+    activity = prove_active(bench, places, text, share_s)
+    curves = trial(bench, path, sorted(look), TRIAL_SHARE * asked.budget_s)
+    return Checked(rules, bench.tuner.activate(path), activity, curves)
+
+
+def _covered(rules: Sequence[Rule], cell: Cell) -> bool:
+    """Whether a rule speaks of a cell."""
+    return choice(rules, cell.operation, cell.ranks, cell.size_bytes) != NATIVE
+
+
+def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
+    """The file, read again as the library would."""
+    path = bench.folder / bench.tuner.file_name
+    path.write_text(bench.tuner.text(rules), "utf-8")
+    bench.tuner.read(path)
+    return path
+
+
+def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -> Activity | None:
+    """The proof at the place with the largest effect, one that has a rule if there is such."""
+    operations = {rule.operation for rule in rules}
+    places = bad_places(bench, found.look)
+    near = [place for place in places if place[0].operation in operations]
+    if not near:
+        return None
+
+    def text(rule: Rule) -> str:
+        return bench.tuner.text([rule, *rules])
+
+    return prove_active(bench, near, text, PROOF_SHARE * asked.budget_s)
+
+
+def bad_places(bench: Bench, look: Made) -> list[tuple[Cell, str]]:
+    """Cells with an algorithm that is bad there: those that are sure, then the slowest seen."""
+    sure = [
+        (cell, algorithm)
+        for cell in sorted(look, key=lambda one: (one.ranks, -one.size_bytes))
+        if (algorithm := bench.tuner.worst(cell.operation)) and cell.size_bytes >= SURE_BYTES
+    ]
+    seen = [(cell, name) for cell, name, factor in slowest(look) if math.log(factor) > EFFECT_LEAST]
+    return [*sure[:1], *seen]
+
+
+def _without(
+    won: dict[Cell, list[Gain]], rules: Sequence[Rule], against: Sequence[Cell]
+) -> dict[Cell, list[Gain]]:
+    """What is left when cells turned out slower.
+
+    Where that is a cell without a rule, being told at all costs its operation more than it gains.
+    """
+    whole = {cell.operation for cell in against if not _covered(rules, cell)}
+    return {
+        cell: gains
+        for cell, gains in won.items()
+        if cell not in against and cell.operation not in whole
+    }
+
+
+def _rule_json(rule: Rule) -> dict[str, Any]:
+    """A rule; a range without an end has null there."""
+    ends = {"ranks_to": rule.to_ranks, "bytes_to": rule.to_bytes}
+    return {
+        "operation": rule.operation,
+        "ranks_from": rule.from_ranks,
+        "bytes_from": rule.from_bytes,
+        **{name: int(end) if math.isfinite(end) else None for name, end in ends.items()},
+        "algorithm": rule.algorithm,
+    }
+
+
+def _cell_json(cell: Cell, tuned: Tuned) -> dict[str, Any]:
+    """A cell: what is written for it, and the gain with its interval where something won."""
+    gains = tuned.found.won.get(cell, [])
+    chosen = choice(tuned.rules, *cell)
+    gain = next((one for one in gains if one.algorithm == chosen), None)
+    found: dict[str, Any] = {
+        **cell._asdict(),
+        "algorithm": chosen,
+        "decided": cell not in tuned.found.undecided,
+        "gain": None,
+    }
+    if gain is not None:
+        low, high = (1 - math.exp(-end) for end in (gain.low, gain.high))
+        found["gain"] = {"share": gain.share, "ci": [low, high], "launches": gain.launches}
+    return found
+
+
+def _activity_json(activity: Activity | None) -> dict[str, Any] | None:
+    if activity is None:
+        return None
+    return {**dataclasses.asdict(activity), "cell": activity.cell._asdict()}
+
+
+def curve_json(curve: CurveRatio) -> dict[str, Any]:
+    """A curve of the last comparison, size by size."""
+    return {
+        "operation": curve.point["pattern"],
+        "ranks": curve.point["ranks"],
+        "verdict": curve.verdict,
+        "ratio": curve.ratio.ratio,
+        "ci": [curve.ratio.low, curve.ratio.high],
+        "sizes": [
+            {
+                "bytes": size.size_bytes,
+                "default_s": size.a_s,
+                "tuned_s": size.b_s,
+                "ratio": size.ratio.ratio,
+                "ci": [size.ratio.low, size.ratio.high],
+                "verdict": size.verdict,
+            }
+            for size in curve.sizes
+        ],
+    }

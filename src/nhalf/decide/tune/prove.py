@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof: a library heeds a file, and what it does then is faster.
+
+*Heeded*: in the same place, a file with one bad rule more (the slowest algorithm that was seen)
+must make that cell as slow as when the algorithm is forced by variables. Where launch k took d by
+default, f forced and b with the bad rule,
+
+    x(k) = log b(k) - (log f(k) + log d(k)) / 2
+
+is half of the effect log f - log d where the rule is heeded and minus that where it is not; the
+interval of its mean tells which. *Faster*: default and tuned take turns, judged by decide/compare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from nhalf.decide.compare import CurveRatio, compare
+from nhalf.decide.race import Cell, merge, trimmed
+from nhalf.decide.tune.bench import Bench, Made, size_text
+from nhalf.measure.plan.plan import Block
+from nhalf.measure.plan.setting import JOINT
+from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.statistics.intervals import Floats
+
+Heeded = Literal["active", "not active", "unclear"]
+
+EFFECT_LEAST = math.log(1.3)
+"""A bad rule has to make this much of a difference to prove anything."""
+LAUNCHES = 5
+LAUNCHES_LEAST = 3
+TRIES = 4
+LOWEST = "lowest_s"
+"""Of a launch its fastest sample: what is sure to be slow is so undisturbed, too."""
+PLACES_MAX = 3
+TRIAL_LAUNCHES = 6
+TRY_LEAST_S, TRIAL_LEAST_S = 30.0, 30.0
+"""A proof of fewer launches is none, so that small budgets are exceeded here. What launches do not
+need of it is not spent."""
+SURE = 0.99
+THRESHOLD = 1.02
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Whether a bad rule was heeded, where, and by what measure.
+
+    `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN where nothing is known.
+    """
+
+    verdict: Heeded
+    cell: Cell
+    algorithm: str
+    default_s: float
+    forced_s: float
+    bad_rule_s: float
+    heeded_share: float
+    why: str
+
+
+def prove_active(
+    bench: Bench,
+    places: Sequence[tuple[Cell, str]],
+    text: Callable[[Rule], str],
+    budget_s: float,
+) -> Activity:
+    """Measure a place by default, forced to a bad algorithm, and under a file that has it so.
+
+    `places` are cells with such an algorithm, the best first: the next one is taken where it is
+    not as bad as was thought. `text` gives the file with a rule that goes before all others. More
+    launches are made while it is not clear.
+    """
+    times: Made = {}
+    left = list(places[:PLACES_MAX])
+    for number in range(TRIES):
+        cell, algorithm = left[0]
+        path = bench.folder / f"bad-rule-{bench.tuner.file_name}"
+        path.write_text(text(bad_rule(cell, algorithm)), "utf-8")
+        variables = {
+            "forced": bench.tuner.force({cell.operation: algorithm}),
+            "bad-rule": bench.tuner.activate(path),
+        }
+        names = {(cell.operation, key): key for key in variables}
+        sizes = size_text([cell.size_bytes])
+        block = Block([cell.operation], [cell.ranks], sizes, launches=LAUNCHES)
+        run = f"active-{number + 1}"
+        medians = bench.measure(run, [block], variables, max(budget_s / TRIES, TRY_LEAST_S))
+        times = merge([times, bench.times(run, medians, names, LOWEST)])
+        found = judge(cell, algorithm, times.get(cell, {}))
+        if found.verdict != "unclear":
+            break
+        if found.forced_s < 2 * math.exp(EFFECT_LEAST) * found.default_s and len(left) > 1:
+            del left[0]
+            times = {}
+    return found
+
+
+def judge(
+    cell: Cell, algorithm: str, times: Mapping[str, Mapping[tuple[str, int], float]]
+) -> Activity:
+    """The verdict from launch medians by NATIVE, 'forced' and 'bad-rule'."""
+    default, forced, bad = (times.get(key, {}) for key in (NATIVE, "forced", "bad-rule"))
+    common = sorted(set(default) & set(forced) & set(bad))
+    if len(common) >= LAUNCHES_LEAST:
+        logs = (np.log([one[key] for key in common]) for one in (default, forced, bad))
+        verdict, share, why = _verdict(algorithm, *logs)
+    else:
+        lacking = "with the bad rule" if not bad else "forced" if not forced else "in common"
+        verdict, share, why = "unclear", math.nan, f"no launches {lacking} to judge by"
+    middle = [
+        float(np.median(list(one.values()))) if one else math.nan for one in (default, forced, bad)
+    ]
+    return Activity(verdict, cell, algorithm, middle[0], middle[1], middle[2], share, why)
+
+
+def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Heeded, float, str]:
+    """The verdict, the share of the effect, and why; of logarithms by launch (launches,)."""
+    effect, level = f - d, b - (f + d) / 2
+    (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
+    share = 0.5 + middle / centre if centre else math.nan
+    if centre - effect_reach < EFFECT_LEAST:
+        return "unclear", share, f"{algorithm} is not surely slower than the own choice there"
+    where = f"a rule for {algorithm} in the same place"
+    if middle - level_reach > 0:
+        return "active", share, f"{where} takes as long as {algorithm} forced"
+    if middle + level_reach < 0:
+        return "not active", share, f"{where} changes nothing: the file is not heeded"
+    return "unclear", share, "launches differ too much to tell"
+
+
+def _interval(logs: Floats) -> tuple[float, float]:
+    """The trimmed mean of logarithms by launch, and how far its interval reaches on either side."""
+    from scipy.special import stdtrit
+
+    centre, variance, count = trimmed(logs)
+    reach = float(stdtrit(count - 1, (1 + SURE) / 2)) * math.sqrt(variance / count)
+    return centre, reach
+
+
+def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> list[CurveRatio]:
+    """Default against the file, cell by cell; B is the tuned one."""
+    grouped: dict[tuple[str, int], list[int]] = {}
+    for cell in cells:
+        grouped.setdefault((cell.operation, cell.ranks), []).append(cell.size_bytes)
+    blocks = [
+        Block([operation], [ranks], size_text(sizes), launches=TRIAL_LAUNCHES)
+        for (operation, ranks), sizes in grouped.items()
+    ]
+    medians = bench.measure(
+        "trial", blocks, {"tuned": bench.tuner.activate(path)}, max(budget_s, TRIAL_LEAST_S)
+    )
+    name = bench.library.name
+    pair = [(name, f"{name}{JOINT}tuned")]
+    return compare(medians, medians, libraries=pair, threshold=THRESHOLD).curves
+
+
+def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
+    """The cells that are slower under the file."""
+    return [
+        Cell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
+        for curve in curves
+        for size in curve.sizes
+        if size.verdict == "slower"
+    ]
+
+
+def bad_rule(cell: Cell, algorithm: str) -> Rule:
+    """A rule for one cell alone."""
+    return Rule(cell.operation, cell.ranks, cell.ranks, cell.size_bytes, cell.size_bytes, algorithm)

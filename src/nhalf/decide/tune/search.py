@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search: a first look at every algorithm, then a race of those that may win.
+
+The first look (one short launch of each) decides who races and nothing else; tests are of the
+race's launches only. A race goes on in rounds of interleaved launches, in cells that are not
+decided and with algorithms that have not been beaten, until all is decided or the time is up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.decide.race import (
+    Cell,
+    Gain,
+    fewest_switches,
+    gains,
+    merge,
+    scouted,
+    still_racing,
+    winners,
+)
+from nhalf.decide.tune.bench import Bench, Made, size_text
+from nhalf.measure.plan.plan import Block
+from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
+from nhalf.mpi.tuners import Tuner
+
+ROUNDS_MAX = 20
+LAUNCHES_PER_ROUND = 3
+SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
+"""Of the time, for the first look, the race, the proof of being heeded and the last comparison."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be decided, and within what."""
+
+    operations: tuple[str, ...]
+    ranks: tuple[int, ...]
+    sizes: str
+    least_share: float
+    budget_s: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search saw: the first look, the race, and the winners of each cell."""
+
+    look: Made
+    race: Made
+    won: dict[Cell, list[Gain]]
+    undecided: list[Cell]
+
+
+def search(bench: Bench, asked: Asked) -> Found:
+    """Look at every algorithm and race those that may win.
+
+    Raises MissingError where the library offers no choice for what was asked.
+    """
+    look = first_look(bench, asked)
+    racing = scouted(look)
+    race: Made = {}
+    began_s, share_s = time.monotonic(), RACE_SHARE * asked.budget_s
+    for number in range(ROUNDS_MAX):
+        left_s = share_s - (time.monotonic() - began_s)
+        if not racing or left_s <= 0:
+            break
+        rounds = max(1, min(3, ROUNDS_MAX - number))
+        more = race_round(bench, racing, f"race-{number + 1}", left_s / rounds)
+        race = merge([race, more])
+        racing = {
+            cell: names
+            for cell, names in still_racing(race, asked.least_share).items()
+            if cell in racing
+        }
+    # Tested once, at the end: tests after every round would add up their chances of being wrong.
+    won = winners(gains(_raced(race, look)), asked.least_share)
+    undecided = sorted(set(racing) - set(won))
+    return Found(look, race, won, undecided)
+
+
+def first_look(bench: Bench, asked: Asked) -> Made:
+    """One launch of every algorithm at every cell."""
+    wanted = {
+        (operation, ranks): [
+            name
+            for name in bench.tuner.algorithms(operation)
+            if bench.tuner.suits(operation, name, ranks) and bench.tuner.writable(operation, name)
+        ]
+        for operation in asked.operations
+        for ranks in asked.ranks
+    }
+    if not any(wanted.values()):
+        raise MissingError(
+            f"{bench.library.name} offers no choice for {', '.join(asked.operations)}",
+            "name other operations",
+        )
+    slots = _slots({key: [names] for key, names in wanted.items()})
+    blocks = [
+        Block(
+            [operation],
+            [ranks],
+            asked.sizes,
+            launches=1,
+            settings=["", *_settings(slots, operation, names)],
+        )
+        for (operation, ranks), names in wanted.items()
+        if names
+    ]
+    budget_s = SCOUT_SHARE * asked.budget_s
+    medians = bench.measure("look", blocks, _variables(bench, slots), budget_s)
+    return bench.times("look", medians, slots)
+
+
+def race_round(
+    bench: Bench, racing: Mapping[Cell, Sequence[str]], name: str, budget_s: float
+) -> Made:
+    """Some launches of the algorithms that are still in the race, and of the own choice."""
+    groups: dict[tuple[str, int, tuple[str, ...]], list[int]] = {}
+    wanted: dict[tuple[str, int], list[Sequence[str]]] = {}
+    for cell, names in racing.items():
+        key = (cell.operation, cell.ranks, tuple(sorted(names)))
+        groups.setdefault(key, []).append(cell.size_bytes)
+        wanted.setdefault((cell.operation, cell.ranks), []).append(names)
+    slots = _slots(wanted)
+    blocks = [
+        Block(
+            [operation],
+            [ranks],
+            size_text(sizes),
+            launches=LAUNCHES_PER_ROUND,
+            weight=len(sizes) * (len(names) + 1),
+            settings=["", *_settings(slots, operation, names)],
+        )
+        for (operation, ranks, names), sizes in groups.items()
+    ]
+    medians = bench.measure(name, blocks, _variables(bench, slots), budget_s)
+    return bench.times(name, medians, slots)
+
+
+def rules_for(
+    tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
+) -> list[Rule]:
+    """Rules for what was won, with few switches; sizes between two of the grid go to the smaller.
+
+    What is not won stays the library's own choice, and so do numbers of ranks between those that
+    were measured with which an algorithm does not work.
+    """
+    rules: list[Rule] = []
+    for operation in dict.fromkeys(cell.operation for cell in cells):
+        own = [cell for cell in cells if cell.operation == operation]
+        ranks = sorted({cell.ranks for cell in own})
+        sizes = sorted({cell.size_bytes for cell in own})
+        chosen = []
+        for number in ranks:
+            here = [won.get(Cell(operation, number, size), ()) for size in sizes]
+            named = [{gain.algorithm: gain.log_ratio for gain in found} for found in here]
+            chosen.append(fewest_switches(named))
+        rules += rules_of(operation, ranks, sizes, chosen)
+    return [part for rule in rules for part in _where_it_works(tuner, rule)]
+
+
+def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
+    """A rule for those of its numbers of ranks with which its algorithm works."""
+    if not math.isfinite(rule.to_ranks):
+        return [rule]
+    spans: list[list[int]] = []
+    for ranks in range(rule.from_ranks, int(rule.to_ranks) + 1):
+        if not tuner.suits(rule.operation, rule.algorithm, ranks):
+            continue
+        if spans and spans[-1][1] == ranks - 1:
+            spans[-1][1] = ranks
+        else:
+            spans.append([ranks, ranks])
+    return [replace(rule, from_ranks=first, to_ranks=last) for first, last in spans]
+
+
+def slowest(times: Made) -> list[tuple[Cell, str, float]]:
+    """Cells with an algorithm and how many times longer it took than the library's own choice.
+
+    The largest first, each cell and operation once.
+    """
+    found = []
+    for cell, algorithms in times.items():
+        own_s = _middle(algorithms.get(NATIVE, {}))
+        factors = {
+            name: _middle(launches) / own_s
+            for name, launches in algorithms.items()
+            if name != NATIVE and own_s
+        }
+        if factors:
+            name = max(factors, key=factors.__getitem__)
+            found.append((cell, name, factors[name]))
+    return sorted(found, key=lambda one: -one[2])
+
+
+def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
+    """Raises InputError for an operation that is none, or about which a library is not told."""
+    for name in operations:
+        if not tuner.algorithms(name):
+            raise InputError(
+                f"{tuner.library.name} cannot be told an algorithm for {name!r}",
+                "name operations such as bcast, allreduce",
+            )
+
+
+def _raced(race: Made, look: Made) -> Made:
+    """The race's cells that the first look has, too: all of them but for sizes made by rounding."""
+    return {cell: race[cell] for cell in race if cell in look}
+
+
+def _slots(wanted: Mapping[tuple[str, int], Sequence[Sequence[str]]]) -> dict[tuple[str, str], str]:
+    """Settings that each force one algorithm of every operation, so that few are needed."""
+    union: dict[str, dict[str, None]] = {}
+    for (operation, _), lists in wanted.items():
+        for names in lists:
+            union.setdefault(operation, {}).update(dict.fromkeys(names))
+    return {
+        (operation, f"choice-{place + 1}"): name
+        for operation, names in union.items()
+        for place, name in enumerate(names)
+    }
+
+
+def _settings(
+    slots: Mapping[tuple[str, str], str], operation: str, names: Sequence[str]
+) -> list[str]:
+    """The settings that force these algorithms of an operation."""
+    return [key for (one, key), name in slots.items() if one == operation and name in names]
+
+
+def _variables(bench: Bench, slots: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
+    """The variables of every setting."""
+    chosen: dict[str, dict[str, str]] = {}
+    for (operation, key), name in slots.items():
+        chosen.setdefault(key, {})[operation] = name
+    return {key: bench.tuner.force(operations) for key, operations in chosen.items()}
+
+
+def _middle(launches: Mapping[tuple[str, int], float]) -> float:
+    values = sorted(launches.values())
+    return values[len(values) // 2] if values else 0.0

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exporters: what nhalf knows, in the form that another program reads; one file, one program.
+
+To add one, put a file into this folder: `NAME.py` with one class that derives from `Exporter`. It
+is then `nhalf export --to NAME`; no other file changes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from nhalf.base.errors import InputError
+
+if TYPE_CHECKING:
+    from nhalf.machines.machine import Machine
+    from nhalf.store.run import Run
+
+PACKAGE = "nhalf.exchange.exporters"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for of a form that could be written in several ways; None and "": nothing."""
+
+    mpi: str = ""
+    pattern: str = ""
+    ranks: int | None = None
+    size_bytes: int | None = None
+
+
+class Exporter(ABC):
+    """Writes one form."""
+
+    what: ClassVar[str]
+    """One sentence: what is written, and for which program."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """The members of `Asked` that this form heeds; the others are refused before it is made."""
+
+    def __init__(self, asked: Asked | None = None) -> None:
+        self.asked = asked or Asked()
+
+    @abstractmethod
+    def text(self, subject: Run | Machine | None) -> str:
+        """The whole file, of a run, of a machine or, where that makes sense, of nothing.
+
+        Raises InputError where something else is needed, or this one has not what is.
+        """
+
+
+def the_run(subject: Run | Machine | None, form: str) -> Run:
+    """The run of a form that needs one; raises InputError for anything else."""
+    from nhalf.store.run import Run
+
+    if isinstance(subject, Run):
+        return subject
+    raise InputError(f"{form} needs measurements", "name the directory of a run")
+
+
+def the_machine(subject: Run | Machine | None, form: str) -> Machine:
+    """The machine of a form that needs one; that of a run is fitted.
+
+    Raises InputError where nothing was named, or there is nothing to fit.
+    """
+    from nhalf.facts.fit import machine_of_run
+    from nhalf.store.run import Run
+
+    if subject is None:
+        raise InputError(f"{form} needs a run or a machine", "name its directory or its file")
+    return machine_of_run(subject) if isinstance(subject, Run) else subject

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ReFrame: a check that measures as a run did, with the run's values as references.
+
+The check is a template (_reframe_check.py.j2) with three tables in it: the command line, the study
+and the references. The hosts and launchers of the run stay behind: an allocation brings its own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import jinja2
+import msgspec
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.base.units import format_size
+from nhalf.exchange.exporters import Exporter, the_run
+from nhalf.machines.layout import parse_layout
+from nhalf.machines.machine import Machine
+from nhalf.measure.plan.catalogue import StudyBlock, StudyFile
+from nhalf.measure.plan.plan import Plan, read_plan
+from nhalf.statistics.summary import summarise
+from nhalf.store.run import Run
+
+STUDY = "quick"
+PATTERN = "pingpong"
+STUDY_FILE = "study.toml"
+MINUTES_LEAST = 10
+MINUTES_UNKNOWN = 60
+"""The limit of a job whose plan has no budget."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What one performance variable was: its value and the ends of its interval, in `unit`."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    what: str
+
+
+class ReFrame(Exporter):
+    """One check: latency of the smallest and bandwidth of the largest message, per library."""
+
+    what: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
+
+    def text(self, subject: Run | Machine | None) -> str:
+        """The check as Python source; of nothing it measures a study and knows no references."""
+        given = _defaults() if subject is None else _of_run(the_run(subject, "reframe"))
+        folder = Path(__file__).parent
+        environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(folder),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        # Every text in the source goes through one of these two.
+        environment.filters |= {"quoted": _quoted, "block": _block}
+        return environment.get_template("_reframe_check.py.j2").render(**given)
+
+
+def _quoted(text: str) -> str:
+    """A text as a string of Python: that of JSON is one, too."""
+    return msgspec.json.encode(text).decode()
+
+
+def _block(text: str) -> str:
+    """Lines as the inside of a string of Python in three quotation marks."""
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _defaults() -> dict[str, Any]:
+    """What the template is filled with where there is no run."""
+    return {
+        "origin": f"the study {STUDY}",
+        "study_file": STUDY_FILE,
+        "title": f"Messages, by nhalf's study {STUDY}",
+        "options": ["run", STUDY, "--json"],
+        "study": "",
+        "pattern": PATTERN,
+        "references": [],
+        "tasks": 2,
+        "tasks_per_node": 2,
+        "minutes": MINUTES_LEAST,
+    }
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    """What the template is filled with from a run: raises InputError where its plan is unknown."""
+    try:
+        plan = read_plan(run.plan)
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"{run.path} has no plan that could be repeated", "export a run of nhalf run"
+        ) from error
+    pattern = PATTERN if PATTERN in plan.patterns else plan.patterns[0]
+    summary = summarise(run.measurements())
+    nodes, tasks_per_node = _shape(plan)
+    minutes = math.ceil(plan.budget_s / 60 * 1.5) if plan.budget_s else MINUTES_UNKNOWN
+    return {
+        "origin": "run " + " ".join(run.name.split()),
+        "study_file": STUDY_FILE,
+        "title": f"Messages as in run {run.name}, by nhalf",
+        "options": ["run", STUDY_FILE, *_options(plan), "--json"],
+        "study": _study(run, plan),
+        "pattern": pattern,
+        "references": _references(summary.filter(pl.col("pattern") == pattern)),
+        "tasks": nodes * tasks_per_node,
+        "tasks_per_node": tasks_per_node,
+        "minutes": max(MINUTES_LEAST, minutes),
+    }
+
+
+def _options(plan: Plan) -> list[str]:
+    """The options of `nhalf run` that repeat a plan, each ready for a shell."""
+    given = {
+        "--transport": ",".join(plan.transports),
+        "--mpi": ",".join(plan.mpi),
+        "--launches": str(plan.launches),
+        "--precision": str(plan.precision),
+        "--budget": f"{plan.budget_s:g}s" if plan.budget_s else "",
+        "--model": plan.options,
+        "--seed": str(plan.seed),
+        "--timeout": f"{plan.timeout_s:g}s",
+    }
+    named = [f"{name}={shlex.quote(value)}" for name, value in given.items() if value]
+    return named + [f"--mpi-prefix={shlex.quote(path)}" for path in plan.mpi_prefixes]
+
+
+def _study(run: Run, plan: Plan) -> str:
+    """The blocks of a plan as a study file."""
+    blocks = []
+    for block in plan.blocks:
+        content = {name: getattr(block, name) for name in StudyBlock.__struct_fields__}
+        plain = StudyBlock(patterns=block.patterns)
+        kept = {
+            name: value
+            for name, value in {**content, "ranks": ",".join(map(str, block.ranks))}.items()
+            if name in ("patterns", "ranks", "bytes") or value != getattr(plain, name)
+        }
+        blocks.append(kept)
+    StudyFile(title="", block=msgspec.convert(blocks, list[StudyBlock]))  # it can be read back
+    title = {"title": f"As in run {run.name}"}
+    return msgspec.toml.encode({**title, "block": blocks}).decode()
+
+
+def _shape(plan: Plan) -> tuple[int, int]:
+    """How many nodes a plan needs, and how many tasks on each."""
+    nodes, per_node = 1, 1
+    ranks = max(rank for block in plan.blocks for rank in block.ranks)
+    for placement in (name for block in plan.blocks for name in block.placements):
+        layout = parse_layout(placement)
+        if layout:
+            nodes, per_node = max(nodes, layout.hosts), max(per_node, layout.per_host)
+        elif placement == "other-node":
+            nodes = max(nodes, 2)
+    return nodes, max(per_node, math.ceil(ranks / nodes))
+
+
+def _references(points: pl.DataFrame) -> list[Reference]:
+    """Two per curve: the time of its smallest message and the bandwidth of its largest."""
+    found: list[Reference] = []
+    key = ["transport", "mpi", "pattern", "algorithm", "ranks", "placement", "axes"]
+    for _, curve in points.sort("bytes").group_by(key, maintain_order=True):
+        rows = [row for row in curve.to_dicts() if row["verified"] and row["median_s"] > 0]
+        if rows:
+            found.append(_latency(rows[0]))
+        if rows and rows[-1]["bytes"] > 0:
+            found.append(_bandwidth(rows[-1]))
+    return [one for one in found if math.isfinite(one.low) and math.isfinite(one.high)]
+
+
+def _latency(row: dict[str, Any]) -> Reference:
+    """The time of a point in microseconds."""
+    times = (row["median_s"] * 1e6, row["ci_low_s"] * 1e6, row["ci_high_s"] * 1e6)
+    return Reference(_name("latency", row), *times, "us", format_size(row["bytes"]))
+
+
+def _bandwidth(row: dict[str, Any]) -> Reference:
+    """The bytes of a message over its time, in megabytes per second."""
+    value, low, high = (
+        row["bytes"] / row[name] / 1e6 for name in ("median_s", "ci_high_s", "ci_low_s")
+    )
+    return Reference(_name("bandwidth", row), value, low, high, "MB/s", format_size(row["bytes"]))
+
+
+def _name(kind: str, row: dict[str, Any]) -> str:
+    """The name of a variable, as the check makes it: letters, digits and underscores."""
+    parts = [kind, row["mpi"] or row["transport"], f"{row['ranks']}_ranks", row["placement"]]
+    return re.sub(r"\W+", "_", "_".join(filter(None, [*parts, row["axes"]])))

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SimGrid: a platform of 3.32 (DTD 4.1) on which SMPI's ping-pong is the curve of a machine.
+
+SMPI takes lat_factor(n) latency + n / (bw_factor(n) bandwidth) for the way of a message, both of
+the whole path, and for messages below the threshold of rendezvous os(n) + or(n) beside. So every
+piece t0 + n/r of the curve is divided into os + or + latency = t0; above the threshold, where SMPI
+has neither os nor or, all of t0 is latency. Factors are multiplied with the path: they are exact
+for one distance only, that of two neighbours.
+
+As measured with 3.32, SMPI sends HEADER_BYTES more than the program does: they count for the time
+and for the choice of a factor, but not for that of os and or. Either holds above its bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import jinja2
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.base.units import format_rate, format_time
+from nhalf.exchange.exporters import Asked, Exporter, the_machine
+from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
+from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.pieces import Piece, fastest_Bps, pieces
+from nhalf.machines.topology import (
+    Crossbar,
+    FatTree,
+    Hypercube,
+    Multistage,
+    SharedMemory,
+    Topology,
+    Torus,
+    in_words,
+)
+from nhalf.store.run import Run
+
+NODES = 16
+"""Of a crossbar that has as many as are asked for, where nobody asks."""
+SPEED = "1Gf"
+HEADER_BYTES = 16
+"""What SMPI 3.32 adds to every message."""
+SHORTEST_S = 2e-9
+"""Latency of a link at least: factors need something to multiply; SimGrid's resolution is 1 ns."""
+
+
+class SimGrid(Exporter):
+    """One platform, with everything that SMPI has to be told."""
+
+    what: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
+    takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
+
+    def text(self, subject: Run | Machine | None) -> str:
+        """The platform as XML; raises InputError where there is no ping-pong."""
+        machine = the_machine(subject, "simgrid")
+        given = _platform(machine, self.asked)
+        folder = Path(__file__).parent
+        environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(folder),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        return environment.get_template("_simgrid.xml.j2").render(**given)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the nodes are joined, in SimGrid's words, and how many links neighbours are apart."""
+
+    nodes: int
+    attributes: str
+    links: int
+    varies: bool
+    words: str
+
+
+def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
+    """What the template is filled with."""
+    node, network = machine.node or Node(), machine.network
+    model = message_curve(_within(machine) if _is_alone(network) else machine, asked.mpi)
+    alone = _is_alone(network) and not is_between_nodes(model.placement)
+    topology = Crossbar() if network is None or _is_alone(network) else network.topology
+    shape = Shape(1, "", 1, False, "one node") if alone else _shape(topology, node, asked)
+    known_Bps = node.memory_Bps if alone else _link_Bps(network)
+    link_Bps = max(known_Bps or 0.0, fastest_Bps(model))
+    rendezvous_bytes, threshold = threshold_bytes(machine, model)
+    found = pieces(model, link_Bps, [rendezvous_bytes])
+    hop_s = ((network and network.latency_s) or SHORTEST_S) if shape.varies else None
+    costs = _costs(found, rendezvous_bytes, _overheads(machine, model), (hop_s or 0) * shape.links)
+    latency_s = max(costs[0].way_s / shape.links, SHORTEST_S)
+    loopback = _loopback(machine, model, costs, link_Bps, alone=alone)
+    path_s, cores = latency_s * shape.links, asked.ranks or max(node.ranks, model.ranks)
+    return {
+        "title": _plain(machine.title or machine.name),
+        "notes": [
+            _plain(line)
+            for line in [
+                *_what_holds(model, shape, costs, hop_s, alone=alone),
+                *_what_is_assumed(machine, model, link_Bps, known_Bps, threshold, hop_s),
+                *loopback.notes,
+            ]
+        ],
+        "alone": alone,
+        "hostfile": "" if node.ranks == 1 or alone else "-hostfile HOSTS ",
+        "ranks": asked.ranks or (cores if alone else shape.nodes * node.ranks),
+        "nodes": shape.nodes,
+        "cores": cores if alone else node.ranks,
+        "speed": SPEED,
+        "header_bytes": HEADER_BYTES,
+        "sharing": _sharing(network, node, alone=alone),
+        "shape": shape.attributes,
+        "link_Bps": _number(link_Bps),
+        "latency_s": _number(latency_s),
+        "loopback_Bps": _number(loopback.rate_Bps),
+        "loopback_s": _number(loopback.latency_s),
+        "rendezvous_bytes": rendezvous_bytes,
+        "latency_factors": _steps(costs, lambda one: one.way_s / path_s),
+        "bandwidth_factors": _steps(costs, lambda one: 1 / (one.piece.per_byte_s * link_Bps)),
+        "send": _overhead_steps(costs, lambda one: one.send_s),
+        "receive": _overhead_steps(costs, lambda one: one.receive_s),
+    }
+
+
+def _is_alone(network: Network | None) -> bool:
+    return network is None or isinstance(network.topology, SharedMemory)
+
+
+def _within(machine: Machine) -> Machine:
+    """The machine without curves between nodes, where a network says that there is one node."""
+    if machine.network is None:
+        return machine
+    kept = tuple(model for model in machine.models if not is_between_nodes(model.placement))
+    return msgspec.structs.replace(machine, models=kept)
+
+
+def _link_Bps(network: Network | None) -> float | None:
+    """What a message may have of a link: an adapter in front of it may be narrower."""
+    known = (network.bandwidth_Bps, network.adapter_Bps) if network is not None else ()
+    return min((rate for rate in known if rate), default=None)
+
+
+def _sharing(network: Network | None, node: Node, *, alone: bool) -> str:
+    if alone:
+        return "SHARED" if node.memory_Bps else "FATPIPE"
+    return "SPLITDUPLEX" if network is None or network.duplex else "SHARED"
+
+
+def _shape(topology: Topology, node: Node, asked: Asked) -> Shape:
+    """The attributes of a cluster; raises InputError where it is too small for the ranks."""
+    needed = -(-(asked.ranks or 0) // node.ranks)
+    if isinstance(topology, Crossbar) and not topology.nodes:
+        topology = Crossbar(max(2, needed or NODES))
+    if needed > topology.nodes:
+        raise InputError(
+            f"{asked.ranks} ranks need {needed} nodes of {node.ranks}",
+            f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
+        )
+    words = in_words(topology)
+    if isinstance(topology, Multistage):
+        topology = topology.as_fat_tree()
+    match topology:
+        case FatTree(down, up, cables):
+            levels = ";".join(",".join(map(str, level)) for level in (down, up, cables))
+            attributes = f'topology="FAT_TREE" topo_parameters="{len(down)};{levels}"'
+            links, varies = 2, len(down) > 1
+        case Torus(dimensions):
+            attributes, links, varies = _torus(dimensions), 1, topology.nodes > 3
+        case Hypercube(dimension):
+            attributes, links, varies = _torus((2,) * dimension), 1, dimension > 1
+        case _:
+            return Shape(topology.nodes, "", 2, False, words)
+    return Shape(topology.nodes, f"\n             {attributes}", links, varies, words)
+
+
+def _torus(dimensions: Sequence[int]) -> str:
+    sizes = [size for size in dimensions if size > 1] or [1]
+    return f'topology="TORUS" topo_parameters="{",".join(map(str, sizes))}"'
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A piece and where its t0 goes: to both processors and to the way, in seconds."""
+
+    piece: Piece
+    send_s: float
+    receive_s: float
+    way_s: float
+
+
+def _overheads(machine: Machine, model: FittedModel) -> tuple[float, float]:
+    """o_s and o_r, in seconds: measured ones, or the assumed share."""
+    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
+    return overhead_s(machine, model) or (share_s, share_s)
+
+
+def _costs(
+    found: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
+) -> list[Cost]:
+    """Every piece with its t0 divided, less what the header takes.
+
+    Where distances differ (`links_s` is not 0) only the latency of links is latency: all else
+    would be multiplied with the distance.
+    """
+    both_s = sum(overheads)
+    share = overheads[0] / both_s if both_s > 0 else 0.5
+    costs = []
+    for piece in found:
+        left_s = max(0.0, piece.t0_s - HEADER_BYTES * piece.per_byte_s)
+        busy_s = max(0.0, left_s - links_s) if links_s > 0 else min(left_s, both_s)
+        if piece.from_bytes >= rendezvous_bytes:
+            busy_s = 0.0
+        costs.append(Cost(piece, share * busy_s, (1 - share) * busy_s, left_s - busy_s))
+    return costs
+
+
+@dataclass(frozen=True)
+class Loopback:
+    """The way of a message within a node, with the factors of messages between nodes on it."""
+
+    rate_Bps: float
+    latency_s: float
+    notes: tuple[str, ...] = ()
+
+
+def _loopback(
+    machine: Machine, model: FittedModel, costs: Sequence[Cost], link_Bps: float, *, alone: bool
+) -> Loopback:
+    last_Bps = 1 / costs[-1].piece.per_byte_s
+    found = [
+        one
+        for one in machine.models
+        if one.pattern == model.pattern and one.mpi == model.mpi and one.segments
+        if not is_between_nodes(one.placement) and one is not model
+    ]
+    if alone:
+        return Loopback(link_Bps, costs[0].way_s)
+    if not found:
+        words = "Messages within a node cost what those between neighbours do: they are not known."
+        return Loopback(link_Bps, costs[0].way_s, (words,))
+    first, last = found[0].segments[0], found[0].segments[-1]
+    rate_Bps = last.r_inf_Bps if math.isfinite(last.r_inf_Bps) else link_Bps
+    busy_s = costs[0].send_s + costs[0].receive_s
+    header_s = HEADER_BYTES / rate_Bps * last_Bps * costs[0].piece.per_byte_s
+    latency_s = max(0.0, first.t0_s - busy_s - header_s)
+    smallest = format_time(busy_s + header_s + latency_s)
+    lines = (
+        f"Within a node {smallest} (of {format_time(first.t0_s)}) and {format_rate(rate_Bps)} "
+        "hold for the smallest",
+        "and the largest messages only: os, or and factors are those of messages between nodes.",
+    )
+    return Loopback(rate_Bps * link_Bps / last_Bps, latency_s, lines)
+
+
+def _what_holds(
+    model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
+) -> list[str]:
+    """Which messages are exact, and what becomes of the others."""
+    place = "within the node" if alone else "between neighbouring nodes"
+    lines = [
+        f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
+        f"{model.mpi or model.transport}, {model.placement or 'same-node'}:",
+        f"its times are exact {place}, of one message at a time.",
+    ]
+    if alone or not shape.varies:
+        return lines
+    if any(one.send_s + one.receive_s > 0 for one in costs):
+        lines += [
+            f"Messages that pass more links are later by {format_time(hop_s or 0.0)} a link below "
+            "the threshold (which is why",
+            "os and or hold all but that). Above it SMPI has neither: there their latency grows in "
+            "proportion to the links.",
+        ]
+    else:
+        lines.append("The latency of messages grows in proportion to the links that they pass.")
+    return lines
+
+
+def _what_is_assumed(
+    machine: Machine,
+    model: FittedModel,
+    link_Bps: float,
+    known_Bps: float | None,
+    threshold: str,
+    hop_s: float | None,
+) -> list[str]:
+    lines = [*machine.assumptions, threshold]
+    if overhead_s(machine, model) is None:
+        share = "" if hop_s else f" of {OVERHEAD_SHARE:.0%} of the first t0"
+        lines.append(f"Overheads are not known: equal ones{share} on both sides are assumed.")
+    if hop_s == SHORTEST_S:
+        lines.append("The latency of a link is not known: next to nothing is assumed.")
+    if known_Bps is None:
+        lines.append(
+            f"The rate of a link is not known: {format_rate(link_Bps)}, the most of one message."
+        )
+    elif known_Bps < link_Bps:
+        lines.append(
+            f"A message is faster than the {format_rate(known_Bps)} of a link: links have "
+            f"{format_rate(link_Bps)}."
+        )
+    return lines
+
+
+def _steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
+    """'0:1;1039:0.5': a factor above a size with its header; the same one twice is one."""
+    found: list[tuple[int, str]] = []
+    for one in costs:
+        text = _number(value(one))
+        if not found or found[-1][1] != text:
+            # Above a bound: the first size of a piece is the first above it.
+            above = one.piece.from_bytes - 1 + HEADER_BYTES if one.piece.from_bytes else 0
+            found.append((above, text))
+    return ";".join(f"{size}:{text}" for size, text in found)
+
+
+def _overhead_steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:
+    """'0:1e-06:0;1023:0:0': seconds, and none per byte, above a size."""
+    found: list[tuple[int, str]] = []
+    for one in costs:
+        text = _number(value(one))
+        if not found or found[-1][1] != text:
+            found.append((max(0, one.piece.from_bytes - 1), text))
+    return ";".join(f"{size}:{text}:0" for size, text in found)
+
+
+def _number(value: float) -> str:
+    return f"{max(0.0, value):.10g}"
+
+
+def _plain(text: str) -> str:
+    """A line that may stand in a comment of XML."""
+    return " ".join(text.split()).replace("--", "- -").rstrip("-")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Importers: what other benchmark suites print becomes points; one file, one suite."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from nhalf.exchange.logs.part import Part, Seconds
+
+PACKAGE = "nhalf.exchange.importers"
+UNNAMED = "imported"
+"""The library of a log that does not say which one it was."""
+
+Values = Mapping[str, float]
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """One point as a log has it: what is known of it, in nhalf's names and units.
+
+    `samples_s` holds the one printed time of a message or an operation, or all samples where the
+    log has them (`raw`); `bytes_per_time` the bytes that move in it; `ranks` 0 where the log does
+    not say; `rank_s` one time per rank where printed; `values` what else was printed. `table`
+    counts the tables of a log: the same point in another table is another launch.
+    """
+
+    pattern: str
+    size_bytes: int
+    samples_s: Seconds
+    ranks: int
+    bytes_per_time: int
+    table: int
+    axes: Mapping[str, str] = {}
+    values: Values = {}
+    rank_s: Seconds = ()
+    transport: str = "mpi"
+    mpi: str = UNNAMED
+    verified: bool = True
+    raw: bool = False
+
+
+class Importer(ABC):
+    """Reads the logs of one suite.
+
+    `what` names the suite and its versions, `marks` are the words of its headers: a line with one
+    of them begins a part of this suite. `headless` says that its files may have none.
+    """
+
+    what: str
+    marks: Sequence[str]
+    headless = False
+
+    def recognises(self, text: str) -> bool:
+        """Whether a line, or a whole text, has a header of this suite."""
+        return any(mark in text for mark in self.marks)
+
+    @abstractmethod
+    def read(self, part: Part) -> list[Imported]:
+        """Every sound point of the part; `part.pass_over` is told of rows that are not."""

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nccl-tests (and rccl-tests): the table on the screen, and the JSON file of -J.
+
+Times are microseconds, the mean of a loop. `size` is the larger of what a rank sends and receives,
+so of some operations it is the data of all ranks: their block is `count` elements. Rates (algbw,
+and busbw, which is scaled by the operation) are not used. In-place and out-of-place are points
+of their own. With -I the JSON file has each iteration, which are then the samples.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nhalf.exchange.importers import Imported, Importer, Values
+from nhalf.exchange.logs.part import RANKS_MOST, Part, Seconds, is_row, is_time, slug
+
+_PATTERNS = {
+    "all-reduce": "allreduce", "all-gather": "allgather", "broadcast": "bcast",
+}  # fmt: skip
+_BLOCKS = ("allgather", "alltoall", "alltoallv", "gather", "scatter")
+"""Operations whose message is what one rank sends to one other, not what all move."""
+_TYPE_BYTES = {
+    "int8": 1, "uint8": 1, "char": 1, "f8e4m3": 1, "f8e5m2": 1, "fp8_e4m3": 1, "fp8_e5m2": 1,
+    "half": 2, "bfloat16": 2, "float16": 2, "int32": 4, "uint32": 4, "int": 4, "float": 4,
+    "int64": 8, "uint64": 8, "double": 8,
+}  # fmt: skip
+_VALUES_S = {"i_min": "minimum_s", "i_max": "maximum_s", "i_p99": "p99_s"}
+_NAME = re.compile(r"\b([a-z_]{4,30})_perf\b")
+_RANK = re.compile(r"#\s{1,8}Rank\s{1,8}(\d{1,7})\b")
+_TOKENS = re.compile(r'\{\s{0,40}"size"\s{0,4}:|"device_hex"|"args"\s{0,4}:')
+IN_PLACE = {"place": "in"}
+
+
+@dataclass
+class _Table:
+    """What the lines above the rows said."""
+
+    number: int
+    pattern: str = ""
+    ranks: int = 0
+    columns: list[str] = field(default_factory=list)
+
+
+class NcclTests(Importer):
+    """The screen by its columns' names; JSON record by record, so that a cut file is no loss."""
+
+    what = "nccl-tests (screen and JSON)"
+    marks = ("# nThread ", "# nccl-tests version", "# Collective test starting", '"nccl_version"')
+
+    def read(self, part: Part) -> list[Imported]:
+        """Every sound row of every table, then every record of JSON."""
+        found: list[Imported] = []
+        table = _Table(0)
+        for place, line in enumerate(part.lines):
+            if '"' in line and ("{" in line or ":" in line):
+                continue
+            if "# nThread " in line:
+                table = _Table(table.number + 1, table.pattern)
+            if match := _NAME.search(line[:1000]):
+                table.pattern = _named(match[1])
+            if match := _RANK.search(line[:100]):
+                table.ranks = max(table.ranks, min(int(match[1]) + 1, RANKS_MOST))
+            elif "algbw" in line:
+                table.columns = [name for name in line.split() if name not in ("#", "timestamp")]
+            elif table.columns and is_row(line):
+                points = _row(line.split(), table, part)
+                found += points
+                if not points:
+                    part.pass_over(place)
+        return found + list(_records("\n".join(part.lines), part, table.number + 1))
+
+
+def _named(name: str) -> str:
+    """The pattern of a test such as all_reduce."""
+    return _PATTERNS.get(slug(name), slug(name))
+
+
+def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
+    """The out-of-place and the in-place point of one row; none when it is not whole."""
+    names = table.columns
+    first = next((i for i, name in enumerate(names) if name in ("time", "cputime")), len(names))
+    width = (len(names) - first) // 2
+    tokens = tokens[: len(names)]
+    if width < 3 or first < 3 or len(tokens) not in (len(names), first + width):
+        return []
+    head = dict(zip(names[:first], tokens[:first], strict=True))
+    size_bytes = _message_bytes(head, table.pattern, part)
+    halves = [tokens[first : first + width], tokens[first + width :]]
+    if len(tokens) == first + width:
+        halves = [[], halves[0]]  # what is replayed from a trace has no out-of-place
+    found = []
+    for axes, half in zip(({}, IN_PLACE), halves, strict=True):
+        if not half:
+            continue
+        cells = dict(zip(names[first:], half, strict=False))
+        point = _timed(cells, size_bytes, axes, table, part)
+        if point is None:
+            return []
+        found.append(point)
+    return found
+
+
+def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
+    """The message's size as nhalf counts it; -1 when it is not known."""
+    size_bytes = part.size(head.get("size", ""))
+    element_bytes = _TYPE_BYTES.get(head.get("type", ""), 0)
+    if pattern in _BLOCKS and element_bytes and size_bytes >= 0:
+        count = part.size(head.get("count", ""))
+        return part.size(str(count * element_bytes)) if count >= 0 else -1
+    return size_bytes
+
+
+def _timed(
+    cells: dict[str, str], size_bytes: int, axes: dict[str, str], table: _Table, part: Part
+) -> Imported | None:
+    """The point of one half of a row."""
+    time_s = part.number(cells.get("time", cells.get("cputime", ""))) / 1e6
+    wrong = cells.get("#wrong", cells.get("error", "N/A"))
+    wrong_count = 0.0 if wrong == "N/A" else part.number(wrong)
+    if not is_time(time_s) or size_bytes < 0 or math.isnan(wrong_count):
+        return None
+    values = {
+        _VALUES_S[name]: value / 1e6
+        for name, text in cells.items()
+        if name in _VALUES_S and math.isfinite(value := part.number(text))
+    }
+    return _point(table, size_bytes, (time_s,), axes, values, "error" in cells or not wrong_count)
+
+
+def _point(
+    table: _Table,
+    size_bytes: int,
+    samples_s: Seconds,
+    axes: dict[str, str],
+    values: Values,
+    verified: bool,
+    ranks: int = 0,
+) -> Imported:
+    return Imported(
+        pattern=table.pattern or "nccl-tests",
+        size_bytes=size_bytes,
+        samples_s=samples_s,
+        ranks=ranks or table.ranks,
+        bytes_per_time=size_bytes,
+        table=table.number,
+        axes=axes,
+        values=values,
+        transport="nccl",
+        mpi="",
+        verified=verified,
+        raw=len(samples_s) > 1,
+    )
+
+
+def _records(text: str, part: Part, number: int) -> Iterator[Imported]:
+    """The points of every whole record of JSON in the text."""
+    decode = json.JSONDecoder().raw_decode
+    table = _Table(number)
+    place = 0
+    for what, chunk in _chunks(text) if "{" in text else ():
+        if what == "device":
+            table.ranks += 1
+        elif what in ("record", "arguments"):
+            try:
+                value, _ = decode(chunk)
+            except (ValueError, RecursionError):
+                part.pass_over(min(place, len(part.lines) - 1))
+                value = None
+            if what == "record" and isinstance(value, dict):
+                yield from _record(value, table, part)
+            elif what == "arguments":
+                words = value if isinstance(value, list) else []
+                name = _NAME.search(str(words[0])[-100:]) if words else None
+                table = _Table(table.number + 1, _named(name[1]) if name else "")
+        place += chunk.count("\n")
+
+
+def _chunks(text: str) -> Iterator[tuple[str, str]]:
+    """The text in pieces, each beginning with what is looked for, and what that is.
+
+    A record ends before the next one begins, so no piece is looked at twice.
+    """
+    matches = list(_TOKENS.finditer(text))
+    yield "", text[: matches[0].start()] if matches else text
+    for match, following in itertools.zip_longest(matches, matches[1:]):
+        end = following.start() if following else len(text)
+        if match[0].startswith("{"):
+            yield "record", text[match.start() : end]
+        elif match[0].startswith('"args"'):
+            yield "arguments", text[match.end() : end].lstrip(" ")
+        else:
+            yield "device", text[match.start() : end]
+
+
+def _record(record: dict[str, Any], table: _Table, part: Part) -> Iterator[Imported]:
+    """The points of one record of JSON."""
+    head = {name: str(record.get(name, "")) for name in ("size", "count", "type")}
+    size_bytes = _message_bytes(head, table.pattern, part)
+    for way, axes in (("out_of_place", {}), ("in_place", IN_PLACE)):
+        half = record.get(way)
+        if not isinstance(half, dict):
+            continue
+        time_s = _number(half.get("time", half.get("cpu_time"))) / 1e6
+        samples_s = _iterations(record.get(f"{way}_per_iter"))
+        wrong = half.get("nwrong")
+        if is_time(time_s) and size_bytes >= 0:
+            verified = wrong is None or wrong == 0
+            values = {"average_s": time_s} if samples_s else {}
+            yield _point(table, size_bytes, samples_s or (time_s,), axes, values, verified)
+
+
+def _number(value: object) -> float:
+    """A JSON number; NaN for anything else."""
+    try:
+        return float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def _iterations(report: object) -> list[float]:
+    """The times of single iterations, seconds; none where one of them is none."""
+    times = report.get("times_us") if isinstance(report, dict) else None
+    if not isinstance(times, list):
+        return []
+    samples_s = [_number(value) / 1e6 for value in times]
+    return samples_s if all(map(is_time, samples_s)) else []

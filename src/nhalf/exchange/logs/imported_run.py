@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imported points as a run directory, which `show`, `report` and `compare` take as any other."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.base.version import __version__
+from nhalf.exchange.importers import UNNAMED, Imported
+from nhalf.exchange.logs.log import Log, known
+from nhalf.store.axes import axes_text
+from nhalf.store.run import JOURNAL, Run, write_atomically
+
+ADVICE = "imported"
+"""What every point says whose samples the log did not have."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was read, and what was in it."""
+
+    path: Path
+    size_bytes: int
+    log: Log
+
+
+def write_run(
+    sources: Sequence[Source], out: Path, *, placement: str, mpi: str = "", transport: str = ""
+) -> Run:
+    """Make a run directory of the points of all files.
+
+    `mpi` and `transport` replace what the logs say. Raises InputError when a point has no number
+    of ranks, or when `out` holds a run; MissingError when it cannot be written.
+    """
+    events = list(_events(sources, placement, mpi, transport))
+    names = dict.fromkeys(event["subject"] for event in events)
+    titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
+    run = Run.create(out, {**_description(sources, placement), "titles": titles})
+    encode = msgspec.json.Encoder().encode
+    try:
+        write_atomically(run.path / JOURNAL, b"".join(encode(event) + b"\n" for event in events))
+    except OSError as error:
+        raise MissingError(f"{run.path / JOURNAL} cannot be written: {error.strerror}") from error
+    run.finish()
+    return run
+
+
+def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
+    """What run.json says: nothing is known of the machine but what the logs are."""
+    files: list[dict[str, Any]] = [
+        {
+            "name": source.path.name,
+            "size_bytes": source.size_bytes,
+            "suites": [known()[suite] for suite in source.log.suites],
+            "points": len(source.log.points),
+            "passed_over": len(source.log.passed_over),
+        }
+        for source in sources
+    ]
+    suites = sorted({suite for file in files for suite in file["suites"]})
+    names = [file["name"] for file in files]
+    return {
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "environment": {
+            "nhalf": __version__,
+            "imported": {
+                "suites": suites,
+                "files": names,
+                "size_bytes": sum(source.size_bytes for source in sources),
+            },
+        },
+        "plan": {"imported": files, "placement": placement},
+    }
+
+
+def _events(
+    sources: Iterable[Source], placement: str, mpi: str, transport: str
+) -> Iterator[dict[str, Any]]:
+    """The journal's events, in the order of the files."""
+    launches = _Launches()
+    for number, source in enumerate(sources):
+        started_s = source.path.stat().st_mtime
+        for position, point in enumerate(source.log.points):
+            if point.ranks < 1:
+                raise InputError(
+                    f"{source.path} does not say how many ranks did {point.pattern}",
+                    "give their number with --ranks",
+                )
+            event = _event(point, placement, mpi, transport)
+            event |= {"position": position, "started_s": started_s}
+            yield event | {"launch": launches.of(event, (number, point.table))}
+
+
+def _event(point: Imported, placement: str, mpi: str, transport: str) -> dict[str, Any]:
+    """One point as the journal has it, but for its place among the others."""
+    named_transport = transport or point.transport
+    library = (mpi or point.mpi or UNNAMED) if named_transport == "mpi" else ""
+    return {
+        "event": "point",
+        "subject": library or named_transport,
+        "transport": named_transport,
+        "mpi": library,
+        "pattern": point.pattern,
+        "algorithm": "native",
+        "ranks": point.ranks,
+        "placement": placement,
+        "axes": axes_text(point.axes),
+        "bytes": point.size_bytes,
+        "batch": 1,
+        "messages_per_round": 2 if point.pattern == "pingpong" else 1,
+        "bytes_per_time": point.bytes_per_time,
+        "stop": "imported",
+        "verified": point.verified,
+        "advice": [] if point.raw else [ADVICE],
+        "samples_s": list(point.samples_s),
+        "rank_s": list(point.rank_s),
+        "values": [{"name": n, "value": v} for n, v in sorted(point.values.items())],
+    }
+
+
+class _Launches:
+    """Numbers launches: each table of a curve is another, and so is a size that comes again."""
+
+    def __init__(self) -> None:
+        self._tables: dict[tuple[Any, ...], dict[tuple[int, int], int]] = defaultdict(dict)
+        self._next: dict[tuple[Any, ...], int] = defaultdict(int)
+
+    def of(self, event: dict[str, Any], table: tuple[int, int]) -> int:
+        """The launch of a point that stands in a table (file, number of the table)."""
+        names = ("transport", "mpi", "pattern", "algorithm", "ranks", "placement", "axes")
+        curve = tuple(event[name] for name in names)
+        tables = self._tables[curve]
+        launch = max(tables.setdefault(table, len(tables)), self._next[*curve, event["bytes"]])
+        self._next[*curve, event["bytes"]] = launch + 1
+        return launch

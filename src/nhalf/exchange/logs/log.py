@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A log as a whole: its text from bytes, its parts by suite, and what is in them."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.base.plugins import load
+from nhalf.base.units import SIZE_BYTES_MAX
+from nhalf.exchange.importers import PACKAGE, Imported, Importer
+from nhalf.exchange.logs.part import (
+    RANKS_MOST,
+    Part,
+    PassedOver,
+    clean_lines,
+    is_time,
+    writes_decimal_comma,
+)
+
+_MARKED = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks; that of UTF-32 begins with that of UTF-16."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a log holds: points, the suites that wrote them, and lines that could not be used."""
+
+    points: list[Imported] = field(default_factory=list)
+    suites: list[str] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)
+
+
+def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
+    """A log from a file, and its size in bytes.
+
+    Raises InputError when there is nothing to read in it, MissingError when it cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except IsADirectoryError as error:
+        raise _useless(path, "is a folder") from error
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist", "name files with logs") from error
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        raise MissingError(f"{path} cannot be read: {cause}") from error
+    if not content.strip():
+        raise _useless(path, "is empty")
+    log = read_text(decode(content), ranks)
+    if not log.suites:
+        is_binary = b"\0" in content and not content.startswith(_MARKED[1][0][:2])
+        raise _useless(path, "is binary" if is_binary else "has no known format")
+    if not log.points:
+        of = " and ".join(known()[suite] for suite in log.suites)
+        raise _useless(path, f"holds no result, though it looks like {of}")
+    return log, len(content)
+
+
+def _useless(path: Path, why: str) -> InputError:
+    return InputError(f"{path} {why}", f"known are logs of {', '.join(known().values())}")
+
+
+def known() -> Mapping[str, str]:
+    """Every format's name with its suite and versions."""
+    return {name: importer.what for name, importer in load(PACKAGE, Importer).items()}
+
+
+def decode(content: bytes) -> str:
+    """Text of any encoding that logs have; what cannot be decoded becomes replacement marks."""
+    for mark, encoding in _MARKED:
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace")
+    return content.decode("utf-8", errors="replace")
+
+
+def read_text(text: str, ranks: int = 0) -> Log:
+    """Everything in a log; `ranks` where the user says how many there were, 0 otherwise.
+
+    Points have ranks 0 where neither the log nor the user says how many there were.
+    """
+    lines = clean_lines(text)
+    importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}
+    log = Log()
+    comma = writes_decimal_comma(lines)
+    for number, (name, first, last) in enumerate(_parts(lines, importers)):
+        part = Part(lines[first:last], first + 1, ranks, ranks > 0, comma)
+        found = importers[name].read(part)
+        if not found and not importers[name].recognises(text):
+            continue
+        # Tables of different parts are different tables.
+        log.points.extend(
+            msgspec.structs.replace(
+                point, table=(number << 20) + point.table, ranks=point.ranks or ranks
+            )
+            for point in found
+            if sound(point)
+        )
+        log.passed_over.extend(part.passed_over)
+        if name not in log.suites:
+            log.suites.append(name)
+    return log
+
+
+def _parts(lines: Sequence[str], importers: Mapping[str, Importer]) -> list[tuple[str, int, int]]:
+    """Runs of lines by suite: name, first line, line after the last.
+
+    What stands before the first header belongs to it: command lines and what a library says of
+    itself. A text without any header is tried with the formats that have none.
+    """
+    begins: list[tuple[str, int]] = []
+    marked = _marked(tuple(mark for kind in importers.values() for mark in kind.marks))
+    for place, line in enumerate(lines):
+        if marked.search(line) is None:
+            continue
+        for name, importer in importers.items():
+            if importer.recognises(line):
+                if not begins or begins[-1][0] != name:
+                    begins.append((name, place if begins else 0))
+                break
+    if not begins:
+        return [(name, 0, len(lines)) for name, kind in importers.items() if kind.headless]
+    ends = [*(place for _, place in begins[1:]), len(lines)]
+    return [(name, place, end) for (name, place), end in zip(begins, ends, strict=True)]
+
+
+@functools.cache
+def _marked(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the words in a line: most lines have none."""
+    return re.compile("|".join(map(re.escape, marks)))
+
+
+def sound(point: Imported) -> bool:
+    """Whether a point keeps what every point promises."""
+    return (
+        len(point.samples_s) > 0
+        and all(map(is_time, point.samples_s))
+        and 0 <= point.size_bytes <= SIZE_BYTES_MAX
+        and 0 <= point.ranks <= RANKS_MOST
+        and 0 <= point.bytes_per_time < 1 << 63
+        and all(map(math.isfinite, (*point.values.values(), *point.rank_s)))
+    )

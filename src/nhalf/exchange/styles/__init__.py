@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results in the tables of other suites, for eyes and scripts that know those.
+
+One file is one suite. The numbers are nhalf's own (medians over launches, started together on
+synchronised clocks where it is a collective); only their form is borrowed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import polars as pl
+
+from nhalf.base.errors import unknown
+from nhalf.base.operations import NON_BLOCKING
+from nhalf.store.schema import POINT_COLUMNS
+
+Row = dict[str, Any]
+KEY = ["run", *POINT_COLUMNS]
+TABLE = [name for name in KEY if name != "bytes"]
+
+
+class Style(ABC):
+    """The tables of one suite."""
+
+    benchmarks: ClassVar[dict[str, str]]
+    """The suite's benchmarks that nhalf covers: pattern by benchmark name."""
+
+    @abstractmethod
+    def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
+        """The lines of one benchmark's table; `rows` by size, with `repetitions`."""
+
+    @abstractmethod
+    def opening(self, library: str) -> Iterator[str]:
+        """The lines before the tables of one library."""
+
+    def closing(self) -> Iterator[str]:
+        """The lines after the tables of one library."""
+        yield from ()
+
+    def pattern(self, name: str) -> str:
+        """The pattern of a benchmark, or of a pattern's own name.
+
+        Raises InputError for a name that is neither, with the closest known ones.
+        """
+        by_name = {benchmark.lower(): pattern for benchmark, pattern in self.benchmarks.items()}
+        if name.lower() in by_name:
+            return by_name[name.lower()]
+        if name in by_name.values() or name == "all":
+            return name
+        raise unknown("benchmark", name, self.benchmarks)
+
+    def text(self, points: pl.DataFrame, titles: dict[str, str]) -> str:
+        """All tables. `points` is `with_repetitions` of a summary; `titles` by library."""
+        return "".join(f"{line}\n" for line in self._lines(points, titles))
+
+    def _lines(self, points: pl.DataFrame, titles: dict[str, str]) -> Iterator[str]:
+        names = {pattern: benchmark for benchmark, pattern in self.benchmarks.items()}
+        covered = points.filter(pl.col("pattern").is_in(list(names)))
+        for (mpi, transport), of_library in covered.group_by(
+            "mpi", "transport", maintain_order=True
+        ):
+            library = str(mpi or transport)
+            yield from self.opening(titles.get(library, library))
+            for (pattern, *_), table in of_library.sort(*TABLE, "bytes").group_by(
+                "pattern", *(name for name in TABLE if name != "pattern"), maintain_order=True
+            ):
+                rows = table.to_dicts()
+                if _is_covered(rows[0]):
+                    yield from self.table(names[str(pattern)], rows)
+            yield from self.closing()
+
+
+def _is_covered(row: Row) -> bool:
+    """Other suites know plain points, all pairs at once, and overlap with computing."""
+    if row["pattern"] in NON_BLOCKING:
+        return bool(row["axes"] == "work=1")
+    return row["axes"] in ("", f"pairs={row['ranks'] // 2}")
+
+
+def with_repetitions(summary: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
+    """A summary with `repetitions`, how often the operation was timed over all launches, and
+    `batch`, the most of them that followed each other without a pause.
+    """
+    counted = (
+        measurements.group_by(KEY)
+        .agg(
+            repetitions=(pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64),
+            batch=pl.col("batch").max(),
+        )
+        .collect()
+    )
+    return summary.join(counted, on=KEY, how="left", nulls_equal=True, maintain_order="left")
+
+
+def microseconds(time_s: float) -> float:
+    """Seconds in the unit that these tables have."""
+    return time_s * 1e6
+
+
+def megabytes_per_second(row: Row) -> float:
+    """The rate in the suites' unit, 1e6 bytes per second; 0 where nothing moves."""
+    return float(row["bytes_per_time"] / row["median_s"] / 1e6) if row["median_s"] else 0.0
+
+
+def over_ranks(row: Row) -> tuple[float, float, float]:
+    """Least, largest and mean time of the ranks in microseconds.
+
+    The largest is the time that nhalf reports, so that a table agrees with `nhalf show`.
+    """
+    largest = microseconds(row["median_s"])
+    times = [microseconds(time_s) for time_s in row["rank_s"] or []]
+    if not times:
+        return largest, largest, largest
+    return min(*times, largest), largest, min(sum(times) / len(times), largest)
+
+
+def value(row: Row, name: str) -> float:
+    """One of a point's named values; NaN where it has none of that name."""
+    found: Iterable[float] = (item["value"] for item in row["values"] or [] if item["name"] == name)
+    return next(iter(found), float("nan"))

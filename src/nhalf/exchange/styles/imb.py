@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the Intel MPI Benchmarks 2021."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from nhalf.exchange import styles
+from nhalf.exchange.styles import Row, Style
+
+COLLECTIVES = {
+    "Bcast": "bcast",
+    "Scatter": "scatter",
+    "Gather": "gather",
+    "Allgather": "allgather",
+    "Alltoall": "alltoall",
+    "Alltoallv": "alltoallv",
+    "Reduce": "reduce",
+    "Allreduce": "allreduce",
+    "Reduce_scatter": "reduce-scatter",
+    "Barrier": "barrier",
+}
+ONE_TIME = ("PingPong", "PingPing")
+
+
+class Imb(Style):
+    benchmarks: ClassVar[dict[str, str]] = {
+        "PingPong": "pingpong",
+        "PingPing": "pingping",
+        "Sendrecv": "exchange",
+        "Uniband": "stream",
+        **COLLECTIVES,
+        **{f"I{name.lower()}": f"i{pattern}" for name, pattern in COLLECTIVES.items()},
+    }
+
+    def opening(self, library: str) -> Iterator[str]:
+        yield "#" + "-" * 64
+        yield "#    Measured by nhalf, in the form of the Intel(R) MPI Benchmarks"
+        yield "#" + "-" * 64
+        yield f"# MPI Library           : {library}"
+        yield "# Times are medians over launches; t_max is what nhalf reports."
+        yield "# Collectives start together on synchronised clocks, not after a barrier."
+
+    def closing(self) -> Iterator[str]:
+        yield ""
+        yield "# All processes entering MPI_Finalize"
+        yield ""
+
+    def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
+        columns = _columns(benchmark)
+        rule = "#" + "-" * (77 if len(columns) > 5 or "overlap[%]" in columns else 64)
+        yield ""
+        yield rule
+        yield f"# Benchmarking {benchmark} "
+        yield f"# #processes = {rows[0]['ranks']} "
+        yield rule
+        yield "".join(f"{title:>13}" for title in columns)
+        for row in rows:
+            yield "".join(f"{_cell(title, row):>13}" for title in columns)
+
+
+def _columns(benchmark: str) -> list[str]:
+    if benchmark in ONE_TIME:
+        return ["#bytes", "#repetitions", "t[usec]", "Mbytes/sec"]
+    if benchmark == "Uniband":
+        return ["#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"]
+    size = [] if benchmark.lower().endswith("barrier") else ["#bytes"]
+    if benchmark not in COLLECTIVES and benchmark.startswith("I"):
+        times = ["t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
+    else:
+        times = ["t_min[usec]", "t_max[usec]", "t_avg[usec]"]
+    rate = ["Mbytes/sec"] if benchmark == "Sendrecv" else []
+    return [*size, "#repetitions", *times, *rate]
+
+
+def _cell(title: str, row: Row) -> str:
+    if title == "#bytes":
+        return str(row["bytes"])
+    if title == "#repetitions":
+        return str(row["repetitions"])
+    if title == "Msg/sec":
+        return f"{1 / row['median_s']:.0f}" if row["median_s"] else "0"
+    return f"{_number(title, row):.2f}"
+
+
+def _number(title: str, row: Row) -> float:
+    least, largest, mean = styles.over_ranks(row)
+    if title == "Mbytes/sec":
+        return styles.megabytes_per_second(row)
+    if title == "overlap[%]":
+        return 100 * styles.value(row, "overlap")
+    named = {"t_pure[usec]": "pure_s", "t_CPU[usec]": "work_s"}
+    if title in named:
+        return styles.microseconds(styles.value(row, named[title]))
+    return {"t_min[usec]": least, "t_avg[usec]": mean}.get(title, largest)

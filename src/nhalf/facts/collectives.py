@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which points are collective operations, and how they are started and varied."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.present.charts import common
+from nhalf.present.panels import ReportData
+from nhalf.store.schema import POINT_COLUMNS
+
+SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
+"""What points of one operation under different conditions have in common."""
+
+OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
+"""Points of the algorithm that the library itself chooses."""
+
+VARIANTS = {
+    "start=barrier": "started after a barrier",
+    "start=rotating": "chained by rotating roots",
+    "buffers=cold": "buffers not in cache",
+    "call=first": "first call on a communicator",
+    "place=in": "in place",
+}
+"""The words for an axis that differs from the standard: started together, warm, steady, out of
+place."""
+
+
+def standard(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points of blocking operations as they are reported: no axis differs from its default.
+
+    The algorithm is the library's own choice.
+    """
+    return usual(summary).filter(OWN_CHOICE)
+
+
+def usual(summary: pl.DataFrame) -> pl.DataFrame:
+    """As `standard`, with every algorithm that was measured."""
+    return summary.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
+
+
+def varied(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """Launches of blocking operations that differ in one axis, beside the standard.
+
+    `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
+    `standard_s` and `ratio` = median_s / standard_s, paired by launch.
+    """
+    operations = frame.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("median_s") > 0))
+    plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
+    others = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
+    keys = [*SAME_POINT, "launch"]
+    paired = others.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
+    named = paired.with_columns(
+        variant=pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String),
+        ratio=pl.col("median_s") / pl.col("standard_s"),
+        axes=pl.lit(""),
+    )
+    return common.with_series(named, data)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points between any two ranks, and where these ranks were."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.present.panels import ReportData
+from nhalf.store.axes import axis
+from nhalf.store.places import Place
+
+PATTERN = "distance"
+
+
+def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points between two named ranks, with their whole numbers `first` and `second`."""
+    ends = [axis(name).cast(pl.Int64, strict=False).alias(name) for name in ("first", "second")]
+    points = frame.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    return points.with_columns(ends).drop_nulls(["first", "second"])
+
+
+def places_of(data: ReportData, row: dict[str, object]) -> list[Place]:
+    """Rank by rank the places in the launches of a point; none where they are not known."""
+    start = (str(row["mpi"] or row["transport"]), row["ranks"], str(row["placement"]))
+    return data.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
+
+
+def relation(one: Place, other: Place) -> str:
+    """How two ranks lie to each other: 'same core', 'same host' ..., as far as is certain."""
+    if one.host != other.host:
+        return "different hosts"
+    if not (one.pinned and other.pinned):
+        return "same host"
+    if one.cpu == other.cpu:
+        return "same core"
+    return "same memory domain" if one.numa == other.numa else "same host, other memory domain"

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From measurements to models: every curve of a run fitted, judged and ready for a machine file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.facts.pattern_fit import fit_patterns
+from nhalf.machines.machine import (
+    Breakpoint,
+    FittedModel,
+    LogGP,
+    Machine,
+    Overheads,
+    PatternModel,
+    Segment,
+    Steps,
+)
+from nhalf.models.forms import Curve
+from nhalf.models.forms.packet_steps import PacketSteps
+from nhalf.models.forms.segmented import Segmented
+from nhalf.models.heldout import heldout_errors
+from nhalf.models.line import Piece, piece_intervals
+from nhalf.results import parts
+from nhalf.results.logp.parameters import LogP, each_logp
+from nhalf.statistics.intervals import Interval, launch_intervals
+from nhalf.statistics.states import in_one_state
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.run import Run
+from nhalf.store.schema import POINT_COLUMNS
+
+SIZES_MIN = 3
+"""With fewer sizes a line says nothing that the points do not."""
+
+CURVE_COLUMNS = ["run", *(name for name in POINT_COLUMNS if name != "bytes")]
+"""What identifies a curve: everything of a point but its size."""
+
+
+def fit_summary(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[FittedModel]:
+    """A segmented model of every curve with three sizes or more, sorted by what it describes.
+
+    `measurements` give the launches, `summary` (SUMMARY_COLUMNS, from the same measurements) what
+    is reported. Sizes whose data did not verify or whose time is not positive are left out.
+    """
+    return [_fitted(key, curve) for key, curve in curves(measurements, summary)]
+
+
+def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
+    """The parameters of the LogP family of every library for which they were measured."""
+    return [_loggp(subject, found) for subject, found in each_logp(measurements)]
+
+
+def _loggp(subject: dict[str, Any], found: LogP) -> LogGP:
+    members: dict[str, Any] = {}
+    for name in (name for name in LogGP.__struct_fields__ if name.endswith("_s")):
+        value: Interval | None = getattr(found, name)
+        if value is not None:
+            members[name] = value.median
+        if value is not None and found.launches > 1:
+            members[f"{name.removesuffix('_s')}_ci"] = (value.low, value.high)
+    return LogGP(
+        **subject,
+        **members,
+        launches=found.launches,
+        identifiable=found.identifiable,
+        sizes=tuple(
+            Overheads(
+                size_bytes=size.size_bytes,
+                send_overhead_s=_median_s(size.send_overhead_s),
+                recv_overhead_s=_median_s(size.recv_overhead_s),
+                gap_s=_median_s(size.gap_s),
+            )
+            for size in found.sizes
+        ),
+    )
+
+
+def _median_s(interval: Interval | None) -> float | None:
+    return None if interval is None else interval.median
+
+
+def machine_of_run(run: Run) -> Machine:
+    """The machine that the measurements of a run describe.
+
+    Raises InputError where there is nothing to fit.
+    """
+    measurements = run.measurements()
+    summary = summarise(measurements)
+    models = fit_summary(measurements, summary)
+    loggp = fit_loggp(measurements)
+    patterns = fit_patterns(summary)
+    if not models and not loggp and not patterns:
+        raise InputError(
+            f"{run.path} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
+            "measure more sizes, for instance --bytes 0:4M",
+        )
+    return machine_of(run.path, run.environment, models, loggp, patterns)
+
+
+def machine_of(
+    path: Path,
+    environment: dict[str, Any],
+    models: Sequence[FittedModel],
+    loggp: Sequence[LogGP] = (),
+    patterns: Sequence[PatternModel] = (),
+) -> Machine:
+    """The machine that a run directory describes, with the plain facts of its environment."""
+    facts = {
+        str(key): str(value)
+        for key, value in environment.items()
+        if isinstance(value, str | int | float) and str(value)
+    }
+    name = facts.get("host") or facts.get("hostname") or path.absolute().name
+    return Machine(
+        name=name,
+        source=f"measured by nhalf, run {path.absolute().name}",
+        environment=facts,
+        models=tuple(models),
+        loggp=tuple(loggp),
+        patterns=tuple(patterns),
+    )
+
+
+def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
+    """Every curve of a run that can be fitted, with the columns that identify it."""
+    sound = summary.filter(
+        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
+        ~pl.col("pattern").is_in(list(parts())),
+    )
+    if sound.is_empty():
+        return []
+    launches = launch_medians(measurements).filter(pl.col("median_s") > 0)
+    by_curve = launches.partition_by(CURVE_COLUMNS, as_dict=True)
+    found: list[tuple[dict[str, Any], Curve]] = []
+    for values, points in sound.sort([*CURVE_COLUMNS, "bytes"]).group_by(
+        CURVE_COLUMNS, maintain_order=True
+    ):
+        if points["bytes"].n_unique() >= SIZES_MIN:
+            key = {
+                name: "" if value is None else value
+                for name, value in zip(CURVE_COLUMNS, values, strict=True)
+            }
+            found.append((key, _curve(points, by_curve.get(values))))
+    return found
+
+
+def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
+    """The curve of one group: reported values and the matrix of launches, NaN where missing.
+
+    On a machine that changed between two states, the values of one of them only.
+    """
+    size, time = points["bytes"].to_numpy(), points["median_s"].to_numpy()
+    low = np.minimum(points["ci_low_s"].fill_null(float("nan")).to_numpy(), time)
+    high = np.maximum(points["ci_high_s"].fill_null(float("nan")).to_numpy(), time)
+    rows = np.full((0, size.size), np.nan)
+    if launches is not None:
+        launches = launches.filter(pl.col("bytes").is_in(points["bytes"].to_list()))
+        numbers, row = np.unique(launches["launch"].to_numpy(), return_inverse=True)
+        rows = np.full((numbers.size, size.size), np.nan)
+        rows[row, np.searchsorted(size, launches["bytes"].to_numpy())] = launches["median_s"]
+    steady = in_one_state(rows)
+    if steady is not rows:
+        time, low, high = launch_intervals(steady.T)
+    return Curve(size.astype(np.float64), time.astype(np.float64), low, high, steady)
+
+
+def _fitted(key: dict[str, Any], curve: Curve) -> FittedModel:
+    model = Segmented.fit(curve)
+    errors = heldout_errors(Segmented, curve)
+    judged = errors.size > 0
+    return FittedModel(
+        **key,
+        segments=tuple(_segment(curve, piece) for piece in model.pieces),
+        breakpoints=tuple(
+            Breakpoint(
+                low_bytes=int(change.low_bytes),
+                high_bytes=int(change.high_bytes),
+                at_bytes=change.at_bytes,
+                change_percent=change.change_percent,
+                kind="jump" if change.jump else "bend",
+            )
+            for change in model.breaks
+        ),
+        heldout_median=float(np.median(errors)) if judged else None,
+        heldout_p95=float(np.quantile(errors, 0.95)) if judged else None,
+        heldout_sizes=int(errors.size),
+        packet_steps=_steps(curve),
+    )
+
+
+def _steps(curve: Curve) -> Steps | None:
+    found = PacketSteps.fit(curve)
+    if found.period_bytes is None or found.offset_bytes is None:
+        return None
+    return Steps(
+        offset_bytes=found.offset_bytes,
+        period_bytes=found.period_bytes,
+        height_s=found.height_s,
+        height_ci=found.height_ci,
+    )
+
+
+def _segment(curve: Curve, piece: Piece) -> Segment:
+    intervals = piece_intervals(curve, piece)
+    return Segment(
+        from_bytes=int(piece.from_bytes),
+        to_bytes=int(piece.to_bytes),
+        t0_s=piece.t0_s,
+        t0_ci=intervals.t0_s,
+        r_inf_Bps=piece.r_inf_Bps,
+        r_inf_ci=intervals.r_inf_Bps,
+        n_half_bytes=piece.n_half_bytes,
+        n_half_ci=intervals.n_half_bytes,
+    )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multicasts by who forwards to whom: completion, host CPU time and the use of links."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.results import SUBJECT
+from nhalf.store.axes import axis
+from nhalf.store.values import value
+
+PATTERN = "multicast"
+BY_NUMBER = ("separate", "serial", "binary", "binomial")
+ON_TORUS = ("u-torus", "s-torus", "md-torus", "mu-torus")
+METHODS = (*BY_NUMBER, *ON_TORUS)
+FORWARDINGS = {"host": "host-based", "nic-assisted": "NIC-assisted", "nic": "NIC-based"}
+"""Who makes the copies of a message, with the words for it."""
+VALUES = ("host_cpu_s", "host_cpu_source_s", "links_used", "link_visits", "link_concentration")
+CASE = (*SUBJECT, "bytes", "group", "forwarding")
+"""What ways to multicast are compared in."""
+
+
+def multicasts(summary: pl.DataFrame) -> pl.DataFrame:
+    """One row per case (CASE) and `method`, with the columns `median_s` and VALUES, sorted.
+
+    Times in seconds; each column is the middle of the random sets of destinations that were drawn.
+    A method is named with its number of parts where that is not the usual one.
+    """
+    points = summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    parts = axis("parts")
+    named = points.select(
+        *SUBJECT,
+        "bytes",
+        pl.when(parts.is_null())
+        .then(axis("algorithm"))
+        .otherwise(axis("algorithm") + ", r=" + parts)
+        .alias("method"),
+        axis("forwarding"),
+        axis("group").cast(pl.Int64),
+        "median_s",
+        *map(value, VALUES),
+    )
+    return (
+        named.drop_nulls(["method", "forwarding", "group"])
+        .group_by(*CASE, "method")
+        .agg(pl.col("median_s", *VALUES).median())
+        .sort(*CASE, "method")
+    )

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every pattern of a run over sizes and ranks: fitted, judged and ready for a machine file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+from nhalf.base.operations import OPERATIONS
+from nhalf.machines.layout import parse_layout
+from nhalf.machines.leftover import leftover
+from nhalf.machines.machine import PatternModel, Range
+from nhalf.models.pattern import RANKS_MIN, Heldout, fit_judged
+from nhalf.models.term_choice import Cells, Chosen
+from nhalf.results import parts
+from nhalf.statistics.summary import summarise
+
+if TYPE_CHECKING:
+    from nhalf.store.run import Run
+
+COLUMNS = ["transport", "mpi", "pattern", "algorithm", "axes"]
+"""What identifies a pattern over sizes and ranks, beside the kind of its placement."""
+ANY = "any"
+_DEVIATIONS_PER_INTERVAL = 2 * 1.96
+
+
+@dataclass(frozen=True)
+class Unmodelled:
+    """A pattern of too few numbers of ranks."""
+
+    pattern: str
+    mpi: str
+    ranks: tuple[int, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no model."""
+        return f"measured at {len(self.ranks)} numbers of ranks, {RANKS_MIN} are needed"
+
+
+def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
+    """A model for every region of sizes of every pattern with four numbers of ranks or more.
+
+    `summary` has SUMMARY_COLUMNS. What did not verify or has no positive time is left out.
+    """
+    return [
+        model
+        for key, points in _each(summary)
+        for placement, part in by_placement(points)
+        for model in _models(key, placement, part)
+    ]
+
+
+def not_modelled(run: Run, models: Sequence[PatternModel]) -> list[Unmodelled]:
+    """The patterns of a run of which none of the models speaks, with their numbers of ranks."""
+    named = {(model.pattern, model.mpi or model.transport) for model in models}
+    ranks: dict[tuple[str, str], set[int]] = {}
+    for key, points in _each(summarise(run.measurements())):
+        name = key["pattern"], key["mpi"] or key["transport"]
+        if name not in named:
+            ranks.setdefault(name, set()).update(points["ranks"].to_list())
+    return [Unmodelled(*name, tuple(sorted(found))) for name, found in ranks.items()]
+
+
+def _each(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """The sound points of every pattern, with what identifies it."""
+    sound = summary.filter(
+        pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
+        ~pl.col("pattern").is_in(list(parts())),
+    )
+    for values, points in sound.sort([*COLUMNS, "ranks", "bytes"]).group_by(
+        COLUMNS, maintain_order=True
+    ):
+        yield {name: v or "" for name, v in zip(COLUMNS, values, strict=True)}, points
+
+
+def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The points of a pattern by kind of placement, each with enough numbers of ranks.
+
+    Layouts are alike with as many ranks on each node ('any x 2'), or all on one ('1 x any'). Where
+    no kind has enough, and every number of ranks has one placement only, these go together.
+    """
+    found = False
+    kinds: dict[str, list[str]] = {}
+    for placement in points["placement"].unique().sort().to_list():
+        for kind in _kinds(placement or ""):
+            kinds.setdefault(kind, []).append(placement)
+    for kind, members in sorted(kinds.items()):
+        part = points.filter(pl.col("placement").is_in(members))
+        if part["ranks"].n_unique() >= RANKS_MIN:
+            found = True
+            yield kind, part
+    alone = points.group_by("ranks").agg(pl.col("placement").n_unique())["placement"].max() == 1
+    if not found and alone and points["ranks"].n_unique() >= RANKS_MIN:
+        yield "", points
+
+
+def _kinds(placement: str) -> list[str]:
+    layout = parse_layout(placement)
+    if layout is None:
+        return [placement]
+    end = ":cyclic" if layout.cyclic else ""
+    kinds = [f"{ANY} x {layout.per_host}{end}"]
+    return [*kinds, f"1 x {ANY}{end}"] if layout.hosts == 1 else kinds
+
+
+def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[PatternModel]:
+    model, errors, by_ranks = fit_judged(_cells(points))
+    return [
+        PatternModel(
+            **key,
+            placement=placement,
+            from_bytes=int(region.from_bytes),
+            to_bytes=int(region.to_bytes),
+            from_ranks=model.from_ranks,
+            to_ranks=model.to_ranks,
+            **_sums(region.chosen),
+            **_judged(errors, by_ranks),
+            timing="completion" if key["pattern"] in OPERATIONS else "",
+            leftover=None if region.correction is None else leftover(region.correction),
+        )
+        for region in model.regions
+    ]
+
+
+def _cells(points: pl.DataFrame) -> Cells:
+    """One cell per size and number of ranks."""
+    time = points["median_s"].to_numpy().astype(np.float64)
+    low, high = (
+        points[name].fill_null(float("nan")).to_numpy() for name in ("ci_low_s", "ci_high_s")
+    )
+    noise: Floats = (high - low) / (_DEVIATIONS_PER_INTERVAL * time)
+    return Cells(
+        points["bytes"].to_numpy().astype(np.float64),
+        points["ranks"].to_numpy().astype(np.int64),
+        time,
+        np.where(np.isfinite(noise), np.maximum(noise, 0.0), 0.0),
+    )
+
+
+def _sums(chosen: Chosen) -> dict[str, Any]:
+    return {
+        "startup_s": chosen.startup_s,
+        "per_byte_s": chosen.per_byte_s,
+        "startup_ci": _intervals(chosen.startup_s, chosen.spread_startup_s, chosen.degrees),
+        "per_byte_ci": _intervals(chosen.per_byte_s, chosen.spread_per_byte_s, chosen.degrees),
+    }
+
+
+def _intervals(
+    values: dict[str, float], spread: dict[str, float], degrees: int
+) -> dict[str, Range]:
+    """95 % intervals of Student, from standard errors."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(degrees, 0.975))
+    return {
+        name: (value - reach * spread[name], value + reach * spread[name])
+        for name, value in values.items()
+    }
+
+
+def _judged(errors: Heldout | None, by_ranks: Heldout | None) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    if errors is not None:
+        members |= {
+            "heldout_median": errors.median,
+            "heldout_p95": errors.p95,
+            "heldout_cells": errors.count,
+        }
+    if by_ranks is not None:
+        members |= {
+            "heldout_ranks_median": by_ranks.median,
+            "heldout_ranks_p95": by_ranks.p95,
+        }
+    return members

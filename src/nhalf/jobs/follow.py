@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follow a job: how it stands, from the scheduler, and how far it got, from the run's journal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base.errors import MissingError
+from nhalf.base.units import format_size
+from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
+from nhalf.store.journal import Tail
+from nhalf.store.run import JOURNAL
+
+PAUSE_S = 1.0
+"""Between two looks at the journal."""
+ASK_LEAST_S, ASK_MOST_S = 2.0, 15.0
+"""Between two questions to the scheduler: more while a job waits long, since many ask it."""
+ASK_SHARE = 0.02
+AWAY_MAX_S = 900.0
+"""So long a scheduler may be away."""
+LATE_MAX_S = 5.0
+"""So much later than the scheduler a file system may show a job's last lines."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a job stands: `points` of `planned` (0: not known yet), `ends` of its run so far."""
+
+    state: JobState | None
+    points: int = 0
+    planned: int = 0
+    ends: int = 0
+    doing: str = ""
+
+
+class _Seen(msgspec.Struct):
+    """What following needs of an event."""
+
+    event: str
+    points: int = 0
+    mpi: str = ""
+    transport: str = ""
+    pattern: str = ""
+    bytes: int = 0
+
+
+class Watched:
+    """A journal that somebody else writes."""
+
+    def __init__(self, run: Path) -> None:
+        self._tail = Tail(run / JOURNAL)
+        self._decode = msgspec.json.Decoder(_Seen).decode
+        self.points = self.planned = self.ends = 0
+        self.doing = ""
+
+    def read(self) -> None:
+        """Take in what came since the last time; events of other forms are passed over."""
+        for line in self._tail.lines():
+            try:
+                seen = self._decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            if seen.event == "point":
+                self.points += 1
+                size = format_size(seen.bytes)
+                self.doing = f"{seen.mpi or seen.transport}  {seen.pattern} {size}"
+            elif seen.event == "planned":
+                self.planned = self.points + seen.points
+            elif seen.event == "end":
+                self.ends += 1
+
+
+def follow(
+    system: BatchSystem,
+    job: str,
+    run: Path,
+    ends_before: int,
+    *,
+    pause: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
+) -> Iterator[Look]:
+    """Look after look, until the job is over; the last one is how it ended.
+
+    A job that the scheduler has forgotten has ended, nobody knows how: its state is None then.
+    Raises MissingError when the scheduler is away for longer than AWAY_MAX_S.
+    """
+    watched = Watched(run)
+    began_s = answered_s = asked_s = now()
+    state: JobState | None = None
+    first = True
+    while True:
+        if first or now() - asked_s >= _apart_s(now() - began_s):
+            first, asked_s = False, now()
+            try:
+                state = system.state(job)
+                answered_s = now()
+                over = state is None or state.phase.is_over
+            except Unreachable as error:
+                over = False
+                _check_away(now() - answered_s, system, job, error)
+            if over:
+                break
+        watched.read()
+        yield Look(state, watched.points, watched.planned, watched.ends, watched.doing)
+        pause(PAUSE_S)
+    done = state is not None and state.phase is Phase.DONE
+    ended_s = now()
+    watched.read()
+    while done and watched.ends <= ends_before and now() - ended_s < LATE_MAX_S:
+        pause(PAUSE_S)
+        watched.read()
+    yield Look(state, watched.points, watched.planned, watched.ends, watched.doing)
+
+
+def _apart_s(since_s: float) -> float:
+    """Seconds between two questions: seldom where a job waits for long, or runs for long."""
+    return min(ASK_MOST_S, max(ASK_LEAST_S, ASK_SHARE * since_s))
+
+
+def _check_away(away_s: float, system: BatchSystem, job: str, error: Unreachable) -> None:
+    if away_s > AWAY_MAX_S:
+        raise MissingError(
+            f"{system.title} does not answer for {away_s / 60:.0f} min ({error}); job {job} may "
+            "still run",
+            "follow it again later",
+        ) from error

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job of a run: three files in the run's directory, which may hold nothing else yet.
+
+A directory is a run from the moment that it has a run.json, so these files may lie in it before:
+what belongs to a run stays together, and is removed together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base import plugins
+from nhalf.base.errors import InputError, MissingError
+from nhalf.jobs.script import Commands, chosen, script
+from nhalf.sites import batch
+from nhalf.sites.batch import BatchSystem, Request
+from nhalf.store.run import DESCRIPTION, Run, write_atomically
+
+SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
+SHARE, ROOM_S = 1.1, 300.0
+"""A job's time: the budget, a tenth more, and so many seconds to start and to end."""
+WHY = f"the budget and a tenth of it, and {ROOM_S / 60:.0f} min to start and to end"
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What job.json keeps of a submitted job.
+
+    `begin` are the words of `nhalf run` with which the run begins, none where it was there before;
+    they are meant in `folder`. `ends` counts how often the run had come to its end before, and
+    `output_bytes` is what jobs before it had said; `collected` tells whether somebody was shown
+    the end since.
+    """
+
+    system: str
+    job: str
+    folder: str
+    begin: list[str] = []
+    options: list[str] = []
+    nodes: int = 1
+    time_s: float = 0.0
+    ends: int = 0
+    output_bytes: int = 0
+    collected: bool = False
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a job is to do, and what it needs for it; `resume` are words for a run that goes on."""
+
+    run: Path
+    folder: Path
+    nodes: int
+    begin: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    time_s: float = 0.0
+
+
+def system_here() -> tuple[str, BatchSystem]:
+    """The batch system of this machine; raises MissingError where there is none."""
+    systems = systems_known()
+    for name, system in systems.items():
+        if system.is_here():
+            return name, system
+    known = ", ".join(system.what for system in systems.values())
+    raise MissingError(
+        f"there is no batch system here: looked for {known}",
+        "go to a login node or load its module, or run without --submit",
+    )
+
+
+def systems_known() -> dict[str, BatchSystem]:
+    """Every batch system by name."""
+    found: dict[str, type[BatchSystem]] = plugins.load(batch.__name__, BatchSystem)
+    return {name: system() for name, system in found.items()}
+
+
+def job_time_s(budget_s: float) -> float:
+    """How long a job may take for a budget; 0, the system's own limit, where there is none."""
+    return SHARE * budget_s + ROOM_S if budget_s else 0.0
+
+
+def submit(name: str, system: BatchSystem, wanted: Wanted) -> Record:
+    """Write the script and hand it over.
+
+    Raises InputError where the system refuses the job; the directory is then as it was.
+    """
+    ends, said_bytes = _ends(wanted.run), _size_bytes(wanted.run / OUTPUT)
+    text = script_text(system, wanted)
+    is_new = not wanted.run.exists()
+    try:
+        wanted.run.mkdir(parents=True, exist_ok=True)
+        write_atomically(wanted.run / SCRIPT, text.encode())
+    except OSError as error:
+        raise MissingError(
+            f"the job's script cannot be written to {wanted.run}: {error.strerror}",
+            "choose another folder with --out",
+        ) from error
+    try:
+        job = system.submit(wanted.run / SCRIPT)
+    except BaseException:
+        if is_new:
+            shutil.rmtree(wanted.run, ignore_errors=True)
+        elif not (wanted.run / RECORD).exists():
+            (wanted.run / SCRIPT).unlink(missing_ok=True)
+        raise
+    record = Record(
+        system=name,
+        job=job,
+        folder=str(wanted.folder),
+        begin=list(wanted.begin),
+        options=list(wanted.options),
+        nodes=wanted.nodes,
+        time_s=wanted.time_s,
+        ends=ends,
+        output_bytes=said_bytes,
+    )
+    keep(wanted.run, record)
+    return record
+
+
+def script_text(system: BatchSystem, wanted: Wanted) -> str:
+    """The script of a job."""
+    request = Request(
+        name=f"nhalf-{wanted.run.name}",
+        output=wanted.run / OUTPUT,
+        nodes=wanted.nodes,
+        hosts=wanted.hosts,
+        time_s=wanted.time_s,
+        time_why=WHY,
+        options=wanted.options,
+    )
+    commands = Commands(
+        program=(sys.executable, "-m", "nhalf"),
+        run=wanted.run,
+        folder=wanted.folder,
+        begin=wanted.begin,
+        resume=wanted.resume,
+    )
+    return script(system.directives(request), commands, chosen(os.environ))
+
+
+def record_of(run: Path) -> Record | None:
+    """What is known of the job of a run; None where it has none.
+
+    Raises InputError for a file that is damaged.
+    """
+    try:
+        return msgspec.json.decode((run / RECORD).read_bytes(), type=Record)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(f"{run / RECORD} cannot be read: {error}", "remove it") from error
+
+
+def keep(run: Path, record: Record) -> None:
+    """Write what is known of a run's job."""
+    write_atomically(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
+
+
+def check_free(run: Path) -> None:
+    """Raises InputError where a directory holds a run, or waits for a job that makes one."""
+    if (run / DESCRIPTION).exists() or (run / RECORD).exists():
+        raise InputError(
+            f"{run} holds a run already",
+            f"choose another --out, or go on with: {going_on(run)}",
+        )
+
+
+def going_on(run: Path) -> str:
+    """The command that goes on with a run as a job."""
+    return f"nhalf run --resume {shlex.quote(str(run))} --submit"
+
+
+def last_words(run: Path, from_bytes: int = 0) -> str:
+    """The last line of nhalf's own in a job's output after so many bytes, '' for none.
+
+    An error is told whole; an interruption without how to go on, which is another way for a job.
+    """
+    with contextlib.suppress(OSError):
+        with (run / OUTPUT).open("rb") as file:
+            file.seek(from_bytes)
+            lines = file.read().decode(errors="replace").splitlines()
+        own = [line.removeprefix("nhalf: ") for line in lines if line.startswith("nhalf: ")]
+        last = own[-1] if own else ""
+        return last if last.startswith("error: ") else last.partition("; ")[0]
+    return ""
+
+
+def _size_bytes(file: Path) -> int:
+    """The size of a file, 0 where there is none."""
+    return file.stat().st_size if file.exists() else 0
+
+
+def _ends(run: Path) -> int:
+    """How often a run has come to its end already."""
+    return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0
+
+
+def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """Those of some hosts that are usable; all of them where the system does not say."""
+    usable = set(system.usable_hosts(options))
+    return [host for host in hosts if host in usable] if usable else list(hosts)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algorithms of collective operations, as the native part describes them."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.models.expression import Expression, parse
+
+DESCRIBE_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to do an operation: its name, what it does, whose it is, and what it costs.
+
+    `cost` is None where it is not composed of measured parts.
+    """
+
+    name: str
+    what: str
+    source: str
+    cost: Expression | None
+
+
+@functools.cache
+def algorithms() -> dict[str, tuple[Algorithm, ...]]:
+    """By operation; raises MissingError where the native part is not here."""
+    import msgspec
+
+    from nhalf.base.errors import MissingError
+    from nhalf.base.native_files import REMEDY, executable
+    from nhalf.base.processes import run
+
+    outcome = run([str(executable("probe-model")), "--describe"], DESCRIBE_TIMEOUT_S)
+    if not outcome.succeeded:
+        raise MissingError(f"the probe does not describe itself: {outcome.reason}", REMEDY)
+    described = msgspec.json.decode(outcome.stdout)["patterns"]
+    return {
+        pattern["name"]: tuple(
+            Algorithm(
+                each["name"],
+                each.get("what", ""),
+                each.get("source", ""),
+                parse(each["cost"]) if each.get("cost") else None,
+            )
+            for each in pattern["algorithms"]
+        )
+        for pattern in described
+        if pattern.get("algorithms")
+    }
+
+
+def cost_bytes(operation: str, ranks: Any, size_bytes: Any) -> Any:
+    """The n of a cost from the size of a pattern, numbers or arrays.
+
+    It is the same, but for reduce-scatter, whose size is that of the vector, and n one block of it.
+    """
+    return size_bytes / ranks if operation == "reduce-scatter" else size_bytes

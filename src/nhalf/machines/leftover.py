@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sums of a pattern leave over, between a machine file and its interpolation."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.machines.machine import Leftover
+from nhalf.models.pattern import DEVIATION_MAX, places
+from nhalf.statistics.gaussian_process import Correction
+
+DIGITS = 6
+"""After the point of logarithms of ratios: a millionth is far below what any clock resolves."""
+
+
+def leftover(correction: Correction) -> Leftover:
+    """A fitted correction as it stands in a machine file."""
+    sizes = np.exp2(correction.place[:, 0]) - 1
+    return Leftover(
+        size_bytes=tuple(map(float, sizes.round())),
+        ranks=tuple(map(int, np.exp2(correction.place[:, 1]).round())),
+        log_ratio=tuple(round(float(value), DIGITS) for value in correction.value),
+        scale=tuple(map(float, correction.scale)),
+        nugget=correction.nugget,
+        variance=float(f"{correction.variance:.6g}"),
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def correction_of(found: Leftover) -> tuple[Correction, Floats]:
+    """The process of a machine file, and its weights."""
+    place = places(np.array(found.size_bytes), np.array(found.ranks, dtype=np.int64))
+    value = np.array(found.log_ratio)
+    process = Correction(place, value, found.scale, found.nugget, found.variance)
+    return process, process.weights()
+
+
+def factor(found: Leftover, size_bytes: float, ranks: int) -> float:
+    """By what the sums are multiplied at a place."""
+    process, weights = correction_of(found)
+    place = places(np.array([float(size_bytes)]), np.array([ranks]))
+    mean = float(process.mean(place, weights)[0])
+    return math.exp(min(max(mean, -DEVIATION_MAX), DEVIATION_MAX))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine's messages take, as functions of their size: what algorithms are composed of.
+
+T(x), one message, is the curve of a ping-pong. M(x, q), one rank sends to q others, and R(x, q), it
+receives from them, are the published or fitted patterns one-to-many and many-to-one, their formulas
+taken at q; where a machine has none, they are those of LogGP, q max(o, g + xG), with what is known
+of o, g and G (Alexandrov et al., LogGP, SPAA 1995).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
+from nhalf.base.units import format_size
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.curve import loggp_of, message_curve, starts, threshold_bytes
+from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
+from nhalf.models.expression import Part
+from nhalf.models.terms import TERMS
+
+FANS = {"M": "one-to-many", "R": "many-to-one"}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The functions by name, and in sentences where each comes from.
+
+    `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
+    `rendezvous_bytes` on a send waits for its receive.
+    """
+
+    functions: dict[str, Part]
+    sources: tuple[str, ...]
+    largest_bytes: int
+    rendezvous_bytes: int
+
+
+def parts_of(machine: Machine, mpi: str = "") -> Parts:
+    """The parts of a machine, of one library where it has several.
+
+    Raises InputError where there is no ping-pong or `mpi` is not one of several libraries.
+    """
+    curve = message_curve(machine, mpi)
+    message = _Message(curve)
+    known = loggp_of(machine, curve)
+    between = f" ({curve.placement})" if curve.placement else ""
+    functions: dict[str, Part] = {"T": message.time_s}
+    sources = [f"T: the ping-pong of {curve.mpi or curve.transport}{between}"]
+    for name, pattern in FANS.items():
+        fans = [
+            model
+            for model in machine.patterns
+            if model.pattern == pattern and model.mpi in (curve.mpi, "")
+        ]
+        if fans:
+            functions[name] = _fan(fans)
+            sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
+        else:
+            functions[name], source = _apart(message, known, sends=name == "M")
+            sources.append(f"{name}: {source}")
+    rendezvous_bytes, _ = threshold_bytes(machine, curve)
+    return Parts(functions, tuple(sources), curve.segments[-1].to_bytes, rendezvous_bytes)
+
+
+class _Message:
+    """The curve of a ping-pong on arrays of sizes."""
+
+    def __init__(self, curve: FittedModel) -> None:
+        self.first = np.array(starts(curve), dtype=np.float64)
+        self.t0_s = np.array([segment.t0_s for segment in curve.segments])
+        self.root_s = np.array([segment.root_s for segment in curve.segments])
+        self.per_byte_s = np.array([1 / segment.r_inf_Bps for segment in curve.segments])
+
+    def segment(self, size_bytes: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+        return np.maximum(np.searchsorted(self.first, size_bytes, side="right") - 1, 0)
+
+    def time_s(self, size_bytes: Floats) -> Floats:
+        size_bytes = np.asarray(size_bytes, dtype=np.float64)
+        i = self.segment(size_bytes)
+        found: Floats = (
+            self.t0_s[i] + size_bytes * self.per_byte_s[i] + self.root_s[i] * np.sqrt(size_bytes)
+        )
+        return found
+
+
+def _fan(models: list[PatternModel]) -> Part:
+    """A published or fitted fan: its formula at q, by the range of sizes that holds x."""
+    ordered = sorted(models, key=lambda model: model.from_bytes)
+    first = np.array([model.from_bytes for model in ordered], dtype=np.float64)
+
+    def time_s(size_bytes: Floats, others: Floats) -> Floats:
+        size_bytes, others = np.broadcast_arrays(
+            np.asarray(size_bytes, dtype=np.float64), np.asarray(others, dtype=np.float64)
+        )
+        chosen = np.maximum(np.searchsorted(first, size_bytes, side="right") - 1, 0)
+        found = np.zeros(size_bytes.shape)
+        for i, model in enumerate(ordered):
+            here = chosen == i
+            x, q = size_bytes[here], others[here]
+            found[here] = (
+                _sum(model.startup_s, q)
+                + _sum(model.per_byte_s, q) * x
+                + _sum(model.per_root_byte_s, q) * np.sqrt(x)
+            )
+        return found
+
+    return time_s
+
+
+def _sum(terms: dict[str, float], others: Floats) -> Floats:
+    """A sum of terms at numbers that are those of partners: 0 of them may be asked for."""
+    values = np.zeros(others.shape)
+    for place, q in np.ndenumerate(others):
+        values[place] = sum(c * _term(name, int(q)) for name, c in terms.items())
+    return values
+
+
+def _term(name: str, q: int) -> float:
+    return TERMS[name](q) if q > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
+
+
+def _apart(message: _Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:
+    """Q messages of one rank, one after the other, and where their distance comes from."""
+    overhead_s = (known.send_overhead_s if sends else known.recv_overhead_s) if known else None
+    gap_s = known.gap_s if known else None
+    per_byte_s = known.gap_per_byte_s if known else None
+    assumed = []
+    if overhead_s is None:
+        overhead_s = OVERHEAD_SHARE * float(message.t0_s[0])
+        assumed.append("o is a quarter of t0")
+    if gap_s is None:
+        gap_s = overhead_s
+        assumed.append("g is o")
+    if per_byte_s is None:
+        assumed.append("G is 1/r∞")
+
+    def time_s(size_bytes: Floats, others: Floats) -> Floats:
+        size_bytes = np.asarray(size_bytes, dtype=np.float64)
+        rate_s = message.per_byte_s[message.segment(size_bytes)]
+        each: Floats = np.maximum(
+            overhead_s, gap_s + size_bytes * (rate_s if per_byte_s is None else per_byte_s)
+        )
+        return np.asarray(others, dtype=np.float64) * each
+
+    source = "q max(o, g + xG) of LogGP"
+    return time_s, source + (f", where {' and '.join(assumed)} (assumed)" if assumed else "")
+
+
+def check_support(parts: Parts, size_bytes: int) -> None:
+    """Raises InputError for messages beyond those that were measured."""
+    if size_bytes > parts.largest_bytes:
+        raise InputError(
+            f"nothing is known of messages above {format_size(parts.largest_bytes)}",
+            "ask for less, or allow it with --extrapolate",
+        )

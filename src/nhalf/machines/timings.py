@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a machine's models say of each of its patterns: a time for a size and a number of ranks."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.operations import NATIVE
+from nhalf.machines.curve import starts
+from nhalf.machines.layout import parse_layout
+from nhalf.machines.machine import FittedModel, Machine, PatternModel
+
+BETWEEN, WITHIN, ANYWHERE = "between nodes", "within a node", ""
+DISTANCE = "distance="
+RANKS_MAX = 64
+"""Of a model without an end, on a machine that does not say how large it is."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One pattern of one library in one place; `where` is BETWEEN, WITHIN or ANYWHERE.
+
+    `how` says what is timed where a machine has models of several such things.
+    """
+
+    pattern: str
+    algorithm: str
+    axes: str
+    where: str
+    how: str
+    machine: Machine
+    models: list[PatternModel] = field(default_factory=list)
+    curves: list[FittedModel] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is compared with its like."""
+        return self.pattern, self.algorithm, self.axes
+
+    @property
+    def sized(self) -> bool:
+        """Whether the time depends on a size."""
+        if any(model.per_byte_s or model.per_root_byte_s for model in self.models):
+            return True
+        return any(curve.segments[-1].to_bytes > 0 for curve in self.curves)
+
+    def time_s(self, size_bytes: int, ranks: int) -> float:
+        """Seconds; NaN where nothing is said."""
+        for model in self.models:
+            if model.covers(size_bytes, ranks):
+                return model.time_s(size_bytes, ranks)
+        for curve in self.curves:
+            if curve.ranks == ranks and _holds(curve, size_bytes):
+                segment = bisect.bisect_right(starts(curve), size_bytes) - 1
+                return curve.segments[segment].time_s(size_bytes)
+        return math.nan
+
+    def sizes(self) -> tuple[int, int | None]:
+        """The least and the largest size of which anything is said; None: no end."""
+        ends = [model.to_bytes for model in self.models]
+        ends += [curve.segments[-1].to_bytes for curve in self.curves]
+        lows = [model.from_bytes for model in self.models]
+        lows += [curve.segments[0].from_bytes for curve in self.curves]
+        known = [end for end in ends if end is not None]
+        return min(lows), max(known) if len(known) == len(ends) else None
+
+    def ranks(self) -> set[int]:
+        """All numbers of ranks of which anything is said, on this machine."""
+        found = {curve.ranks for curve in self.curves}
+        for model in self.models:
+            end = model.to_ranks or max(_ranks_of(self.machine), model.from_ranks)
+            found |= set(range(model.from_ranks, end + 1))
+        return found
+
+
+def timings(machine: Machine, mpi: str = "") -> list[Timing]:
+    """All patterns of a machine, of one library where it has several.
+
+    Raises InputError where it has several and none is named, or that is not one of them.
+    """
+    chosen = _library(machine, mpi)
+    found: dict[tuple[str, ...], Timing] = {}
+    for model in machine.patterns:
+        if (model.mpi or model.transport) == chosen:
+            how = model.timing or model.what
+            timing = _timing(found, machine, model, model.axes, how)
+            timing.models.append(model)
+    for curve in machine.models:
+        if (curve.mpi or curve.transport) == chosen and curve.segments:
+            distance = curve.axes.startswith(DISTANCE)
+            timing = _timing(found, machine, curve, "" if distance else curve.axes, "")
+            # Of several distances the first curve of a file counts, as for simulations.
+            if not any(one.ranks == curve.ranks for one in timing.curves):
+                timing.curves.append(curve)
+    return list(found.values())
+
+
+def _timing(
+    found: dict[tuple[str, ...], Timing],
+    machine: Machine,
+    model: PatternModel | FittedModel,
+    axes: str,
+    how: str,
+) -> Timing:
+    """The timing to which a model belongs."""
+    algorithm, where = model.algorithm or NATIVE, where_of(model.placement)
+    same = [
+        timing
+        for timing in found.values()
+        if (timing.key, timing.where) == ((model.pattern, algorithm, axes), where)
+    ]
+    if same and isinstance(model, FittedModel):
+        return same[0]
+    key = (model.pattern, algorithm, axes, where, how)
+    return found.setdefault(key, Timing(*key, machine))
+
+
+def where_of(placement: str) -> str:
+    """Between nodes, within one, or anywhere, for a placement by name, layout or kind of layout."""
+    if placement in ("other-node", "same-node"):
+        return BETWEEN if placement == "other-node" else WITHIN
+    layout = parse_layout(placement)
+    if layout is not None:
+        return BETWEEN if layout.hosts > 1 else WITHIN
+    if placement.startswith(("any x ", "1 x ")):
+        return BETWEEN if placement.startswith("any") else WITHIN
+    return ANYWHERE
+
+
+def libraries(machine: Machine) -> list[str]:
+    """The libraries of a machine's models, by name or transport."""
+    models: Sequence[PatternModel | FittedModel] = [*machine.models, *machine.patterns]
+    return sorted({model.mpi or model.transport for model in models})
+
+
+def _library(machine: Machine, mpi: str) -> str:
+    names = libraries(machine)
+    if not names:
+        raise InputError(f"{machine.name} has no models", "measure it: nhalf run, then nhalf fit")
+    if mpi and mpi not in names:
+        raise unknown("library", mpi, names)
+    if not mpi and len(names) > 1:
+        raise InputError(
+            f"{machine.name} has models of several libraries",
+            "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names),
+        )
+    return mpi or names[0]
+
+
+def _holds(curve: FittedModel, size_bytes: int) -> bool:
+    return curve.segments[0].from_bytes <= size_bytes <= curve.segments[-1].to_bytes
+
+
+def _ranks_of(machine: Machine) -> int:
+    """How many ranks a machine holds, RANKS_MAX where that is not known."""
+    nodes = machine.network.topology.nodes if machine.network else 0
+    per_node = machine.node.ranks if machine.node else 1
+    return min(nodes * per_node, 4096) or RANKS_MAX

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring: what is asked (plan), whom (probe), doing it (loop), and the same simulated."""

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done already: read from the journal, kept up to date while measuring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nhalf.base.errors import InputError
+from nhalf.base.operations import NATIVE
+from nhalf.measure.plan.algorithm import joined
+from nhalf.measure.plan.plan import Point
+from nhalf.sites.placement import CORES
+
+
+class Curve(NamedTuple):
+    """What sizes are chosen for; `range` is the text that they were asked for with."""
+
+    subject: str
+    pattern: str
+    ranks: int
+    placement: str
+    range: str
+
+
+@dataclass
+class State:
+    """What a journal says is done: points by subject and launch, sizes found, failures.
+
+    `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
+    (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
+    while measuring, each with the reason, `hosts` by rank those of the first launch of each start.
+    """
+
+    placement: str = CORES
+    done: set[tuple[str, int, Point]] = field(default_factory=set)
+    sizes: dict[Curve, list[int]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    impossible: set[tuple[str, Point]] = field(default_factory=set)
+    refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    dead: dict[str, str] = field(default_factory=dict)
+    hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
+
+    def note(self, event: dict[str, Any]) -> None:
+        """Take in one event of the journal.
+
+        Raises InputError when it is not of the form that this file writes.
+        """
+        try:
+            self._note(event)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"the journal holds an event of another form: {error!r}", "measure again"
+            ) from error
+
+    def sizes_of(self, curve: Curve) -> list[int] | None:
+        """The sizes that were chosen for a curve, None where none were."""
+        return self.sizes.get(curve) or self.sizes.get(curve._replace(range=""))
+
+    def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
+        """Whether a launch has its ranks on other hosts than the first of its start had."""
+        here = [rank["host"] for rank in launch.get("placement", [])]
+        return self.hosts.setdefault(start, here) != here
+
+    def _note(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        if kind == "host":
+            self.dead[event["host"]] = event["reason"]
+        if kind == "launch":
+            asked = event.get("asked_placement", self.placement)
+            self.moved((event["subject"], event.get("ranks", 0), asked), event)
+        if kind not in ("sizes", "point", "failed"):
+            return
+        subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]
+        placement = event.get("placement", self.placement)
+        if kind == "sizes":
+            curve = Curve(subject, pattern, ranks, placement, event.get("range", ""))
+            self.sizes[curve] = event["sizes"]
+            return
+        axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))
+        point = Point(pattern, ranks, event["bytes"], placement, axes)
+        if kind == "point":
+            self.done.add((subject, event["launch"], point))
+        else:
+            self.impossible.add((subject, point))

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every point that a plan asks for, by start of processes; thinned where time is short."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from nhalf.base.listing import few
+from nhalf.measure.loop.state import Curve, State
+from nhalf.measure.plan.algorithm import axes_for
+from nhalf.measure.plan.axes import combinations
+from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
+from nhalf.measure.plan.plan import Plan, Point, Start
+from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.subject import Subject
+from nhalf.sites.placement import fits
+
+SIZES_LEAST = 3
+"""Sizes are thinned down to so many: both ends and one between."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Family:
+    """One pattern of a block on one start: its points are all sizes with all values of axes."""
+
+    block: int
+    curve: Curve
+    axes: tuple[str, ...]
+    sizes: tuple[int, ...]
+    adaptive: bool
+    """Whether further sizes may be put in between."""
+
+
+@dataclass
+class Thinning:
+    """How a block is thinned: its launches, and every how many of its sizes and axes are left.
+
+    With no launch at all the block is left out.
+    """
+
+    launches: int
+    sizes: int = 1
+    axes: int = 1
+
+    def in_words(self, launches: int) -> str:
+        """What is left out of a block with so many launches, '' where nothing is."""
+        if self.launches == 0:
+            return "left out, because all of its points do not fit into the time"
+        said = {
+            f"{self.launches} launches instead of {launches}": self.launches < launches,
+            f"one of {self.sizes} sizes": self.sizes > 1,
+            f"one of {self.axes} values of axes": self.axes > 1,
+        }
+        return ", ".join(text for text, is_so in said.items() if is_so)
+
+
+@dataclass
+class Agenda:
+    """The points of a plan on its subjects, as far as `state` does not rule them out."""
+
+    plan: Plan
+    subjects: Sequence[Subject]
+    state: State
+    thinned: list[Thinning] = field(init=False)
+    infos: dict[str, PatternInfo] = field(init=False)
+
+    def __post_init__(self) -> None:
+        launches = [self.plan.launches_of(block) for block in self.plan.blocks]
+        self.thinned = [Thinning(number) for number in launches]
+        self.infos = {
+            name: info for subject in self.subjects for name, info in subject.infos.items()
+        }
+        self._families: dict[Start, list[Family]] = {}
+        for subject in self.subjects:
+            for family in self._families_of(subject):
+                start = Start(subject.key, family.curve.ranks, family.curve.placement)
+                self._families.setdefault(start, []).append(family)
+        self._points: dict[Start, dict[Point, int]] = {}
+
+    def starts(self) -> list[Start]:
+        """Every start that is not ruled out, in the order of the plan."""
+        return [
+            start
+            for start in self._families
+            if start.subject not in self.state.failed and start not in self.state.refused
+        ]
+
+    def families(self, start: Start) -> list[Family]:
+        """What is measured on one start."""
+        return self._families[start]
+
+    def points(self, start: Start) -> dict[Point, int]:
+        """Every point of a start, with the number of the block that asks for it first."""
+        if start not in self._points:
+            found: dict[Point, int] = {}
+            for family in self._families[start]:
+                for point in self._points_of(family, self.thinned[family.block]):
+                    found.setdefault(point, family.block)
+            self._points[start] = found
+        return self._points[start]
+
+    def todo(self, start: Start, launch: int) -> list[Point]:
+        """The points of a start that a launch still has to measure."""
+        key, done, impossible = start.subject, self.state.done, self.state.impossible
+        return [
+            point
+            for point, block in self.points(start).items()
+            if launch < self.thinned[block].launches
+            and (key, launch, point) not in done
+            and (key, point) not in impossible
+        ]
+
+    def wanted(self, start: Start, launch: int, point: Point) -> int | None:
+        """The block that still asks for a point in a launch; None where it was left out."""
+        block = self.points(start).get(point)
+        return block if block is not None and launch < self.thinned[block].launches else None
+
+    def left(self) -> Counter[tuple[Start, int, int]]:
+        """How many points are still to come, by start, launch and block."""
+        counts: Counter[tuple[Start, int, int]] = Counter()
+        for start in self.starts():
+            blocks = self.points(start)
+            for launch in range(self.launches()):
+                counts.update((start, launch, blocks[point]) for point in self.todo(start, launch))
+        return counts
+
+    def launches(self) -> int:
+        """The launches of the block that has most."""
+        return max((one.launches for one in self.thinned), default=0)
+
+    def changed(self) -> None:
+        """Forget what was worked out: sizes, thinning or what is ruled out are others now."""
+        self._points.clear()
+
+    def left_out(self) -> list[str]:
+        """What was thinned, a line for the blocks with the same lot, and what is still to come."""
+        said: dict[str, dict[str, None]] = {}
+        for block, thinning in zip(self.plan.blocks, self.thinned, strict=True):
+            what = thinning.in_words(self.plan.launches_of(block))
+            if what:
+                said.setdefault(what, {}).update(dict.fromkeys(block.patterns))
+        lines = [f"{few(list(patterns), 3)}: {what}" for what, patterns in said.items()]
+        left = self.left()
+        if left:
+            first = min(launch for _, launch, _ in left)
+            lines.append(f"the time was up in launch {first + 1} of {self.launches()}")
+        return lines
+
+    def unmeasured(self) -> dict[str, tuple[int, int]]:
+        """By pattern, how many of how many points were asked for and have no launch at all."""
+        asked: dict[str, set[tuple[str, Point]]] = {}
+        for start, families in self._families.items():
+            for family in families:
+                whole = self._points_of(family, Thinning(1))
+                asked.setdefault(family.curve.pattern, set()).update(
+                    (start.subject, point) for point in whole
+                )
+        measured = {(key, point) for key, _, point in self.state.done}
+        return {pattern: (len(points - measured), len(points)) for pattern, points in asked.items()}
+
+    def thin(self, budget: Budget) -> None:
+        """Leave points out until the first two launches fit into the time that is left.
+
+        First launches beyond two go, then sizes, then values of axes, each time from the block
+        that takes most for its weight. Where that is a whole block it keeps its points, but only
+        one launch, and goes altogether the next time.
+        """
+        budget.count(self.left())
+        while budget.short_s() > 0 and self._thin_once(budget):
+            self.changed()
+            budget.count(self.left(), anew=True)
+
+    def _thin_once(self, budget: Budget) -> bool:
+        """Take the next thing away; whether there was any."""
+        many = [one for one in self.thinned if one.launches > LAUNCHES_MIN]
+        if many:
+            for one in many:
+                one.launches = LAUNCHES_MIN
+            return True
+        needs = self._needs_s(budget)
+        whole = {block for block in needs if self.plan.blocks[block].whole}
+        sizes = {block for block in needs if block not in whole and self._more_sizes(block)}
+        axes = {block for block in needs if block not in whole and self._more_axes(block)}
+        candidates = whole | (sizes or axes)
+        if not candidates:
+            return False
+        largest = max(candidates, key=lambda block: needs[block])
+        one = self.thinned[largest]
+        if largest in whole:
+            one.launches = 1 if one.launches > 1 else 0
+        elif largest in sizes:
+            one.sizes *= 2
+        else:
+            one.axes *= 2
+        return True
+
+    def _needs_s(self, budget: Budget) -> dict[int, float]:
+        """The least time of each block in the first two launches, relative to its weight."""
+        needs: dict[int, float] = {}
+        for (start, launch, number), points in self.left().items():
+            if launch < LAUNCHES_MIN:
+                need_s = points * budget.least_s(Group(number, start.ranks))
+                needs[number] = needs.get(number, 0.0) + need_s / self.plan.blocks[number].weight
+        return needs
+
+    def _more_sizes(self, block: int) -> bool:
+        stride = self.thinned[block].sizes
+        return any(len(every(f.sizes, stride)) > SIZES_LEAST for f in self._of_block(block))
+
+    def _more_axes(self, block: int) -> bool:
+        stride = self.thinned[block].axes
+        return any(len(every(f.axes, stride)) > 2 for f in self._of_block(block))
+
+    def _of_block(self, block: int) -> Iterator[Family]:
+        return (f for found in self._families.values() for f in found if f.block == block)
+
+    def _families_of(self, subject: Subject) -> Iterator[Family]:
+        """What the plan asks of one subject and it can do."""
+        for number, block in enumerate(self.plan.blocks):
+            if block.settings is not None and subject.setting not in block.settings:
+                continue
+            for name in block.patterns:
+                info = subject.infos.get(name)
+                if info is None or not info.present:
+                    continue
+                given = axes_for(info, block.axes)
+                if given is None:
+                    continue
+                for ranks in block.ranks:
+                    if ranks < info.ranks_min:
+                        continue
+                    sizes = sizes_of(block.bytes, ranks)
+                    axes = tuple(combinations(info.axes, given, ranks))
+                    plain = info.sized and axes == ("",) and info.timing == "first-rank"
+                    for placement in block.placements:
+                        if not fits(placement, ranks):
+                            continue
+                        yield Family(
+                            number,
+                            Curve(subject.key, name, ranks, placement, block.bytes),
+                            axes,
+                            info.sizes(sizes.size_bytes),
+                            sizes.adaptive and plain,
+                        )
+
+    def _points_of(self, family: Family, thinning: Thinning) -> Iterator[Point]:
+        """The points of a family; sizes that were put in between go first when it is thinned."""
+        curve = family.curve
+        sizes: Sequence[int] = every(family.sizes, thinning.sizes)
+        if thinning.sizes == 1:
+            sizes = self.state.sizes_of(curve) or sizes
+        for axes in every(family.axes, thinning.axes):
+            for size in sizes:
+                yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
+
+
+def every(values: Sequence[Value], stride: int) -> list[Value]:
+    """Every so many of some values; both ends are kept."""
+    kept = list(values[::stride])
+    if values and (len(values) - 1) % stride:
+        kept.append(values[-1])
+    return kept

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values of axes, as patterns declare them and as users write them.
+
+A text is items separated by commas; an item is a word, an integer, `A:B` (every integer from A to
+B) or `A:B:xK` (A, A·K, A·K², … up to B). A and B are integers, or a name with or without `-K`,
+`+K`, `/K` or `*K`; names are `ranks` and the axes before this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.measure.probe.pattern import AxisInfo
+from nhalf.store.axes import VALUE, axes_text
+
+VALUES_MAX = 100_000
+RANKS_MAX = 1 << 20
+_END = re.compile(r"(-?\d+)|([A-Za-z]\w*)(?:([-+/*])(\d+))?")
+_FACTOR = re.compile(r"x(\d+)")
+_REMEDY = "write 1,2,4 or 1:8 or 1:ranks:x2"
+
+Known = Mapping[str, int | str]
+
+
+def expand(text: str, known: Known) -> list[str]:
+    """Every value that a text stands for, in its order, each once; perhaps none.
+
+    `known` holds the numbers that names stand for. Raises InputError when the text cannot be read
+    or a name is not known.
+    """
+    values: dict[str, None] = {}
+    for item in text.split(","):
+        for value in _values(item.strip(), known):
+            values[value] = None
+            if len(values) > VALUES_MAX:
+                raise InputError(f"{text!r} is more than {VALUES_MAX} values", "write fewer")
+    return list(values)
+
+
+def combinations(axes: Sequence[AxisInfo], given: Mapping[str, str], ranks: int) -> list[str]:
+    """Every combination of the values of a pattern's axes, as the text of the column `axes`.
+
+    The first axis changes slowest. An axis takes the text in `given`, else what it declares; where
+    it has its fallback it is left out.
+    """
+    found: list[dict[str, str]] = [{}]
+    for axis in axes:
+        text = given.get(axis.name) or axis.values or axis.fallback
+        found = [
+            {**one, axis.name: value}
+            for one in found
+            for value in expand(text, {"ranks": ranks, **one})
+        ]
+        if len(found) > VALUES_MAX:
+            raise InputError(f"more than {VALUES_MAX} combinations of axes", "give fewer values")
+    fallback = {axis.name: axis.fallback for axis in axes}
+    texts = (
+        axes_text({name: value for name, value in one.items() if value != fallback[name]})
+        for one in found
+    )
+    return list(dict.fromkeys(texts))
+
+
+def check_axes(given: Mapping[str, str], patterns: Sequence[Sequence[AxisInfo]]) -> None:
+    """Check that every axis given is one of at least one pattern's, and that its text can be read.
+
+    Raises InputError with the closest known names.
+    """
+    known = {axis.name for axes in patterns for axis in axes}
+    for name, text in given.items():
+        if name not in known:
+            raise unknown("axis", name, known)
+        for axes in patterns:
+            names = [axis.name for axis in axes]
+            if name in names:
+                earlier = names[: names.index(name)]
+                expand(text, dict.fromkeys(["ranks", *earlier], 1))
+
+
+def parse_ranks(text: str, cores: int) -> list[int]:
+    """Numbers of ranks, increasing, from '2', '2,4,8' or '2:cores:x2'.
+
+    Raises InputError when they are no numbers from 1 to RANKS_MAX.
+    """
+    try:
+        ranks = sorted({int(value) for value in expand(text, {"cores": cores})})
+    except ValueError:
+        raise InputError(f"{text!r} is not a list of ranks", "write 2 or 2,4,8") from None
+    if ranks and (ranks[0] < 1 or ranks[-1] > RANKS_MAX):
+        raise InputError(f"{text!r} is no possible number of ranks", "give 1 or more")
+    return ranks
+
+
+def _values(item: str, known: Known) -> Iterator[str]:
+    """The values of one item."""
+    if ":" in item:
+        yield from map(str, _range(item, known))
+        return
+    match = _END.fullmatch(item)
+    if match and (match[1] or match[2] in known):
+        yield str(_number(item, known))
+    elif VALUE.fullmatch(item):
+        yield item
+    elif match:
+        raise unknown("axis", match[2], known)
+    else:
+        raise InputError(f"{item!r} is no value of an axis", _REMEDY)
+
+
+def _range(item: str, known: Known) -> Iterator[int]:
+    first, last, *rest = item.split(":")
+    low, high = _number(first, known), _number(last, known)
+    if not rest:
+        yield from range(low, high + 1)
+        return
+    factor = _FACTOR.fullmatch(rest[0])
+    if len(rest) > 1 or factor is None or int(factor[1]) < 2:
+        raise InputError(f"{item!r} is no range of values", _REMEDY)
+    low = max(low, 1)
+    while low <= high:
+        yield low
+        low *= int(factor[1])
+
+
+def _number(end: str, known: Known) -> int:
+    """The number that one end of a range, or an item by itself, stands for."""
+    match = _END.fullmatch(end.strip())
+    if match is None:
+        raise InputError(f"{end!r} is no number and no name", _REMEDY)
+    if match[1]:
+        return int(match[1])
+    name, sign, operand = match[2], match[3], int(match[4] or 0)
+    if name not in known:
+        raise unknown("axis", name, known)
+    try:
+        number = int(known[name])
+    except ValueError:
+        raise InputError(f"axis {name} is {known[name]!r} here, which is no number") from None
+    if sign == "/" and operand == 0:
+        raise InputError(f"{end!r} divides by 0", _REMEDY)
+    changed = {"+": number + operand, "-": number - operand, "*": number * operand}
+    return number // operand if sign == "/" else changed.get(sign, number)

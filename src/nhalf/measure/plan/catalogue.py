@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies: named sets of blocks, in TOML files that are found in a folder or given by users."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.typed_toml import read_toml, typed
+from nhalf.base.units import parse_duration
+from nhalf.measure.plan.axes import expand, parse_ranks
+from nhalf.measure.plan.plan import Block, Count, Fraction, Positive
+from nhalf.measure.plan.sizes import sizes_of
+from nhalf.sites.placement import CORES, check_placement
+
+FOLDER = Path(__file__).parent / "studies"
+
+
+class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A [[block]] as it is written: see measure/plan/plan.py for what its values mean.
+
+    `ranks` is a text such as '2:cores:x2'; `cores` are those of this machine.
+    """
+
+    patterns: list[str]
+    ranks: str | int = "2"
+    bytes: str | int = "0:4M"
+    axes: dict[str, str | int] = {}
+    placements: list[str] = msgspec.field(default_factory=lambda: [CORES])
+    launches: Count = 0
+    weight: Positive = 1.0
+    precision: Fraction = 0.0
+    whole: bool = False
+
+
+class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file as it is written; `include` names other studies, or files beside this one.
+
+    `budget` is the time for the whole study where no --budget is given.
+    """
+
+    title: str
+    what: str = ""
+    include: list[str] = []
+    block: list[StudyBlock] = []
+    budget: str = ""
+
+
+class Study(msgspec.Struct, frozen=True):
+    """A study with the blocks of all that it includes, each of them once."""
+
+    name: str
+    title: str
+    what: str
+    blocks: list[Block]
+    budget_s: float = 0.0
+
+
+def names() -> list[str]:
+    """The studies that come with the program."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def study(name: str, cores: int) -> Study:
+    """A study by its name, or from a file; `cores` is what `cores` means in its ranks.
+
+    Raises InputError for an unknown name, and for a file that says something wrong: it names the
+    file, the place and what is allowed.
+    """
+    path = _path(name, Path())
+    content = _read(path)
+    blocks = list(_blocks(path, cores, ()))
+    once = [block for place, block in enumerate(blocks) if block not in blocks[:place]]
+    if not once:
+        raise InputError(f"{path} has no block", "add a [[block]] with patterns = [...]")
+    budget_s = _checked(path, "budget", parse_duration, content.budget) if content.budget else 0.0
+    return Study(name, content.title, content.what, once, budget_s)
+
+
+def _path(name: str, folder: Path) -> Path:
+    """Where a study is: a file that ends with .toml, seen from `folder`, or one that we have."""
+    if name.endswith(".toml"):
+        return folder / name
+    if name not in names():
+        raise unknown("study", name, names())
+    return FOLDER / f"{name}.toml"
+
+
+def _blocks(path: Path, cores: int, outer: tuple[Path, ...]) -> list[Block]:
+    """The blocks of the files that a file includes, then its own."""
+    if path.resolve() in outer:
+        raise InputError(f"{path} includes itself", "take one include out")
+    content = _read(path)
+    found: list[Block] = []
+    for place, name in enumerate(content.include):
+        inner = _checked(
+            path, f"include[{place}]", functools.partial(_path, folder=path.parent), name
+        )
+        found += _blocks(inner, cores, (*outer, path.resolve()))
+    for place, block in enumerate(content.block):
+        found.append(_block(path, f"block[{place}]", block, cores))
+    return found
+
+
+def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
+    """A block with its numbers of ranks one by one, checked as far as it can be without probes."""
+    if not written.patterns:
+        raise InputError(f"{path}: {place}.patterns is empty", "name patterns")
+    text = str(written.bytes)
+    ranks = _checked(
+        path, f"{place}.ranks", functools.partial(parse_ranks, cores=cores), str(written.ranks)
+    )
+    _checked(path, f"{place}.bytes", functools.partial(sizes_of, ranks=1), text)
+    for number, name in enumerate(written.placements):
+        _checked(path, f"{place}.placements[{number}]", check_placement, name)
+    axes = {name: str(value) for name, value in written.axes.items()}
+    for name, values in axes.items():
+        read = functools.partial(expand, known=_AnyName())
+        _checked(path, f"{place}.axes.{name}", read, values)
+    return Block(
+        patterns=written.patterns,
+        ranks=ranks,
+        bytes=text,
+        axes=axes,
+        placements=written.placements,
+        launches=written.launches,
+        weight=written.weight,
+        precision=written.precision,
+        whole=written.whole,
+    )
+
+
+class _AnyName(dict[str, int | str]):
+    """Knows every name: which axes there are, only probes can tell."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> int:
+        return 1
+
+
+def _checked(path: Path, place: str, read: Callable[[str], Any], text: str) -> Any:
+    """What `read` makes of a text; its complaint then says where the text stands."""
+    try:
+        return read(text)
+    except InputError as error:
+        raise InputError(f"{path}: {place}: {error.message}", error.remedy) from error
+
+
+def _read(path: Path) -> StudyFile:
+    """A file in its form."""
+    return typed(path, read_toml(path), StudyFile, {"block": StudyBlock})

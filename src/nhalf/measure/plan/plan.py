@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run measures: the plan, its blocks and its points."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+
+from nhalf.measure.plan.setting import Setting
+from nhalf.sites.placement import CORES
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Fraction = Annotated[float, msgspec.Meta(ge=0, lt=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+_BLOCK_KEYS = ("patterns", "ranks", "bytes")
+
+
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Some patterns, each measured at every number of ranks, placement, size and value of axes.
+
+    `bytes` is the text that sizes.py reads, `axes` texts by name that axes.py reads; an axis that
+    is not named takes what its pattern declares. `launches` and `precision` 0 are the plan's.
+    `weight` is the block's part of the time, relative to the others. A `whole` block keeps all of
+    its points where time is short, or goes altogether: what is derived from it needs all.
+    `settings` names those that measure the block, '' for libraries as they are; None: all do.
+    """
+
+    patterns: list[str]
+    ranks: list[int]
+    bytes: str
+    axes: dict[str, str] = {}
+    placements: list[str] = msgspec.field(default_factory=lambda: [CORES])
+    launches: Count = 0
+    weight: Positive = 1.0
+    precision: Fraction = 0.0
+    whole: bool = False
+    settings: list[str] | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The choices of one run, kept in run.json, so that it can be resumed.
+
+    `budget_s` 0 means so many seconds for each curve (budget.py); `options` goes to the
+    transport (model parameters); `study` names where the blocks come from, '' where a user chose
+    every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
+    `host_file` are what the user named, '' where nothing; `hosts_found` tells how many hosts the
+    run began with, so that it does not go on elsewhere without notice. Every library is measured
+    as it is, and under each of the `settings`.
+    """
+
+    transports: list[str]
+    mpi: list[str]
+    blocks: list[Block]
+    launches: int
+    budget_s: float
+    precision: float
+    options: str
+    seed: int
+    timeout_s: float
+    mpi_prefixes: list[str] = []
+    study: str = ""
+    hosts: str = ""
+    host_file: str = ""
+    launcher: str = ""
+    hosts_found: Count = 0
+    settings: list[Setting] = []
+
+    @property
+    def patterns(self) -> list[str]:
+        """The patterns of all blocks, each once."""
+        return list(dict.fromkeys(name for block in self.blocks for name in block.patterns))
+
+    def launches_of(self, block: Block) -> int:
+        """How often the processes are started for a block."""
+        return block.launches or self.launches
+
+    def precision_of(self, block: Block) -> float:
+        """The relative half-width of the interval that a block's points aim at."""
+        return block.precision or self.precision
+
+
+class Start(NamedTuple):
+    """Processes that are started together, once in every launch; `subject` is its key."""
+
+    subject: str
+    ranks: int
+    placement: str
+
+
+class Point(NamedTuple):
+    """One thing to measure on one subject.
+
+    `axes` is the text of store/axes.py; an algorithm is one of the axes here, and a column in
+    the store (measure/plan/algorithm.py).
+    """
+
+    pattern: str
+    ranks: int
+    size_bytes: int
+    placement: str = CORES
+    axes: str = ""
+
+
+def read_plan(content: dict[str, Any]) -> Plan:
+    """The plan in run.json; those of version 1 are one block.
+
+    Raises msgspec.ValidationError when it is no plan.
+    """
+    if "blocks" not in content and set(_BLOCK_KEYS) <= set(content):
+        content = dict(content)
+        block = {key: content.pop(key) for key in _BLOCK_KEYS}
+        block["placements"] = [content.pop("placement", CORES)]
+        content["blocks"] = [block]
+    return msgspec.convert(content, Plan)

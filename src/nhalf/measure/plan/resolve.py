@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan against what is here: names that are known, ranks that are enough, memory that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from nhalf.base.errors import InputError, MissingError, unknown
+from nhalf.base.units import format_size
+from nhalf.measure.plan.algorithm import (
+    axes_for,
+    check_algorithms,
+    check_each_has_one,
+    without_choice,
+)
+from nhalf.measure.plan.axes import check_axes
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.sizes import memory_bytes, sizes_of
+from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.subject import Subject
+from nhalf.sites.placement import check_placement
+
+ALL = "all"
+
+
+def check_blocks(plan: Plan) -> None:
+    """Check what can be checked before any probe is looked for: sizes and placements."""
+    for block in plan.blocks:
+        for placement in block.placements:
+            check_placement(placement)
+        # Two ranks hold two messages each: what cannot fit is said before a machine runs out.
+        largest_bytes = max(
+            (max(sizes_of(block.bytes, ranks).size_bytes) for ranks in block.ranks), default=0
+        )
+        if 4 * largest_bytes > memory_bytes():
+            raise InputError(
+                f"messages of {format_size(largest_bytes)} do not fit the memory of this machine, "
+                f"{format_size(memory_bytes())}",
+                "give smaller --bytes",
+            )
+
+
+def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
+    """The plan with its patterns one by one, checked.
+
+    A study passes over patterns that nothing here can run (`absent` tells which); where a user
+    named them it is an InputError. Raises MissingError where nothing is left.
+    """
+    known = _known(subjects)
+    blocks = [_resolved(block, known, strict=not plan.study) for block in plan.blocks]
+    plan = msgspec.structs.replace(plan, blocks=blocks)
+    if not any(_runs(known.get(name), block) for block in blocks for name in block.patterns):
+        reasons = "; ".join(absent(plan, subjects))
+        raise MissingError(f"nothing to measure: {reasons}", "choose another study or --ranks")
+    return plan
+
+
+def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
+    """Which patterns of a plan nothing here can run, or not with so few ranks, a line each."""
+    known = _known(subjects)
+    lines: dict[str, None] = {}
+    for block in plan.blocks:
+        for name in block.patterns:
+            info = known.get(name)
+            if info is None:
+                lines[f"{name} is absent: these probes do not know it"] = None
+            elif not info.present:
+                lines[f"{name} is absent: needs {info.needs}"] = None
+            else:
+                few = [str(ranks) for ranks in block.ranks if ranks < info.ranks_min]
+                if few:
+                    lines[
+                        f"{name} is not measured with {', '.join(few)}: "
+                        f"it needs {info.ranks_min} ranks or more"
+                    ] = None
+                if axes_for(info, block.axes) is None:
+                    lines[f"{name} is left out: it has no such algorithm"] = None
+                if not block.ranks:
+                    lines[f"a part of {name} is left out: it is for machines of more cores"] = None
+    return list(lines)
+
+
+def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> Block:
+    """A block with its patterns one by one."""
+    present = sorted(name for name, info in known.items() if info.present)
+    names = present if block.patterns == [ALL] else list(dict.fromkeys(block.patterns))
+    if strict and block.patterns != [ALL]:
+        for name in names:
+            _check_pattern(name, known, present)
+            if min(block.ranks, default=0) < known[name].ranks_min:
+                raise InputError(
+                    f"{name} needs {known[name].ranks_min} ranks or more",
+                    f"give --ranks {known[name].ranks_min}",
+                )
+    infos = [known[name] for name in names if name in known]
+    given = block.axes
+    # A pattern that is not known may have the axis: only where all are known is it an error.
+    if len(infos) == len(names):
+        check_algorithms(given, infos)
+        if strict and block.patterns != [ALL]:
+            check_each_has_one(given, infos)
+        else:
+            given = without_choice(given, infos)
+        check_axes(given, [info.axes for info in infos])
+    return msgspec.structs.replace(block, patterns=names, axes=given)
+
+
+def _check_pattern(name: str, known: dict[str, PatternInfo], present: Sequence[str]) -> None:
+    if name not in known:
+        raise unknown("pattern", name, known)
+    if name not in present:
+        raise InputError(
+            f"pattern {name} is absent: the transport lacks {known[name].needs}",
+            "choose another --transport or --pattern",
+        )
+
+
+def _runs(info: PatternInfo | None, block: Block) -> bool:
+    return info is not None and info.present and max(block.ranks, default=0) >= info.ranks_min
+
+
+def _known(subjects: Sequence[Subject]) -> dict[str, PatternInfo]:
+    """Every pattern by name; where some subject can run it, as that one describes it."""
+    found: dict[str, PatternInfo] = {}
+    for subject in subjects:
+        for name, info in subject.infos.items():
+            if name not in found or info.present:
+                found[name] = info
+    return found

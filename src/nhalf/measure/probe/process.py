@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch of a probe: started, asked point by point, ended or killed; no wait is endless."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import json
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from nhalf.sites.health import Examiner
+
+END_TIMEOUT_S = 10.0
+"""How long the processes may take to end after their last point."""
+LINE_BYTES_MAX = 1 << 24
+"""Longer lines are no records, which know how many samples they may hold."""
+NOISE_LETTERS_MAX = 300
+NOBODY = Examiner()
+"""Looks after a launch on this machine."""
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LaunchError(Exception):
+    """The processes did not start, died, or fell silent; the text says which and why.
+
+    `dead` are the hosts that are to blame, with the reason of each.
+    """
+
+    def __init__(self, text: str, dead: Mapping[str, str] | None = None) -> None:
+        super().__init__(text)
+        self.dead = dict(dead or {})
+
+
+class Probe:
+    """A running launch. Lines that are not records are noise; the last ones explain failures."""
+
+    def __init__(
+        self,
+        tokens: Sequence[str],
+        environment: Mapping[str, str],
+        timeout_s: float,
+        examiner: Examiner = NOBODY,
+    ) -> None:
+        """Start the processes and wait for the record that opens the launch.
+
+        `examiner` is asked why, should they fall silent or end. Raises LaunchError when the
+        record does not come within `timeout_s` seconds.
+        """
+        self._examiner = examiner
+        self.launch: dict[str, Any] = {}
+        self._noise: deque[str] = deque(maxlen=20)
+        self._lines: deque[bytes] = deque()
+        self._partial = bytearray()
+        bound = functools.partial(_end_with_parent, os.getpid())
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
+        try:
+            self._process = subprocess.Popen(
+                list(tokens),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={**os.environ, **environment},
+                start_new_session=True,
+                preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
+            )
+        except OSError as error:
+            self._errors.close()
+            raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        try:
+            self.launch = self.receive(timeout_s, "launch")
+        except BaseException:
+            self.kill()
+            raise
+
+    def send(self, line: str) -> None:
+        """Ask for a point; raises LaunchError when nobody listens any more."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise self._ended() from error
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        """The next record, of one kind or with one identity where given.
+
+        Raises LaunchError after `timeout_s` seconds or when the end came.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        while True:
+            while self._lines:
+                record = self._parse(self._lines.popleft())
+                if record is None or (kind and record["nhalf"] != kind):
+                    continue
+                if not identity or record.get("id") == identity:
+                    return record
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                raise self._silent(timeout_s)
+            self._read(left_s)
+
+    def _read(self, timeout_s: float) -> None:
+        """Move what has arrived into whole lines."""
+        assert self._process.stdout is not None
+        if not self._selector.select(timeout_s):
+            return
+        data = os.read(self._process.stdout.fileno(), 1 << 20)
+        if not data:
+            raise self._ended()
+        self._partial += data
+        if b"\n" in data:
+            whole, _, rest = self._partial.rpartition(b"\n")
+            self._lines.extend(bytes(whole).split(b"\n"))
+            self._partial = bytearray(rest)
+        elif len(self._partial) > LINE_BYTES_MAX:
+            self._partial.clear()
+
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        """The record in a line, which noise without a line end may surround; None for noise."""
+        text = line.decode(errors="replace")
+        begin = text.find('{"nhalf":')
+        if begin >= 0:
+            with contextlib.suppress(ValueError, RecursionError):
+                record: dict[str, Any] = json.JSONDecoder().raw_decode(text, begin)[0]
+                return record
+        self._noise.append(text.strip()[:NOISE_LETTERS_MAX])
+        return None
+
+    def _silent(self, timeout_s: float) -> LaunchError:
+        """That nobody answered, and why, as far as it can be found while the processes live."""
+        found = self._examiner.look(self.launch.get("placement", []), self._words())
+        why = f": {found.text}" if found.text else self._last_words()
+        return LaunchError(f"no answer within {timeout_s:.3g} s{why}", found.dead)
+
+    def _ended(self) -> LaunchError:
+        """How the processes ended, and who is to blame, or their last words."""
+        try:
+            code = self._process.wait(END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            how = "the processes closed their output"
+        else:
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            how = f"the processes ended with {how}"
+        found = self._examiner.told(self._words())
+        why = f": {found.text}" if found.text else self._last_words()
+        return LaunchError(f"{how}{why}", found.dead)
+
+    def _words(self) -> list[str]:
+        """The last lines that the launcher and the processes wrote and that say anything."""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 8192))
+        lines = self._errors.read().decode(errors="replace").splitlines()
+        words = (line.strip("\0 \t\r") for line in [*lines, *self._noise])
+        return [line for line in words if any(map(str.isalnum, line))]
+
+    def _last_words(self) -> str:
+        """The most telling line, as ': …' or ''."""
+        words = self._words()
+        telling = [line for line in words if "error" in line.lower() or "not enough" in line]
+        chosen = (telling or words or [""])[0]
+        return f": {chosen[:NOISE_LETTERS_MAX]}" if chosen else ""
+
+    def end(self) -> None:
+        """Close the list of points and wait for the processes to end by themselves."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            # The word, because not every launcher passes on the end of its input.
+            self._process.stdin.write(b"end\n")
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_TIMEOUT_S)
+        self.kill()
+
+    def kill(self) -> None:
+        """End every process of the launch, gently at first; safe to call twice."""
+        for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 10.0)):
+            if self._process.poll() is not None:
+                break
+            _signal_group(self._process.pid, number)
+            try:
+                self._process.wait(patience_s)
+            except subprocess.TimeoutExpired:
+                continue
+        _signal_group(self._process.pid, signal.SIGKILL)
+        self._selector.close()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.end()
+        else:
+            self.kill()
+
+
+def _end_with_parent(parent: int) -> None:
+    """Have the kernel end the launcher when this program dies, however it dies."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it died before the kernel knew
+        os._exit(1)
+
+
+def _signal_group(leader: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)

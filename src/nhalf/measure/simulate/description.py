@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator is told about a machine: its wiring, and the curves of its messages in pieces.
+
+The text is read by native/simulator/machine.hpp, which says what each line means. Every time t0 +
+n/r of a ping-pong is divided into what the two processors do (o_s, o_r: they are busy), a latency
+and n/r; from the threshold of rendezvous on, where SMPI charges processors nothing, all is latency.
+So a message that is alone takes what the curve says, at any size and distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.base.errors import InputError
+from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
+from nhalf.machines.curve import PINGPONG, is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.pieces import fastest_Bps, pieces
+from nhalf.machines.topology import (
+    Crossbar,
+    FatTree,
+    Hypercube,
+    Multistage,
+    SharedMemory,
+    Topology,
+    Torus,
+)
+from nhalf.store.axes import parse_axes
+
+WIDE = 1e15
+"""Bytes per second of what nothing is known to narrow."""
+NODES_MAX = 1 << 20
+
+
+@dataclass(frozen=True)
+class Description:
+    """A machine as the simulator knows it.
+
+    `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
+    many as are asked for), `rendezvous_bytes` from which size on a send waits, `shortest_s` what
+    the shortest message takes; `assumed` tells in sentences what was not known.
+    """
+
+    text: str
+    nodes: int
+    ranks_per_node: int
+    rendezvous_bytes: int
+    shortest_s: float
+    assumed: tuple[str, ...]
+
+
+def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
+    """The description of a machine, of as many `nodes` where its own number is not fixed.
+
+    `mpi` names the library whose ping-pong counts where there are several. Raises InputError
+    where there is no ping-pong, or there are more nodes than NODES_MAX.
+    """
+    message_curve(machine, mpi)  # it says what is wrong where there is none, or several
+    network = _network(machine)
+    topology = network.topology
+    if isinstance(topology, Crossbar) and not topology.nodes:
+        topology = Crossbar(max(2, nodes))
+    within, between = _curves(machine, mpi)
+    assumed = list(machine.assumptions)
+    rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
+    assumed.append(threshold)
+    node = machine.node or Node(ranks=0)
+    memory_Bps = _memory_Bps(node, within, assumed)
+    link_Bps = _link_Bps(network, [model for _, model in between], assumed)
+    adapter_Bps = _adapter_Bps(network, node, [model for _, model in between], link_Bps)
+    lines = [
+        "topology " + _wiring(topology),
+        f"link bandwidth_Bps={link_Bps!r} latency_s={network.latency_s or 0.0!r} "
+        f"nearest={_nearest(topology)} duplex={int(network.duplex)} "
+        f"adapter_Bps={adapter_Bps!r}",
+        f"node count={topology.nodes} bandwidth_Bps={memory_Bps!r}",
+        *_curve(machine, 0, within, memory_Bps, rendezvous_bytes, assumed),
+    ]
+    way_Bps = min(link_Bps, adapter_Bps or link_Bps)
+    for apart, model in between:
+        lines += _curve(machine, apart, model, way_Bps, rendezvous_bytes, assumed)
+    if topology.nodes > NODES_MAX:
+        raise InputError(
+            f"{machine.name} has {topology.nodes} nodes, and {NODES_MAX} can be simulated at most",
+            "take a smaller one: --set network.topology=...",
+        )
+    text = "".join(f"{line}\n" for line in lines)
+    unique = tuple(dict.fromkeys(assumed))
+    first = [model.segments[0] for model in (within, *(model for _, model in between))]
+    smallest_s = (segment.time_s(segment.from_bytes) for segment in first)
+    shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
+    return Description(text, topology.nodes, node.ranks, rendezvous_bytes, shortest_s, unique)
+
+
+def _network(machine: Machine) -> Network:
+    """The network of a machine; one that was measured without any is one node."""
+    if machine.network is not None:
+        return machine.network
+    several = any(is_between_nodes(model.placement) for model in machine.models)
+    return Network(topology=Crossbar() if several else SharedMemory())
+
+
+def _curves(machine: Machine, mpi: str) -> tuple[FittedModel, list[tuple[int, FittedModel]]]:
+    """The curve within a node, and by how far nodes are apart those between them, nearest first.
+
+    Each stands for the other where it is missing.
+    """
+    found = [
+        model
+        for model in machine.models
+        if model.pattern == PINGPONG and model.segments
+        if not mpi or mpi in (model.mpi, model.transport)
+    ]
+    within = [model for model in found if not is_between_nodes(model.placement)]
+    ranks = (machine.node.ranks if machine.node else 0) or 1
+    between: dict[int, FittedModel] = {}
+    for model in found:
+        if is_between_nodes(model.placement):
+            distance = int(parse_axes(model.axes).get("distance", "0"))
+            between.setdefault(max(1, distance // ranks), model)
+    listed = sorted(between.items())
+    if not listed:
+        return within[0], [(1, within[0])]
+    listed[0] = (1, listed[0][1])
+    return (within or [listed[0][1]])[0], listed
+
+
+def _memory_Bps(node: Node, within: FittedModel, assumed: list[str]) -> float:
+    if node.memory_Bps is None:
+        assumed.append(
+            "What the memory of a node moves in all is not known: it moves what its ranks do, each "
+            "as much as in a ping-pong."
+        )
+    return max(node.memory_Bps or _ranks_Bps(node, [within]), fastest_Bps(within))
+
+
+def _ranks_Bps(node: Node, models: Sequence[FittedModel]) -> float:
+    """What the ranks of a node send at most: a rank with several messages under way still has one
+    processor, which moves what it does in a ping-pong.
+    """
+    return node.ranks * max(map(fastest_Bps, models)) if node.ranks else WIDE
+
+
+def _link_Bps(network: Network, models: Sequence[FittedModel], assumed: list[str]) -> float:
+    fastest = max(fastest_Bps(model) for model in models)
+    if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
+        assumed.append("A link is as fast as the fastest ping-pong: its own rate is not known.")
+    return max(network.bandwidth_Bps or 0.0, fastest)
+
+
+def _adapter_Bps(
+    network: Network, node: Node, models: Sequence[FittedModel], link_Bps: float
+) -> float:
+    """The rate of a node's way into the network where it is narrower than a link, 0 elsewhere."""
+    fastest = max(map(fastest_Bps, models))
+    narrowest_Bps = max(fastest, min(network.adapter_Bps or WIDE, _ranks_Bps(node, models)))
+    return narrowest_Bps if narrowest_Bps < link_Bps else 0.0
+
+
+def _wiring(topology: Topology) -> str:
+    """A topology in the words of the simulator."""
+    match topology:
+        case SharedMemory() | Crossbar():
+            return "kind=star"
+        case Torus(dimensions):
+            return f"kind=torus dimensions={_listed(dimensions)}"
+        case Hypercube(dimension):
+            return f"kind=torus dimensions={_listed([2] * dimension)}"
+        case Multistage():
+            return _wiring(topology.as_fat_tree())
+        case FatTree(down, up, cables):
+            return f"kind=fat-tree down={_listed(down)} up={_listed(up)} cables={_listed(cables)}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _nearest(topology: Topology) -> int:
+    """The links between nodes that are next to each other."""
+    return 1 if isinstance(topology, Torus | Hypercube) else 2
+
+
+def _curve(
+    machine: Machine,
+    apart: int,
+    model: FittedModel,
+    link_Bps: float,
+    rendezvous_bytes: int,
+    assumed: list[str],
+) -> list[str]:
+    """The lines of one curve."""
+    known = overhead_s(machine, model)
+    if known is None:
+        assumed.append(
+            f"Of the latency each processor is taken to be busy for {OVERHEAD_SHARE:.0%}: o_s and "
+            "o_r are not known."
+        )
+    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
+    send_s, recv_s = known or (share_s, share_s)
+    lines = [f"curve apart={apart}"]
+    for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
+        busy_s = min(piece.t0_s, send_s + recv_s)
+        if piece.from_bytes >= rendezvous_bytes or busy_s == 0:
+            busy_s = mine_s = 0.0
+        else:
+            mine_s = busy_s * send_s / (send_s + recv_s)
+        lines.append(
+            f"segment from_bytes={piece.from_bytes} latency_s={piece.t0_s - busy_s!r} "
+            f"rate_Bps={1 / piece.per_byte_s!r} send_s={mine_s!r} recv_s={busy_s - mine_s!r}"
+        )
+    return lines

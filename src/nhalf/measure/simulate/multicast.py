@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multicasts on a simulated machine: the program that runs them, and what its parts cost.
+
+The program (native/simulator/multicast.cpp) speaks the protocol of the probes. It knows hosts,
+adapters, buses and links, of which a machine file knows less; `costs` says what is assumed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.curve import loggp_of, message_curve
+from nhalf.machines.machine import Machine
+from nhalf.machines.topology import Crossbar, Hypercube, Multistage, Torus, in_words
+from nhalf.measure.probe.subject import describe
+from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
+from nhalf.mpi.simgrid import multicast, simgrid
+
+PATTERN = "multicast"
+LINK_LATENCY_S = 1e-7
+"""Of one link, where it was not published: a switch or a node's bypass of that time."""
+COSTS = (
+    *("o_s", "o_r", "nic_send", "nic_receive", "nic_forward", "link_latency"),
+    *("link_bandwidth", "bus_bandwidth"),
+)
+"""What `given` may set, as options of the program: seconds, bytes per second."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The options of the program for a machine, and a line for each that nobody published."""
+
+    options: dict[str, str]
+    assumed: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As the program reads them."""
+        return ",".join(f"{name}={value}" for name, value in self.options.items())
+
+
+def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) -> SimulatedMachine:
+    """The machine as something that multicasts can be measured on; `given` are costs as text."""
+    options = costs(machine, given).text
+    command = [str(multicast(simgrid())), "--options", options]
+    return SimulatedMachine(
+        TRANSPORT,
+        tuple(command),
+        describe(command, {}),
+        machine=machine.name,
+        machine_title=machine.title,
+    )
+
+
+def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:
+    """What a multicast costs on a machine, so that a message between neighbours takes what the
+    machine's ping-pong says: t0 of its first segment, the rate of its last.
+
+    t0 = o_s + nic_send + links * link_latency + nic_receive + o_r, and the time for a byte is that
+    of a link and, twice, of the bus. Raises InputError for machines without a network of that kind
+    or without a ping-pong, and for unknown names in `given`.
+    """
+    options, links = _network(machine)
+    assumed: list[str] = []
+    curve = message_curve(machine)
+    t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
+    loggp = loggp_of(machine, curve)
+    found = {
+        "o_s": loggp.send_overhead_s if loggp else None,
+        "o_r": loggp.recv_overhead_s if loggp else None,
+    }
+    overheads = {}
+    for name, value in found.items():
+        overheads[name] = value if value is not None else OVERHEAD_SHARE * t0_s
+        if value is None:
+            assumed.append(f"{name} is {OVERHEAD_SHARE:g} of the latency")
+    left_s = max(0.0, t0_s - sum(overheads.values()))
+    latency_s = machine.network.latency_s if machine.network else None
+    if latency_s is None:
+        latency_s = LINK_LATENCY_S
+        assumed.append(f"a link takes {LINK_LATENCY_S * 1e6:g} us")
+    latency_s = min(latency_s, left_s / links)
+    adapter_s = (left_s - links * latency_s) / 2
+    assumed.append("adapters take what is left of the latency, to send and to receive alike")
+    assumed.append("a copy that an adapter forwards takes it as long as one that its host posted")
+    options |= {name: f"{value:.12g}" for name, value in overheads.items()}
+    options |= dict.fromkeys(("nic_send", "nic_receive", "nic_forward"), f"{adapter_s:.12g}")
+    options["link_latency"] = f"{latency_s:.12g}"
+    options |= _rates(machine, rate_Bps, assumed)
+    for name, text in (given or {}).items():
+        _check_given(name, text, on_rings="dimensions" in options)
+        options[name] = text
+    return Costs(options, tuple(assumed))
+
+
+def _check_given(name: str, text: str, *, on_rings: bool) -> None:
+    """Raises InputError for a cost that a machine does not have, and for one that is no number."""
+    if name == "rings" and on_rings:
+        if text not in ("both-ways", "one-way"):
+            raise InputError(f"rings={text} is no kind of rings", "give both-ways or one-way")
+        return
+    if name not in COSTS:
+        raise unknown("cost of a multicast", name, COSTS)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (0 <= value < math.inf) or (value == 0 and name == "link_bandwidth"):
+        raise InputError(f"{name}={text} is no cost", "give a number such as 2e-6")
+
+
+def _network(machine: Machine) -> tuple[dict[str, str], int]:
+    """The wiring as options of the program, and the links between neighbours."""
+    topology = machine.network.topology if machine.network else None
+    match topology:
+        case Torus(dimensions):
+            return {"dimensions": "x".join(map(str, dimensions))}, 1
+        case Hypercube(dimension):
+            return {"dimensions": "x".join(["2"] * dimension)}, 1
+        case Crossbar(nodes) | Multistage(nodes=nodes) if nodes > 1:
+            return {"switch": str(nodes)}, 2
+    what = in_words(topology) if topology else "unknown"
+    raise InputError(
+        f"multicasts are simulated on a torus or around a switch; the network of {machine.name} "
+        f"is {what}",
+        "take sci-torus or myrinet-gm, or change it with --set network.topology=...",
+    )
+
+
+def _rates(machine: Machine, rate_Bps: float, assumed: list[str]) -> dict[str, str]:
+    """Bandwidth of links, and of the bus where messages are slower than links."""
+    network = machine.network
+    link_Bps = network.bandwidth_Bps if network else None
+    if link_Bps is None:
+        link_Bps = rate_Bps
+        assumed.append("a link is as fast as the ping-pong")
+    if not math.isfinite(link_Bps):
+        raise InputError(
+            f"{machine.name} says nothing of the rate of messages or links",
+            "take another machine, or give it a bandwidth with --set network.bandwidth=1GBps",
+        )
+    options = {"link_bandwidth": f"{link_Bps:.12g}"}
+    if rate_Bps < link_Bps:
+        bus_Bps = 2 / (1 / rate_Bps - 1 / link_Bps)
+        options["bus_bandwidth"] = f"{bus_Bps:.12g}"
+        assumed.append("what messages are slower than links is the bus, passed twice")
+    return options

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a simulated machine has room for the ranks that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nhalf.base.errors import InputError
+from nhalf.machines.layout import parse_layout
+from nhalf.machines.machine import Machine
+from nhalf.measure.plan.plan import Block
+from nhalf.sites.placement import check_placement, fits, hosts_asked
+from nhalf.sites.site import Site
+
+CHANGE = "change the machine: --set network.topology=... or --set node.ranks=..."
+
+
+def ranks_asked(ranks: str, placements: Iterable[str]) -> int:
+    """The largest number of ranks that is written out, in a list or a layout; 2 where none is."""
+    words = ranks.replace(":", ",").split(",")
+    numbers = [int(word) for word in words if word.strip().isdecimal()]
+    layouts = (parse_layout(text) for text in placements)
+    return max([*numbers, *(layout.ranks for layout in layouts if layout)], default=2)
+
+
+def check_placements(machine: Machine, placements: Sequence[str], site: Site) -> None:
+    """Raises InputError for placements that are not known or need more nodes than there are."""
+    for text in placements:
+        needed = hosts_asked(check_placement(text))
+        if needed > len(site.hosts):
+            raise InputError(
+                f"{machine.name} has {_count(len(site.hosts), 'node')}, and {text} needs {needed}",
+                f"choose another --placement, or {CHANGE}",
+            )
+
+
+def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
+    """Raises InputError where a machine, or one of its nodes, does not hold so many ranks."""
+    for block in blocks:
+        most = max(block.ranks, default=0)
+        if most > site.cores:
+            nodes = _count(len(site.hosts), "node")
+            raise InputError(
+                f"{machine.name} has {nodes} of {_count(site.cores_per_host, 'rank')}, not {most}",
+                f"ask for fewer, or {CHANGE}",
+            )
+        for text in block.placements:
+            crowd = max(
+                (site.layout(text, ranks).per_host for ranks in block.ranks if fits(text, ranks)),
+                default=0,
+            )
+            if crowd > site.cores_per_host:
+                raise InputError(
+                    f"a node of {machine.name} holds {_count(site.cores_per_host, 'rank')}, and "
+                    f"{text} puts {crowd} there",
+                    f"ask for fewer, or {CHANGE}",
+                )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run on a simulated machine, in the same store as what is measured."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.machines.machine import Machine, read, write
+from nhalf.measure.loop.session import Prepared, default_folder
+from nhalf.measure.plan.plan import Block, Plan, read_plan
+from nhalf.measure.plan.resolve import check_blocks, resolve
+from nhalf.measure.simulate.multicast import costs, multicast_subject
+from nhalf.measure.simulate.subject import (
+    SELECTORS,
+    SimulatedMachine,
+    SmpiMachine,
+    site_of,
+    smpi_subject,
+)
+from nhalf.sites.environment import simulated_environment
+from nhalf.store.run import Run
+
+TIMEOUT_S = 600.0
+"""How long one point may take: an exchange among a thousand ranks is a million messages."""
+MACHINE = "machine.toml"
+"""In the run directory: the machine that was simulated, as it was after every change."""
+
+
+class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a machine is simulated; a run keeps it, so that it can go on.
+
+    `ranks` are as many as the machine must hold where its nodes have no number, `mpi` names the
+    library whose ping-pong counts, `collectives` whose choice of algorithms; `costs` are those of
+    multicasts, as text.
+    """
+
+    multicast: bool = False
+    ranks: int = 2
+    mpi: str = ""
+    collectives: str = SELECTORS[0]
+    costs: dict[str, str] = {}
+
+
+def begin(
+    machine: Machine, how: Simulation, study: str, blocks: list[Block], out: Path | None
+) -> Prepared:
+    """Check what is asked for and make the run directory.
+
+    The simulator is exact, so there is one launch of each point. Raises InputError for what cannot
+    be measured, MissingError without the simulator.
+    """
+    subject = subject_of(machine, how)
+    plan = Plan(
+        transports=[subject.transport],
+        mpi=[subject.mpi],
+        blocks=[msgspec.structs.replace(block, launches=1) for block in blocks],
+        launches=1,
+        budget_s=0.0,
+        precision=0.01,
+        options="",
+        seed=1,
+        timeout_s=TIMEOUT_S,
+        study=study,
+    )
+    check_blocks(plan)
+    plan = resolve(plan, [subject])
+    facts = {"simulated machine": subject.title, **_facts(machine, how, subject)}
+    description = {
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "environment": {**simulated_environment(subject.title), **facts},
+        "plan": msgspec.to_builtins(plan),
+        "titles": {subject.key: subject.title},
+        "simulation": msgspec.to_builtins(how),
+    }
+    run = Run.create(out or default_folder(), description)
+    write(machine, run.path / MACHINE)
+    return Prepared(run, plan, [subject], {})
+
+
+def resume(run: Run) -> Prepared:
+    """Go on with a run, on the machine that it keeps.
+
+    Raises InputError where run or machine file are damaged, MissingError without the simulator.
+    """
+    try:
+        plan = read_plan(run.plan)
+        how = msgspec.convert(run.simulation, Simulation)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{run.path} has a plan that this nhalf does not know: {error}") from error
+    return Prepared(run, plan, [subject_of(read(run.path / MACHINE), how)], {})
+
+
+def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
+    """What is measured. Raises MissingError without the simulator."""
+    if how.multicast:
+        return multicast_subject(machine, how.costs)
+    return smpi_subject(machine, site_of(machine, how.ranks, how.mpi), how.collectives, how.mpi)
+
+
+def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict[str, str]:
+    """What a report says of the simulation beside the environment."""
+    if isinstance(subject, SmpiMachine):
+        assumed = [line.rstrip(".") for line in subject.known.assumed]
+        chosen = f"as {how.collectives} chooses them"
+        return {"collectives": chosen, "assumed": "; ".join(assumed)}
+    known = costs(machine, how.costs)
+    return {"costs": known.text, "assumed": "; ".join(known.assumed)}

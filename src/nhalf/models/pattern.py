@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""T(n, p) of a pattern: sums of few terms in regions, times a smooth correction where it helps.
+
+    T(n, p) = (t(p) + pi(p) n) exp(c(log2(n + 1), log2 p))
+
+The sums are what people read: G. Abandah's models of the SP2 (1995), with terms chosen as by
+A. Calotoiu et al. (SC 2013), on relative errors. Regions are ranges of n between which a library
+changes its algorithm; their best division is by dynamic programming (R. Bellman, CACM 4, 1961) over
+lines of every number of ranks, their number by G. Schwarz's criterion. What the sums leave over is
+interpolated between cells (statistics/gaussian_process.py), if cells left out of the fit say that
+it helps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
+from nhalf.models.forms.segmented import switch
+from nhalf.models.least_squares import best_partitions, segment_costs
+from nhalf.models.term_choice import Cells, Chosen, choose
+from nhalf.statistics.gaussian_process import Correction
+
+RANKS_MIN = 4
+"""Different numbers of ranks: with fewer, any two terms fit."""
+REGIONS_MAX = 5
+CELLS_PER_REGION_MIN = 6
+PARAMETERS = 6
+"""Of a region: four coefficients and a break, which counts as two."""
+NOISE_FLOOR = 0.01
+"""Relative misfit that is not worth another region."""
+FOLDS = 4
+RANK_FOLDS = 3
+CORRECTION_GAIN = 0.9
+"""A correction is worth it where it leaves at most this share of the mean error,"""
+CORRECTION_FLOOR = 1e-3
+"""and takes at least this from it."""
+CORRECTION_SCALES = (2.0, 8.0)
+CORRECTION_NUGGETS = (1e-4,)
+DEVIATION_MAX = 0.7
+"""Of the logarithm: no correction is larger than a factor of two."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """Sums for sizes from the first to the last, which both belong to it."""
+
+    from_bytes: float
+    to_bytes: float
+    chosen: Chosen
+    correction: Correction | None = None
+
+
+@dataclass(frozen=True)
+class Heldout:
+    """Relative absolute errors of cells that were not used for the fit."""
+
+    median: float
+    p95: float
+    count: int
+
+    @classmethod
+    def of(cls, errors: Floats) -> Heldout | None:
+        """None where nothing could be left out."""
+        if errors.size == 0:
+            return None
+        return cls(float(np.median(errors)), float(np.quantile(errors, 0.95)), errors.size)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A fitted model with its support: sizes and ranks from the least to the most measured."""
+
+    regions: tuple[Region, ...]
+    from_bytes: float
+    to_bytes: float
+    from_ranks: int
+    to_ranks: int
+
+    @classmethod
+    def fit(cls, cells: Cells, corrected: bool = False) -> Pattern:
+        """The best sums in regions of n; raises InputError for too few or bad cells."""
+        check(cells)
+        model = cls(
+            _fit_regions(cells),
+            float(cells.size_bytes.min()),
+            float(cells.size_bytes.max()),
+            int(cells.ranks.min()),
+            int(cells.ranks.max()),
+        )
+        return model.corrected(cells) if corrected else model
+
+    def corrected(self, cells: Cells) -> Pattern:
+        """The same with what its sums leave over, as a function between the cells."""
+        sums = replace(self, regions=tuple(replace(one, correction=None) for one in self.regions))
+        left = np.log(cells.time_s / sums.predict_s(cells.size_bytes, cells.ranks))
+        which = self.which(cells.size_bytes)
+        regions = []
+        for number, region in enumerate(self.regions):
+            here = which == number
+            correction = None
+            if here.any():
+                place = places(cells.size_bytes[here], cells.ranks[here])
+                correction = Correction.fit(
+                    place, left[here], CORRECTION_SCALES, CORRECTION_NUGGETS
+                )
+            regions.append(replace(region, correction=correction))
+        return replace(self, regions=tuple(regions))
+
+    def which(self, size_bytes: Floats) -> NDArray[np.intp]:
+        """The number of the region of every size."""
+        starts = [region.from_bytes for region in self.regions[1:]]
+        return np.searchsorted(starts, size_bytes, side="right")
+
+    def predict_s(
+        self, size_bytes: Floats, ranks: NDArray[np.int64], extrapolate: bool = False
+    ) -> Floats:
+        """Seconds (m,) for sizes and numbers of ranks (m,).
+
+        Raises InputError beyond the sizes and ranks measured, unless asked to extrapolate.
+        """
+        size = np.asarray(size_bytes, dtype=np.float64)
+        ranks = np.asarray(ranks, dtype=np.int64)
+        if not extrapolate:
+            self._check_support(size, ranks)
+        time = np.empty(np.broadcast_shapes(size.shape, ranks.shape))
+        size, ranks = np.broadcast_to(size, time.shape), np.broadcast_to(ranks, time.shape)
+        which = self.which(size)
+        for number, region in enumerate(self.regions):
+            here = which == number
+            if here.any():
+                time[here] = _predict_region(region, size[here], ranks[here])
+        return time
+
+    def _check_support(self, size: Floats, ranks: NDArray[np.int64]) -> None:
+        sizes = bool(np.all((size >= self.from_bytes) & (size <= self.to_bytes)))
+        if not (sizes and bool(np.all((ranks >= self.from_ranks) & (ranks <= self.to_ranks)))):
+            raise InputError(
+                f"the model covers {self.from_bytes:.0f} to {self.to_bytes:.0f} bytes "
+                f"of {self.from_ranks} to {self.to_ranks} ranks only",
+                "measure the points in question, or ask it to extrapolate",
+            )
+
+
+def check(cells: Cells) -> None:
+    """Raises InputError unless there are enough sound cells, each place once."""
+    ranks = np.unique(cells.ranks).size
+    if ranks < RANKS_MIN:
+        raise InputError(
+            f"a model of ranks needs {RANKS_MIN} numbers of ranks, there are {ranks}",
+            "measure more of them: --ranks 2,4,8,16",
+        )
+    sound = np.isfinite(cells.time_s) & (cells.time_s > 0) & np.isfinite(cells.size_bytes)
+    if not np.all(sound & (cells.size_bytes >= 0) & (cells.ranks >= 1)):
+        raise InputError("times must be positive numbers", "leave out points that failed")
+    if len({*zip(cells.size_bytes, cells.ranks, strict=True)}) < cells.ranks.size:
+        raise InputError("a size of a number of ranks is there twice", "summarise the points first")
+
+
+def places(size_bytes: Floats, ranks: NDArray[np.int64]) -> Floats:
+    """Coordinates (m, 3) of corrections: logarithms of n and p, and whether p is a power of two."""
+    power = np.array([1.0 if int(p) & (int(p) - 1) == 0 else 0.0 for p in ranks])
+    return np.stack([np.log2(size_bytes + 1), np.log2(ranks), 4 * power], axis=1)
+
+
+def _predict_region(region: Region, size: Floats, ranks: NDArray[np.int64]) -> Floats:
+    from nhalf.models.terms import value
+
+    different, place = np.unique(ranks, return_inverse=True)
+    startup = np.array([value(region.chosen.startup_s, int(p)) for p in different])[place]
+    per_byte = np.array([value(region.chosen.per_byte_s, int(p)) for p in different])[place]
+    time: Floats = startup + per_byte * size
+    if region.correction is not None:
+        mean = region.correction.predict(places(size, ranks))[0]
+        time = time * np.exp(np.clip(mean, -DEVIATION_MAX, DEVIATION_MAX))
+    return time
+
+
+def _fit_regions(cells: Cells) -> tuple[Region, ...]:
+    """The sums of every region."""
+    sizes = np.unique(cells.size_bytes)
+    starts = _starts(cells, sizes)
+    edges = [float(sizes[0]), *(_between(sizes[i - 1], sizes[i]) for i in starts[1:])]
+    ends = [*(edge - 1 for edge in edges[1:]), float(sizes[-1])]
+    regions = []
+    for low, high in zip(edges, ends, strict=True):
+        here = (cells.size_bytes >= low) & (cells.size_bytes <= high)
+        regions.append(Region(low, high, choose(cells.take(here))))
+    return tuple(regions)
+
+
+def _between(low: float, high: float) -> float:
+    """The first whole size of the right region: libraries switch at round sizes."""
+    if high <= low + 1:
+        return float(high)
+    return float(min(max(math.ceil(switch(max(low, 1.0), high)), low + 1), high))
+
+
+def _starts(cells: Cells, sizes: Floats) -> list[int]:
+    """Positions in `sizes` at which the best regions begin.
+
+    Schwarz's criterion counts as many parameters as sums have, not those of the lines of every
+    number of ranks, which only stand in for them.
+    """
+    cost = _line_costs(cells, sizes)
+    if not np.isfinite(cost[0, -1]):
+        return [0]
+    partitions = best_partitions(cost, 1, REGIONS_MAX)
+    total = cells.time_s.size
+    scores = []
+    for number, starts in enumerate(partitions, start=1):
+        ends = [*(starts[1:] - 1), sizes.size - 1]
+        misfit = sum(float(cost[i, j]) for i, j in zip(starts, ends, strict=True))
+        variance = misfit / total + NOISE_FLOOR**2
+        scores.append(total * math.log(variance) + PARAMETERS * number * math.log(total))
+    return [int(start) for start in partitions[int(np.argmin(scores))]]
+
+
+def _line_costs(cells: Cells, sizes: Floats) -> Floats:
+    """Misfit (m, m) of one line for each number of ranks from size i to size j."""
+    cost = np.zeros((sizes.size, sizes.size))
+    count = np.zeros_like(cost)
+    for ranks in np.unique(cells.ranks):
+        own = np.flatnonzero(cells.ranks == ranks)
+        own = own[np.argsort(cells.size_bytes[own])]
+        size = cells.size_bytes[own]
+        lines = segment_costs(size, cells.time_s[own], cells.weight[own])
+        first = np.searchsorted(size, sizes, side="left")[:, None]
+        last = np.searchsorted(size, sizes, side="right")[None, :] - 1
+        inner = lines[np.minimum(first, own.size - 1), np.maximum(last, 0)]
+        cost += np.where(first <= last, np.where(np.isfinite(inner), inner, 0.0), 0.0)
+        count += np.maximum(last - first + 1, 0)
+    return np.where(np.triu(count) >= CELLS_PER_REGION_MIN, cost, np.inf)
+
+
+def heldout(cells: Cells, by_ranks: bool = False) -> tuple[Floats, Floats]:
+    """Relative absolute errors of the sums alone, and with corrections, on cells left out.
+
+    Every cell is left out once, dealt to groups at random (always in the same way), or with all
+    its number of ranks. The corners, or the least and most ranks, always stay: nothing is
+    extrapolated.
+    """
+    errors: tuple[list[Floats], list[Floats]] = ([], [])
+    for out in _deal_ranks(cells) if by_ranks else _deal(cells):
+        rest = cells.take(~out)
+        if np.unique(rest.ranks).size < RANKS_MIN:
+            continue
+        sums = Pattern.fit(rest)
+        for place, model in enumerate((sums, sums.corrected(rest))):
+            predicted = model.predict_s(cells.size_bytes[out], cells.ranks[out], extrapolate=True)
+            errors[place].append(np.abs(predicted / cells.time_s[out] - 1))
+    plain, corrected = (np.concatenate([np.empty(0), *each]) for each in errors)
+    return plain, corrected
+
+
+def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
+    ends = [np.isin(v, (v.min(), v.max())) for v in (cells.size_bytes, cells.ranks)]
+    inner = np.flatnonzero(~(ends[0] & ends[1]))
+    dealt = np.random.default_rng(0).permutation(inner)
+    masks = []
+    for fold in range(min(FOLDS, inner.size)):
+        mask = np.zeros(cells.ranks.size, dtype=np.bool_)
+        mask[dealt[fold::FOLDS]] = True
+        masks.append(mask)
+    return masks
+
+
+def _deal_ranks(cells: Cells) -> list[NDArray[np.bool_]]:
+    inner = np.unique(cells.ranks)[1:-1]
+    groups = min(RANK_FOLDS, inner.size)
+    return [np.isin(cells.ranks, inner[fold::groups]) for fold in range(groups)]
+
+
+def fit_judged(cells: Cells) -> tuple[Pattern, Heldout | None, Heldout | None]:
+    """The model, corrected where that helps, and its errors on cells and on ranks left out."""
+    plain, corrected = heldout(cells)
+    before, after = (float(e.mean()) if e.size else 0.0 for e in (plain, corrected))
+    helps = after <= CORRECTION_GAIN * before and before - after >= CORRECTION_FLOOR
+    by_ranks = heldout(cells, by_ranks=True)[1 if helps else 0]
+    model = Pattern.fit(cells, corrected=helps)
+    return model, Heldout.of(corrected if helps else plain), Heldout.of(by_ranks)

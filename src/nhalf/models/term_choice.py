@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which few terms in p, and in p times n, describe the times of a pattern best.
+
+Every choice is judged by weighted relative errors on what was left out: whole numbers of ranks and
+whole sizes in turn (M. Stone, Journal of the Royal Statistical Society B 36, 1974). Sums over cells
+are made once; all choices of one length are then solved together from their normal equations.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+from nhalf.models.terms import TERMS
+
+VOCABULARY = (
+    *("1", "log2(p)", "ceil(log2(p))", "floor(log2(p))", "p-1", "p", "p-2", "(p-1)/p"),
+    *("sqrt(p)", "p*log2(p)", "p^2", "p^3"),
+)
+"""In the order in which equals are preferred."""
+TERMS_MAX = 4
+"""Of start-up and per byte together."""
+BEAM = 8
+"""So many of the best choices of a length are made longer."""
+FOLDS = 4
+GAIN_MIN = 0.8
+"""One more term is worth it where it leaves at most this share of the error on what is left out,"""
+GAIN_FLOOR = 2e-3
+"""and takes at least this from it."""
+SIGN_COST = 1.3
+"""What costs add is positive: errors of sums with a negative coefficient count for so much."""
+RIDGE = 1e-11
+RANKS_CHECKED = 64
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Times of a pattern: one cell per size and number of ranks, all (m,).
+
+    `noise` is the relative standard error of each time, 0 where it is exact or not known.
+    """
+
+    size_bytes: Floats
+    ranks: NDArray[np.int64]
+    time_s: Floats
+    noise: Floats
+
+    def take(self, index: NDArray[np.bool_]) -> Cells:
+        """Some of the cells, by a mask."""
+        return Cells(
+            self.size_bytes[index], self.ranks[index], self.time_s[index], self.noise[index]
+        )
+
+    @property
+    def weight(self) -> Floats:
+        """Of each cell's squared relative error, about 1: noisy cells count less."""
+        typical = float(np.median(self.noise)) if self.noise.size else 0.0
+        if typical <= 0:
+            return np.ones_like(self.time_s)
+        weight: Floats = 2 * typical**2 / (typical**2 + self.noise**2)
+        return weight
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Terms with coefficients: seconds, and seconds per byte; `spread` are standard errors.
+
+    `error` is the root mean square relative error on what was left out.
+    """
+
+    startup_s: dict[str, float]
+    per_byte_s: dict[str, float]
+    spread_startup_s: dict[str, float]
+    spread_per_byte_s: dict[str, float]
+    degrees: int
+    error: float
+
+
+def term_values(ranks: NDArray[np.int64]) -> Floats:
+    """The value of every term of the vocabulary, (m, terms)."""
+    different, place = np.unique(ranks, return_inverse=True)
+    rows = [[TERMS[name](int(p)) for name in VOCABULARY] for p in different]
+    table: Floats = np.array(rows, dtype=np.float64)
+    return table[place]
+
+
+def _design(size_bytes: Floats, ranks: NDArray[np.int64]) -> Floats:
+    """Start-up terms, then those per byte: (m, 2 terms)."""
+    values = term_values(ranks)
+    return np.hstack([values, values * size_bytes[:, None]])
+
+
+def choose(cells: Cells) -> Chosen:
+    """The best few terms for one region of sizes; times are positive over the whole region."""
+    root = np.sqrt(cells.weight)
+    design = _design(cells.size_bytes, cells.ranks) * (root / cells.time_s)[:, None]
+    scale = np.sqrt((design**2).mean(axis=0))
+    scale[scale == 0] = 1.0
+    sums = _Sums.of(design / scale, root, _folds(cells))
+    allowed = _Allowed.of(cells, scale)
+    best: tuple[int, ...] = ()
+    best_error, best_solution = np.inf, np.empty(0)
+    beam: list[tuple[int, ...]] = []
+    for length in range(1, min(TERMS_MAX, np.unique(cells.ranks).size) + 1):
+        subsets = _longer(beam, allowed.columns, length)
+        if subsets.size == 0:
+            break
+        solution, error = sums.solve(subsets)
+        error = np.where((solution < 0).any(axis=1), SIGN_COST * error, error)
+        error = np.where(allowed.of_solutions(subsets, solution), error, np.inf)
+        order = np.argsort(np.round(error, 9), kind="stable")[:BEAM]
+        beam = [tuple(map(int, subsets[i])) for i in order if np.isfinite(error[i])]
+        first = order[0]
+        gain = best_error - error[first]
+        if error[first] <= GAIN_MIN * best_error and gain >= GAIN_FLOOR:
+            best, best_error, best_solution = beam[0], float(error[first]), solution[first]
+    return _named(best, best_solution, scale, sums.whole, best_error, cells.time_s.size)
+
+
+def _longer(beam: list[tuple[int, ...]], columns: list[int], length: int) -> NDArray[np.int64]:
+    """All choices of one or two columns; beyond that, the best so far with one more."""
+    if length <= 2 or not beam:
+        found = list(itertools.combinations(columns, length)) if length <= 2 else []
+    else:
+        sets = {tuple(sorted({*old, new})) for old in beam for new in columns if new not in old}
+        found = sorted(sets)
+    return np.array(found, dtype=np.int64).reshape(-1, length)
+
+
+def _folds(cells: Cells) -> list[NDArray[np.bool_]]:
+    """Masks of what is left out: whole numbers of ranks, and whole sizes where there are some."""
+    masks = []
+    for values in (cells.ranks, cells.size_bytes):
+        different, place = np.unique(values, return_inverse=True)
+        count = min(FOLDS, different.size)
+        if different.size >= 3:
+            masks += [place % count == fold for fold in range(count)]
+    every = np.arange(cells.ranks.size)
+    return masks or [every % FOLDS == fold for fold in range(min(FOLDS, every.size))]
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """Normal equations of sets of cells: (sets, columns, columns), (sets, columns), (sets,)."""
+
+    gram: Floats
+    moment: Floats
+    square: Floats
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Normal equations of what is left of each fold, of each fold, and of all cells."""
+
+    kept: _Equations
+    left: _Equations
+    whole: _Equations
+
+    @classmethod
+    def of(cls, design: Floats, target: Floats, folds: list[NDArray[np.bool_]]) -> _Sums:
+        left = _equations(design, target, folds)
+        whole = _equations(design, target, [np.ones(target.size, dtype=np.bool_)])
+        kept = _Equations(
+            whole.gram - left.gram, whole.moment - left.moment, whole.square - left.square
+        )
+        return cls(kept, left, whole)
+
+    def solve(self, subsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Coefficients (c, k) from all cells, and errors (c,) on what was left out."""
+        each, left = _solved(self.kept, subsets), self.left
+        rows, columns = subsets[:, :, None], subsets[:, None, :]
+        square = (
+            left.square[:, None]
+            - 2 * np.einsum("fck,fck->fc", each, left.moment[:, subsets])
+            + np.einsum("fci,fcij,fcj->fc", each, left.gram[:, rows, columns], each)
+        )
+        mean = np.maximum(square, 0.0).sum(axis=0) / left.square.sum()
+        return _solved(self.whole, subsets)[0], np.sqrt(mean)
+
+
+def _equations(design: Floats, target: Floats, sets: list[NDArray[np.bool_]]) -> _Equations:
+    parts = [(design[mask], target[mask]) for mask in sets]
+    return _Equations(
+        np.array([part.T @ part for part, _ in parts]),
+        np.array([part.T @ values for part, values in parts]),
+        np.array([values @ values for _, values in parts]),
+    )
+
+
+def _solved(equations: _Equations, subsets: NDArray[np.int64]) -> Floats:
+    """Coefficients (sets, c, k) of every subset of columns."""
+    gram = equations.gram[:, subsets[:, :, None], subsets[:, None, :]]
+    ridge = RIDGE * np.maximum(np.einsum("fcii->fci", gram), 1.0)
+    gram = gram + ridge[..., None] * np.eye(subsets.shape[1])
+    found: Floats = np.linalg.solve(gram, equations.moment[:, subsets][..., None])[..., 0]
+    return found
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What a sum must be: positive at both ends of the region, not falling with the size."""
+
+    columns: list[int]
+    ends: Floats
+    slopes: Floats
+    least_s: float
+
+    @classmethod
+    def of(cls, cells: Cells, scale: Floats) -> _Allowed:
+        count = len(VOCABULARY)
+        low, high = int(cells.ranks.min()), int(cells.ranks.max())
+        every = np.unique(np.geomspace(low, high, RANKS_CHECKED).round().astype(np.int64))
+        checked = np.union1d(every, cells.ranks) if high - low >= RANKS_CHECKED else None
+        ranks = np.arange(low, high + 1) if checked is None else checked
+        sizes = np.unique(cells.size_bytes)
+        ends = [_design(np.full(ranks.size, size), ranks) / scale for size in sizes[[0, -1]]]
+        slopes = _design(np.ones(ranks.size), ranks) / scale
+        slopes[:, :count] = 0.0
+        columns = list(range(2 * count if sizes.size > 1 else count))
+        return cls(columns, np.vstack(ends), slopes, 1e-3 * float(cells.time_s.min()))
+
+    def of_solutions(self, subsets: NDArray[np.int64], solution: Floats) -> NDArray[np.bool_]:
+        """Which of the sums are allowed, (c,)."""
+        whole = np.zeros((subsets.shape[0], self.ends.shape[1]))
+        np.put_along_axis(whole, subsets, solution, axis=1)
+        positive = (whole @ self.ends.T >= self.least_s).all(axis=1)
+        tiny = -1e-9 * np.abs(whole).max(axis=1)
+        rising = (whole @ self.slopes.T >= tiny[:, None]).all(axis=1)
+        found: NDArray[np.bool_] = positive & rising
+        return found
+
+
+def _named(
+    columns: tuple[int, ...],
+    solution: Floats,
+    scale: Floats,
+    sums: _Equations,
+    error: float,
+    count: int,
+) -> Chosen:
+    """Coefficients by the names of their terms, with the standard errors of least squares."""
+    chosen = list(columns)
+    gram, moment = sums.gram[0][np.ix_(chosen, chosen)], sums.moment[0][chosen]
+    misfit = max(0.0, sums.square[0] - 2 * solution @ moment + solution @ gram @ solution)
+    degrees = max(1, count - len(chosen))
+    variance = np.diag(np.linalg.pinv(gram)) * misfit / degrees
+    spread = np.sqrt(np.maximum(variance, 0.0)) / scale[chosen]
+    values = solution / scale[chosen]
+    terms = len(VOCABULARY)
+    parts: list[dict[str, float]] = [{}, {}, {}, {}]
+    for place, value, deviation in zip(chosen, values, spread, strict=True):
+        name, per_byte = VOCABULARY[place % terms], place >= terms
+        parts[1 if per_byte else 0][name] = float(value)
+        parts[3 if per_byte else 2][name] = float(deviation)
+    return Chosen(parts[0], parts[1], parts[2], parts[3], degrees, error)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library that routes the collectives of unchanged programs, for one MPI library."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.compiled import Program, compiled
+from nhalf.base.errors import InputError, MissingError
+from nhalf.mpi import Library
+from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.probe import compiler_variables
+
+ABI_LIBRARY = "libnhalf_coll.so"
+SOURCE = "collectives/coll.cpp"
+TABLE = "NHALF_COLL_TABLE"
+VERBOSE = "NHALF_COLL_VERBOSE"
+FLAGS = (
+    *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
+    *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
+)
+_ABI_NAME = b"libmpi_abi.so"
+_OWN_NAMES = {"mpich": b"libmpi.so.12", "intel": b"libmpi.so.12", "openmpi": b"libmpi.so."}
+
+
+@dataclass(frozen=True)
+class Preload:
+    """What a program is started with: the library, and the variables that load it."""
+
+    path: Path
+    variables: dict[str, str]
+
+    @property
+    def words(self) -> list[str]:
+        """As a shell and `env` take them."""
+        return [f"{name}={value}" for name, value in self.variables.items()]
+
+
+def preload(
+    library: Library,
+    program: Path | None = None,
+    table: Path | None = None,
+    others: Sequence[Library] = (),
+) -> Preload:
+    """What makes a program of this MPI library follow a decision table.
+
+    A program that was built for the MPI standard ABI has other handles than one built with the
+    library's own header: `program` tells which; without it, programs of the standard ABI are meant
+    where the library loads them. Raises InputError for a program that cannot be read or is no
+    program of this library, or a table that is not there, MissingError where the library for it
+    cannot be had.
+    """
+    if table is not None and not table.is_file():
+        raise InputError(f"there is no decision table {table}", "give the file of one")
+    is_standard = library.abi if program is None else _is_standard(library, program)
+    path = _abi_library() if is_standard else own_library(library, others)
+    before = os.environ.get("LD_PRELOAD", "")
+    variables = {"LD_PRELOAD": f"{path}:{before}" if before else str(path)}
+    if table is not None:
+        variables[TABLE] = str(table.resolve())
+    return Preload(path, variables)
+
+
+def own_library(library: Library, others: Sequence[Library] = ()) -> Path:
+    """The library compiled with an MPI library's own header, once; from the cache afterwards.
+
+    Intel's programs have the handles of MPICH, so that a compiler of MPICH among `others` serves
+    where Intel's is not there. Raises MissingError when there is no compiler.
+    """
+    maker = library
+    if library.compiler is None and library.vendor == "intel":
+        maker = next((one for one in others if one.vendor == "mpich" and one.compiler), library)
+    if maker.compiler is None:
+        raise MissingError(
+            f"programs built with the own header of {library.name} need a library compiled with it,"
+            " and there is no mpicxx",
+            "install its development files, or build the program for the MPI standard ABI",
+        )
+    variables = compiler_variables(maker)
+    wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
+    tools = [maker.compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
+    return compiled(
+        Program(
+            title=f"the library of collectives for {library.name}",
+            name=ABI_LIBRARY,
+            folder=f"collectives/{maker.vendor}-{maker.version}",
+            source=SOURCE,
+            command=[str(maker.compiler), *FLAGS],
+            why_not=lambda path: "" if path.is_file() else "there is no file",
+            variables={**maker.environment, **variables},
+            parts=[maker.version, str(maker.prefix), *stamps_of(tools)],
+        )
+    )
+
+
+def _abi_library() -> Path:
+    """The library for programs of the MPI standard ABI. Raises MissingError."""
+    path = native_files.native_folder() / "lib" / ABI_LIBRARY
+    if not path.is_file():
+        raise MissingError(f"{ABI_LIBRARY} was not built: it is not at {path}", native_files.REMEDY)
+    return path
+
+
+def _is_standard(library: Library, program: Path) -> bool:
+    """Whether a program asks for the standard ABI; its file names the libraries that it needs."""
+    try:
+        content = program.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot read {program}: {error.strerror or error}", "give the program's file"
+        ) from error
+    if _ABI_NAME in content:
+        if library.abi:
+            return True
+        raise InputError(
+            f"{program} is built for the MPI standard ABI, which {library.name} does not have",
+            "choose another library, see: nhalf mpi list",
+        )
+    if _OWN_NAMES.get(library.vendor, b"libmpi") in content:
+        return False
+    raise InputError(
+        f"{program} does not name a library of {library.name}",
+        "name the executable or extension module that is linked with MPI",
+    )

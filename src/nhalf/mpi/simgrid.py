@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SimGrid's SMPI: whether it is here, and the programs of ours that are compiled for it.
+
+They are the probe with the simulated transport, a plug-in that builds any machine from its
+description, so that no machine needs a compiler of its own, and the simulation of multicasts.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base.compiled import Program, compiled
+from nhalf.base.errors import MissingError
+from nhalf.base.processes import run
+from nhalf.mpi.identify import stamps_of
+
+REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
+FLAGS = ("-std=c++20", "-O2", "-DNDEBUG")
+DESCRIBE_TIMEOUT_S = 20.0
+COMPILERS = ("c++", "g++", "clang++")
+
+SETTINGS = {
+    "smpi/simulate-computation": "no",  # our own work between two calls takes no time
+    "smpi/wtime": "0",
+    "smpi/init": "0",
+    "network/TCP-gamma": "0",  # no window of TCP bounds a rate
+    "network/crosstraffic": "0",  # nothing is said against the direction of a message
+    "contexts/stack-size": "1024",
+    "smpi/shared-malloc-blocksize": "16777216",
+}
+"""What SMPI is told on every machine: defaults of it that are made for other networks."""
+
+
+@dataclass(frozen=True)
+class SimGrid:
+    """Where the parts of SimGrid are that are needed."""
+
+    smpirun: Path
+    smpicxx: Path
+    compiler: str
+    library: str
+
+
+def simgrid() -> SimGrid:
+    """The SimGrid of this machine; raises MissingError where it, or a compiler, is not here."""
+    library = ctypes.util.find_library("simgrid")
+    found = {name: shutil.which(name) for name in ("smpirun", "smpicxx")}
+    absent = [name for name, path in found.items() if path is None]
+    if library is None or absent:
+        what = " and ".join(absent) or "its library"
+        raise MissingError(f"simulations need SimGrid: {what} is not here", REMEDY)
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        raise MissingError(
+            "what simulates is compiled here once, and there is no C++ compiler",
+            "install one, such as g++ 10 or newer",
+        )
+    return SimGrid(Path(found["smpirun"] or ""), Path(found["smpicxx"] or ""), compiler, library)
+
+
+def probe(parts: SimGrid) -> Path:
+    """The probe whose messages SMPI simulates; compiled where it is not in the cache."""
+    header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
+    return compiled(
+        Program(
+            title="the probe of simulated machines",
+            name="probe-simulated",
+            folder="simulator/probe",
+            source="core/probe.cpp",
+            command=[str(parts.smpicxx), *FLAGS, header],
+            why_not=_why_no_probe,
+            parts=_parts(parts),
+            remedy=REMEDY,
+        )
+    )
+
+
+def platform(parts: SimGrid) -> Path:
+    """The plug-in that makes a platform of a description; compiled where it is not in the cache."""
+    return compiled(
+        Program(
+            title="the platform of simulated machines",
+            name="platform.so",
+            folder="simulator/platform",
+            source="simulator/platform.cpp",
+            command=[parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"],
+            why_not=_why_no_library,
+            parts=_parts(parts),
+            remedy=REMEDY,
+        )
+    )
+
+
+def multicast(parts: SimGrid) -> Path:
+    """The simulation of multicasts; compiled where it is not in the cache."""
+    return compiled(
+        Program(
+            title="the simulation of multicasts",
+            name="multicast",
+            folder="simulator/multicast",
+            source="simulator/multicast.cpp",
+            command=[parts.compiler, *FLAGS, "-lsimgrid"],
+            why_not=_why_no_multicast,
+            parts=_parts(parts),
+            remedy=REMEDY,
+        )
+    )
+
+
+def _parts(parts: SimGrid) -> list[str]:
+    return [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
+
+
+def _why_no_probe(path: Path) -> str:
+    """Why the probe's file is no program; '' when it is one."""
+    return "" if path.stat().st_size else "the compiler wrote nothing"
+
+
+def _why_no_multicast(path: Path) -> str:
+    """Why the program does not describe itself; '' when it does."""
+    outcome = run([str(path), "--describe"], DESCRIBE_TIMEOUT_S)
+    return "" if outcome.succeeded else outcome.reason
+
+
+def _why_no_library(path: Path) -> str:
+    outcome = run(["nm", "-D", "--defined-only", str(path)], DESCRIBE_TIMEOUT_S)
+    if outcome.succeeded and "load_platform" not in outcome.stdout:
+        return "it does not define load_platform"
+    return ""

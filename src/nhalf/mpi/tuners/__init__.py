@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuners: a library's own collective algorithms, and the file by which it is told what to take.
+
+To add a library, put a file into this folder, named as the vendor of `nhalf.mpi.Library`: one
+class that derives from `Tuner`. No other file changes.
+
+A decision is a list of `nhalf.mpi.decision_table.Rule` whose algorithms are the library's names;
+sizes are nhalf's (message, vector or one block), which a tuner turns into those that its library
+counts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.base import plugins
+from nhalf.base.errors import FailedError, InputError, unknown
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import Rule
+
+PACKAGE = "nhalf.mpi.tuners"
+OWN = "nhalf"
+"""What is heeded with any library, through one of ours that is loaded first."""
+
+
+class Tuner(ABC):
+    """What one library offers, and how it is told."""
+
+    what: ClassVar[str]
+    """One sentence: which library, and which of its files is written."""
+
+    forms: ClassVar[dict[str, str]]
+    """The forms of its file by name, each with the name that a file gets; the first is usual."""
+
+    def __init__(self, library: Library, form: str = "") -> None:
+        self.library = library
+        if form and form not in self.forms:
+            raise unknown(f"form of {library.vendor}'s file", form, self.forms)
+        self.form = form or self.usual_form()
+
+    def usual_form(self) -> str:
+        """The form that this version of the library reads best."""
+        return next(iter(self.forms))
+
+    @property
+    def file_name(self) -> str:
+        """What the written file is called."""
+        return self.forms[self.form]
+
+    @abstractmethod
+    def algorithms(self, operation: str) -> list[str]:
+        """The names of the library's algorithms for an operation; none where it has no choice."""
+
+    def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
+        """Whether an algorithm works with so many ranks."""
+        return bool(operation and algorithm and ranks)
+
+    @abstractmethod
+    def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
+        """The variables under which operations take these algorithms, whatever size and ranks."""
+
+    @abstractmethod
+    def text(self, rules: Sequence[Rule]) -> str:
+        """The whole file; what no rule speaks of stays the library's own choice."""
+
+    @abstractmethod
+    def read(self, path: Path) -> list[Rule]:
+        """The rules in a file, read as strictly as the library does, and louder.
+
+        Raises FailedError where the library would reject it, or take it otherwise than written.
+        """
+
+    def operations_in(self, path: Path) -> list[str]:
+        """The operations that a file decides on."""
+        return sorted({rule.operation for rule in self.read(path)})
+
+    def text_with(self, path: Path, rule: Rule) -> str:
+        """A file's text with one more rule that goes before all others."""
+        return self.text([rule, *self.read(path)])
+
+    @abstractmethod
+    def activate(self, path: Path) -> dict[str, str]:
+        """The variables under which the library heeds a file."""
+
+    def worst(self, operation: str) -> str:
+        """An algorithm that is sure to be slow for large messages, '' where none is known."""
+        return "" if operation else operation
+
+    def writable(self, operation: str, algorithm: str) -> bool:
+        """Whether the present form can say so."""
+        return bool(operation and algorithm)
+
+
+def tuner_for(library: Library, form: str = "", to: str = "") -> Tuner:
+    """The tuner that is named by `to`, '' for that of the library's vendor.
+
+    Raises InputError where there is none, or it is another library's.
+    """
+    known: dict[str, type[Tuner]] = plugins.load(PACKAGE, Tuner)
+    if to not in ("", OWN, library.vendor):
+        raise unknown("kind of file", to, (OWN, library.vendor))
+    if to == OWN:
+        return known[OWN](library, form)
+    if library.vendor not in known:
+        names = ", ".join(sorted(known))
+        raise InputError(f"{library.name} has no tuner", f"there are tuners for {names}")
+    return known[library.vendor](library, form)
+
+
+def content(path: Path) -> str:
+    """The text of a tuning file; raises InputError where there is none."""
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(f"cannot read {path}: {reason}", "name a tuning file") from None
+
+
+def rejected(path: Path, line: int, why: str) -> FailedError:
+    """The error for a file that a library does not take as it is written."""
+    return FailedError(f"{path}, line {line}: {why}", "the library would ignore it in silence")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intel MPI: presets by number in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
+
+Sizes l to m are those of a message, ranks p to q those of the communicator. The library tells how
+many presets an operation has (`impi_info -v`), not what they are; since 2021.13 they are not the
+algorithms of its older manuals. A preset is therefore called by its number.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.base.errors import MissingError
+from nhalf.base.processes import run
+from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.tuners import Tuner
+from nhalf.mpi.tuning_files.steps import call_of, steps_of
+from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+
+ASK_TIMEOUT_S = 20.0
+PREFIX = "I_MPI_ADJUST_"
+OPERATIONS = (
+    *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
+    *("reduce-scatter", "scan", "scatter"),
+)
+BYTES_MAX = 2**31 - 1
+RANKS_MAX = 2**31 - 1
+_PART = re.compile(r"(\d+)(?::(\d+)-(\d+))?(?:@(\d+)-(\d+))?")
+
+
+class Intel(Tuner):
+    """Intel MPI."""
+
+    what: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
+    forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}
+
+    def algorithms(self, operation: str) -> list[str]:
+        """Numbers of presets: those that impi_info says there are."""
+        if operation not in OPERATIONS:
+            return []
+        command = self.library.mpiexec.parent / "impi_info"
+        environment = tuple(sorted(self.library.environment.items()))
+        first, last = _range(str(command), _key(operation), environment)
+        return [str(number) for number in range(max(first, 1), last + 1)]
+
+    def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
+        """The preset alone: for all sizes and ranks."""
+        return {PREFIX + _key(operation): one for operation, one in chosen.items()}
+
+    def text(self, rules: Sequence[Rule]) -> str:
+        """A file of variables for the shell."""
+        variables = {}
+        for operation in OPERATIONS:
+            parts = _parts(rules, operation)
+            if parts:
+                variables[PREFIX + _key(operation)] = ";".join(parts)
+        return variables_text(variables, "source this file before mpiexec")
+
+    def read(self, path: Path) -> list[Rule]:
+        """The rules of all variables in a file."""
+        variables = read_variables(path, self._wrong)
+        return [rule for name in variables for rule in self._rules(name, variables[name])]
+
+    def activate(self, path: Path) -> dict[str, str]:
+        """The variables themselves."""
+        return read_variables(path, self._wrong)
+
+    def _wrong(self, name: str, value: str) -> str:
+        """What is wrong with a variable, '' for nothing."""
+        operation = _operation(name)
+        if not operation:
+            return f"{name} is no variable that chooses an algorithm"
+        for part in value.split(";"):
+            match = _PART.fullmatch(part)
+            if match is None:
+                return f"{part!r} is not written as id:l-m@p-q"
+            if match[1] not in self.algorithms(operation):
+                return f"{operation} has no preset {match[1]}"
+            for low, high in ((match[2], match[3]), (match[4], match[5])):
+                if low is not None and int(low) > int(high):
+                    return f"the range {low}-{high} of {part!r} is empty"
+        return ""
+
+    @staticmethod
+    def _rules(name: str, value: str) -> list[Rule]:
+        """The rules of one variable that was checked."""
+        found = []
+        for part in value.split(";"):
+            match = _PART.fullmatch(part)
+            assert match is not None
+            size_bytes = (int(match[2] or 0), int(match[3] or BYTES_MAX))
+            ranks = (int(match[4] or 0), int(match[5] or RANKS_MAX))
+            ends = [
+                math.inf if high >= most else high
+                for high, most in ((ranks[1], RANKS_MAX), (size_bytes[1], BYTES_MAX))
+            ]
+            operation = _operation(name)
+            found.append(
+                Rule(operation, ranks[0], ends[0], size_bytes[0], ends[1], str(int(match[1])))
+            )
+        return found
+
+
+def _parts(rules: Sequence[Rule], operation: str) -> list[str]:
+    """The parts of a variable: no two of them speak of the same ranks and sizes."""
+    own = [rule for rule in rules if rule.operation == operation]
+    begins = {rule.from_ranks for rule in own}
+    begins |= {int(rule.to_ranks) + 1 for rule in own if math.isfinite(rule.to_ranks)}
+    edges = sorted(begins)
+    found = []
+    for number, begin in enumerate(edges):
+        last = number + 1 == len(edges)
+        ranks = f"{begin}-{RANKS_MAX if last else edges[number + 1] - 1}"
+        steps = steps_of(own, operation, begin)
+        for place, (size_bytes, algorithm) in enumerate(steps):
+            final = place + 1 == len(steps)
+            end_bytes = BYTES_MAX if final else steps[place + 1][0] - 1
+            if algorithm != NATIVE:
+                found.append(f"{algorithm}:{size_bytes}-{end_bytes}@{ranks}")
+    return found
+
+
+def _key(operation: str) -> str:
+    return call_of(operation).upper()
+
+
+def _operation(name: str) -> str:
+    """The operation of a variable, '' where it is no variable of one."""
+    found = {PREFIX + _key(operation): operation for operation in OPERATIONS}
+    return found.get(name, "")
+
+
+@functools.cache
+def _range(command: str, key: str, environment: tuple[tuple[str, str], ...]) -> tuple[int, int]:
+    """First and last preset of an operation; (0, 0) where it has none."""
+    outcome = run([command, "-v", PREFIX + key], ASK_TIMEOUT_S, dict(environment))
+    if not outcome.succeeded:
+        raise MissingError(f"{command} does not tell its presets: {outcome.reason}")
+    match = re.search(r"range:\s*(\d+)-(\d+)", outcome.stdout)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nhalf's own table: the algorithms of native/algorithms and flags in shared memory, by preloading.
+
+Any MPI library heeds it, since libnhalf_coll.so takes the calls before the library does. An
+algorithm is forced by a table of one rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.base.errors import FailedError, InputError
+from nhalf.base.folders import cache_folder
+from nhalf.machines.algorithms import algorithms
+from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
+from nhalf.mpi.preload import preload
+from nhalf.mpi.probe import probe_executable
+from nhalf.mpi.tuners import Tuner, content
+
+SHARED_MEMORY = "shared-memory"
+OTHER_SIZES = ("reduce-scatter",)
+"""Measured by the whole vector, where a table has one block."""
+
+
+class Nhalf(Tuner):
+    """The table of libnhalf_coll.so."""
+
+    what: ClassVar[str] = "any library: nhalf's decision table, read by libnhalf_coll.so"
+    forms: ClassVar[dict[str, str]] = {"table": "nhalf.table"}
+
+    def algorithms(self, operation: str) -> list[str]:
+        """The registry's names, and shared memory."""
+        known = [one.name for one in algorithms().get(operation, ())]
+        return [*known, SHARED_MEMORY] if known and operation not in OTHER_SIZES else []
+
+    def force(self, chosen: Mapping[str, str]) -> dict[str, str]:
+        """A table of these alone, kept beside other things that are made once."""
+        rules = [
+            Rule(operation, 0, math.inf, 0, math.inf, chosen[operation])
+            for operation in sorted(chosen)
+        ]
+        text = table_text(rules)
+        folder = cache_folder() / "tables"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.table"
+        path.write_text(text, "utf-8")
+        return self.activate(path)
+
+    def text(self, rules: Sequence[Rule]) -> str:
+        """The table."""
+        return table_text(rules)
+
+    def read(self, path: Path) -> list[Rule]:
+        """The table, whose algorithms have to be known."""
+        content(path)
+        try:
+            rules = read_table(path)
+        except InputError as error:
+            raise FailedError(error.message, error.remedy) from None
+        for rule in rules:
+            if rule.algorithm not in (*self.algorithms(rule.operation), NATIVE):
+                raise FailedError(
+                    f"{path}: {rule.operation} has no algorithm {rule.algorithm!r}",
+                    "nhalf run --algorithm all shows those that there are",
+                )
+        return rules
+
+    def activate(self, path: Path) -> dict[str, str]:
+        """The library to load first, and its table."""
+        return preload(self.library, probe_executable(self.library), path).variables

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPICH's tree of tests (CSEL): found in the library, checked, and with rules put before it.
+
+Nested objects; the keys of one are tests tried in their order, the first that holds is entered and
+never left again, so that every object must end with a test that always holds. Leaves are
+`algorithm=NAME`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import mmap
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nhalf.base.errors import FailedError, MissingError
+from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.surroundings import library_path
+from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, call_of
+
+Tree = dict[str, Any]
+
+START = b'{"collective=bcast":'
+PLAIN = (
+    *("binomial", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"),
+    *("recursive_doubling", "reduce_scatter_allgather", "brucks", "ring", "pairwise", "scattered"),
+    *("reduce_scatter_gather", "recursive_halving", "nb", "pairwise_sendrecv_replace"),
+)
+"""Algorithms without parameters, whose names in the tree are those of the variables."""
+REDUCING = ("allreduce", "reduce", "reduce-scatter")
+"""Operations whose algorithms may want a commutative operation."""
+NEEDS_COUNT = ("reduce_scatter_allgather", "reduce_scatter_gather")
+"""Algorithms that want an element for every rank, and an operation that is built in."""
+BY_MESSAGE = ("alltoall", "bcast", "reduce", "allreduce", "scan")
+"""Operations whose tests are of a message, as rules have it; others are of all blocks together."""
+
+_TEST = re.compile(
+    r"collective=\w+|comm_type=(intra|inter)|comm_size(<=|<)\d+|comm_size=(pow2|any|node_comm_size)"
+    r"|(avg|total|per_proc)_msg_size(<=|<)\d+|(avg|total|per_proc)_msg_size=any"
+    r"|count(<=\d+|<pow2|=any)|comm_hierarchy=(parent|node_roots|node|flat|any)"
+    r"|is_\w+=(yes|no)|comm_avg_ppn(<=|<)\d+|comm_avg_ppn=any"
+)
+_LEAF = re.compile(r"algorithm=\w+|composition=\w+")
+_ENDS = re.compile(r"(\w+)=any|comm_type=inter")
+
+
+def own_tree(prefix: Path) -> Tree:
+    """The tree that is part of the library under a prefix.
+
+    Raises MissingError where it is not found, as in versions before 4.
+    """
+    for folder in library_path(prefix, "mpich"):
+        for path in sorted(folder.glob("libmpi*.so*")):
+            if path.is_file() and (text := _tree_in(path)):
+                return json.loads(text)  # type: ignore[no-any-return]
+    raise MissingError(
+        f"the tree of algorithms is not found in the library under {prefix}",
+        "write one algorithm for each operation instead: --form variables",
+    )
+
+
+@functools.cache
+def _tree_in(path: Path) -> str:
+    """The text of the tree of MPICH's own layer in a shared object, '' where it has none."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        place = data.find(START)
+        while place >= 0:
+            text = data[place : data.find(b"\0", place)].decode(errors="replace")
+            if "algorithm=MPIR_" in text and "composition=" not in text:
+                return text
+            place = data.find(START, place + 1)
+    return ""
+
+
+def tree_text(base: Tree, rules: Sequence[Rule]) -> str:
+    """The tree with rules before what it has."""
+    tree: Tree = dict(base)
+    known = names_in(base)
+    for operation in dict.fromkeys(rule.operation for rule in rules):
+        key = f"collective={call_of(operation)}"
+        if "comm_type=intra" not in tree.get(key, {}):
+            raise FailedError(f"MPICH's tree has nothing on {operation} to begin from")
+        old = tree[key]["comm_type=intra"]
+        tree[key] = {**tree[key], "comm_type=intra": _before(old, rules, operation, known)}
+    return json.dumps(tree, indent=1) + "\n"
+
+
+def names_in(tree: Tree) -> set[str]:
+    """The algorithms that a tree names."""
+    found = set()
+    for key, inner in tree.items():
+        if key.startswith("algorithm="):
+            found.add(key.partition("=")[2])
+        found |= names_in(inner)
+    return found
+
+
+def _before(old: Tree, rules: Sequence[Rule], operation: str, known: set[str]) -> Tree:
+    """What was there, after tests for ranks and sizes."""
+    if "is_sendbuf_inplace=no" in old:
+        inner = _before(old["is_sendbuf_inplace=no"], rules, operation, known)
+        return {**old, "is_sendbuf_inplace=no": inner}
+    blocks = blocks_of(rules, operation)
+    found: Tree = {}
+    for number, (ranks, steps) in enumerate(blocks):
+        last = number + 1 == len(blocks)
+        test = "comm_size=any" if last else f"comm_size<{blocks[number + 1][0]}"
+        found[test] = _sized(old, operation, (ranks, steps), known)
+    return found
+
+
+def _sized(old: Tree, operation: str, block: tuple[int, Steps], known: set[str]) -> Tree:
+    """The tests of sizes for some numbers of ranks."""
+    ranks, steps = block
+    factor = ranks if operation in PER_RANK and operation not in BY_MESSAGE else 1
+    kind = "avg_msg_size" if operation in BY_MESSAGE else "total_msg_size"
+    if operation == "barrier":
+        return _leaf(old, operation, steps[0][1], known)
+    if len(steps) == 1:
+        return _leaf(old, operation, steps[0][1], known)
+    found: Tree = {}
+    for place, (_, algorithm) in enumerate(steps):
+        last = place + 1 == len(steps)
+        test = f"{kind}=any" if last else f"{kind}<{steps[place + 1][0] * factor}"
+        found[test] = _leaf(old, operation, algorithm, known)
+    return found
+
+
+def _leaf(old: Tree, operation: str, algorithm: str, known: set[str]) -> Tree:
+    """One algorithm where it may be used, and what was there otherwise."""
+    if algorithm == NATIVE:
+        return old
+    leaf: Tree = {f"algorithm={_name(operation, algorithm, known)}": {}}
+    if algorithm in NEEDS_COUNT:
+        leaf = {"count<pow2": old, "count=any": leaf}
+        leaf = {"is_op_built_in=yes": leaf, "is_op_built_in=no": old}
+    if operation in REDUCING:
+        leaf = {"is_commutative=yes": leaf, "is_commutative=no": old}
+    return leaf
+
+
+def _name(operation: str, algorithm: str, known: set[str]) -> str:
+    """As the tree calls an algorithm."""
+    begin = f"MPIR_{call_of(operation).capitalize()}"
+    names = [f"{begin}_{kind}_{algorithm}" for kind in ("intra", "allcomm")]
+    found = next((name for name in names if name in known), "")
+    return found or (names[1] if algorithm == "nb" else names[0])
+
+
+def check_tree(path: Path, text: str, base: Tree) -> Tree:
+    """The tree in a file; raises FailedError where MPICH would not take it, or end at a call."""
+    try:
+        tree = json.loads(text)
+    except ValueError as error:
+        raise _wrong(path, "", f"it is no JSON: {error}") from None
+    if not isinstance(tree, dict):
+        raise _wrong(path, "", "it is no object")
+    for key in base:
+        if key not in tree:
+            raise _wrong(path, key, "it is missing, and a call of it would end the program")
+    _check(path, [], tree)
+    return tree
+
+
+def _check(path: Path, where: list[str], tree: Any) -> None:
+    """Every object ends with a test that always holds, every branch with an algorithm."""
+    if not isinstance(tree, dict) or not tree:
+        raise _wrong(path, " / ".join(where), "it leads to no algorithm")
+    keys = list(tree)
+    for key in keys:
+        place = [*where, key]
+        if _LEAF.fullmatch(key):
+            _check_leaf(path, place)
+            continue
+        if not _TEST.fullmatch(key):
+            raise _wrong(path, " / ".join(place), "there is no such test")
+        _check(path, place, tree[key])
+    if where and not _complete(keys):
+        raise _wrong(path, " / ".join(where), "no test holds for all other calls")
+
+
+def _check_leaf(path: Path, place: list[str]) -> None:
+    """An algorithm is one of its collective."""
+    name = place[-1].partition("=")[2]
+    collective = place[0].partition("=")[2]
+    if not name.startswith((f"MPIR_{collective.capitalize()}_", "MPIDI_")):
+        raise _wrong(path, " / ".join(place), f"{name} is no algorithm of {collective}")
+
+
+def _complete(keys: Iterable[str]) -> bool:
+    """Whether one of some tests always holds."""
+    found = set(keys)
+    if any(_LEAF.fullmatch(key) or _ENDS.fullmatch(key) for key in found):
+        return True
+    return any(key.endswith("=yes") and key[:-3] + "no" in found for key in found)
+
+
+def decided(tree: Tree, base: Tree, operations: Iterable[str]) -> list[str]:
+    """The operations on which a tree says something else than the library's own."""
+    keys = {name: f"collective={call_of(name)}" for name in operations}
+    return [name for name, key in keys.items() if _order(tree.get(key)) != _order(base.get(key))]
+
+
+def _order(tree: Mapping[str, Any] | None) -> str:
+    """A tree as text in its own order, which counts."""
+    return json.dumps(tree)
+
+
+def _wrong(path: Path, where: str, why: str) -> FailedError:
+    text = f"{path}, {where}: {why}" if where else f"{path}: {why}"
+    return FailedError(text, "MPICH would end or ignore it")

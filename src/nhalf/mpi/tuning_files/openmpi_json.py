@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI's file of dynamic rules as JSON, from version 6 on; the first rule that matches counts.
+
+An unknown name of an algorithm disables its rule there, and any other mistake the whole file,
+both in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nhalf.base.errors import FailedError
+from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.tuning_files.steps import CALLS, PER_RANK, blocks_of, call_of
+
+VERSION = 3
+_TOP = {"rule_file_version", "module", "collectives"}
+_BLOCK = {"comm_size_min", "comm_size_max", "comm_rank_distribution", "rules"}
+_RULE = {"msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs"}
+
+
+def json_text(rules: Sequence[Rule], fan_of: Callable[[str, str], int]) -> str:
+    """The file; `fan_of` takes an operation and the name of an algorithm."""
+    collectives: dict[str, list[dict[str, Any]]] = {}
+    for operation in sorted({rule.operation for rule in rules}):
+        blocks = blocks_of(rules, operation)
+        found = collectives[call_of(operation)] = []
+        for number, (ranks, steps) in enumerate(blocks):
+            last = number + 1 == len(blocks)
+            factor = ranks if operation in PER_RANK else 1
+            entries = []
+            for place, (begin_bytes, algorithm) in enumerate(steps):
+                if algorithm == NATIVE:
+                    continue
+                name, _, segment = algorithm.partition(":")
+                final = place + 1 == len(steps)
+                entry: dict[str, Any] = {
+                    "msg_size_min": begin_bytes * factor,
+                    "msg_size_max": "inf" if final else steps[place + 1][0] * factor - 1,
+                    "alg": name,
+                }
+                if fan_of(operation, name):
+                    entry["faninout"] = fan_of(operation, name)
+                if segment:
+                    entry["seg_size"] = int(segment)
+                entries.append(entry)
+            if entries:
+                limits: dict[str, Any] = {"comm_size_min": ranks}
+                if not last:
+                    limits["comm_size_max"] = blocks[number + 1][0] - 1
+                found.append({**limits, "rules": entries})
+    whole = {"rule_file_version": VERSION, "module": "tuned", "collectives": collectives}
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, int]]) -> list[Rule]:
+    """The rules in a file; `numbers_of` gives an operation's algorithms by name."""
+    try:
+        whole = json.loads(text)
+    except ValueError as error:
+        raise _wrong(path, "", f"it is no JSON: {error}") from None
+    _keys(path, "the file", whole, _TOP, {"collectives"})
+    if whole.get("rule_file_version", VERSION) != VERSION:
+        raise _wrong(path, "rule_file_version", f"it is not {VERSION}")
+    if not isinstance(whole["collectives"], dict):
+        raise _wrong(path, "collectives", "it is no object")
+    names = {call: operation for operation, call in CALLS.items()}
+    rules: list[Rule] = []
+    for name, blocks in whole["collectives"].items():
+        operation = str(names.get(name, name))
+        known = numbers_of(operation)
+        if not known:
+            raise _wrong(path, name, "there is no such collective with a choice")
+        if not isinstance(blocks, list):
+            raise _wrong(path, name, "it is no list")
+        for number, block in enumerate(blocks):
+            rules += _block(path, f"{name}[{number}]", block, (operation, known))
+    return rules
+
+
+def _block(path: Path, where: str, block: Any, about: tuple[str, Mapping[str, int]]) -> list[Rule]:
+    """The rules of one range of communicator sizes."""
+    operation, known = about
+    _keys(path, where, block, _BLOCK, {"rules"})
+    low, high = (block.get("comm_size_min", 0), block.get("comm_size_max", "inf"))
+    from_ranks, to_ranks = (_end(path, where, value) for value in (low, high))
+    factor = max(from_ranks, 1) if operation in PER_RANK else 1
+    found = []
+    for number, entry in enumerate(block["rules"]):
+        place = f"{where}.rules[{number}]"
+        _keys(path, place, entry, _RULE, {"alg"})
+        names = {number: name for name, number in known.items()}
+        algorithm = names.get(entry["alg"], entry["alg"])
+        if algorithm not in known:
+            raise _wrong(path, place, f"{operation} has no algorithm {entry['alg']!r}")
+        first, last = entry.get("msg_size_min", 0), entry.get("msg_size_max", "inf")
+        from_bytes, to_bytes = (_end(path, place, value) for value in (first, last))
+        if from_bytes > to_bytes or from_ranks > to_ranks:
+            raise _wrong(path, place, "nothing can match an empty range")
+        end_bytes = to_bytes if math.isinf(to_bytes) else (int(to_bytes) + 1) // factor - 1
+        begin_bytes = -(-int(from_bytes) // int(factor))
+        segment = entry.get("seg_size", 0)
+        named = f"{algorithm}:{segment}" if segment else str(algorithm)
+        found.append(Rule(operation, int(from_ranks), to_ranks, begin_bytes, end_bytes, named))
+    return found
+
+
+def _keys(path: Path, where: str, value: Any, known: set[str], needed: set[str]) -> None:
+    if not isinstance(value, dict):
+        raise _wrong(path, where, "it is no object")
+    for name in sorted(set(value) - known):
+        raise _wrong(path, where, f"{name!r} means nothing")
+    for name in sorted(needed - set(value)):
+        raise _wrong(path, where, f"{name!r} is missing")
+
+
+def _end(path: Path, where: str, value: Any) -> float:
+    if isinstance(value, str) and value.lower() == "inf":
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise _wrong(path, where, f"{value!r} is no number and not inf")
+    return value
+
+
+def _wrong(path: Path, where: str, why: str) -> FailedError:
+    text = f"{path}, {where}: {why}" if where else f"{path}: {why}"
+    return FailedError(text, "the library would ignore it in silence")

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI's file of dynamic rules as numbers, in versions 1 and 2.
+
+    N collectives: each an id and a number of communicator sizes,
+        each a size and a number of message sizes,
+            each: message size, algorithm, fan-in and fan-out, segment size,
+                in version 2 a number of requests may follow
+
+Numbers stand between blanks, '#' begins a comment. The block of the largest communicator size that
+is not above the real one counts; one that is smaller than all takes the first block, therefore a
+block of size 0 goes first. Likewise for message sizes, where a first one that is not 0 makes the
+library drop the whole file. Algorithm 0 leaves the choice to the library. Sizes are those of the
+whole message (bcast), vector (reduce, allreduce) or all blocks together (the others).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base.errors import FailedError
+from nhalf.mpi.decision_table import NATIVE, Rule
+from nhalf.mpi.tuners import rejected
+from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, rules_from
+
+OPERATION_IDS = {
+    "allgather": 0,
+    "allreduce": 2,
+    "alltoall": 3,
+    "barrier": 6,
+    "bcast": 7,
+    "gather": 9,
+    "reduce": 11,
+    "reduce-scatter": 13,
+    "scatter": 15,
+}
+COLLECTIVES_MAX = 22
+"""Ids are below: blocking collectives and those of neighbours."""
+HEADLINE = "rule-file-version-"
+
+
+def rules_text(
+    rules: Sequence[Rule],
+    number_of: Callable[[str, str], int],
+    fan_of: Callable[[str, str], int],
+    version: int,
+) -> str:
+    """The file; `number_of` and `fan_of` take an operation and the name of an algorithm."""
+    operations = sorted({rule.operation for rule in rules}, key=OPERATION_IDS.__getitem__)
+    lines = [f"{HEADLINE}{version}"] if version > 1 else []
+    lines.append(f"{len(operations)} # collectives")
+    for operation in operations:
+        blocks = blocks_of(rules, operation)
+        lines.append(f"{OPERATION_IDS[operation]} # {operation}")
+        lines.append(f"{len(blocks)} # communicator sizes")
+        for ranks, steps in blocks:
+            lines.append(f"{ranks} {len(steps)} # from so many ranks on, so many message sizes")
+            factor = ranks if operation in PER_RANK else 1
+            for begin_bytes, algorithm in steps:
+                name, _, segment = algorithm.partition(":")
+                numbers = [begin_bytes * factor, number_of(operation, name)]
+                numbers += [fan_of(operation, name), int(segment or 0)]
+                lines.append(f"{' '.join(map(str, numbers))} # {algorithm}")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass
+class _Numbers:
+    """The numbers of a file in their order, each with its line."""
+
+    path: Path
+    left: list[tuple[int, int]]
+    line: int = 1
+
+    def next(self, what: str) -> int:
+        """The next number; an error names what is missing."""
+        if not self.left:
+            raise rejected(self.path, self.line, f"the file ends where {what} should follow")
+        self.line, number = self.left.pop(0)
+        return number
+
+    def count(self, what: str) -> int:
+        """A number of things that follow."""
+        number = self.next(what)
+        if number == 0:
+            raise rejected(self.path, self.line, f"{what} is 0")
+        return number
+
+    def more_on_line(self) -> bool:
+        """Whether another number stands on the line of the last one."""
+        return bool(self.left) and self.left[0][0] == self.line
+
+
+def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str]]) -> list[Rule]:
+    """The rules in a file; `names_of` gives an operation's algorithms by number.
+
+    Raises FailedError naming the line where the library would drop the file, or would take it
+    otherwise than it looks.
+    """
+    version, numbers = _parse(path, text)
+    rules: list[Rule] = []
+    seen: set[int] = set()
+    for _ in range(numbers.count("the number of collectives")):
+        identity = numbers.next("the id of a collective")
+        if identity >= COLLECTIVES_MAX:
+            raise rejected(path, numbers.line, f"there is no collective of id {identity}")
+        if identity in seen:
+            raise rejected(path, numbers.line, f"the collective of id {identity} comes twice")
+        seen.add(identity)
+        operation = next((key for key, one in OPERATION_IDS.items() if one == identity), "")
+        names = names_of(operation) if operation else {}
+        rules += rules_from(operation, list(_blocks(numbers, operation, names, version)))
+    if numbers.left:
+        line = numbers.left[0][0]
+        raise rejected(path, line, "more numbers follow than the counts before them announce")
+    return [rule for rule in rules if rule.operation]
+
+
+def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
+    """The version and all numbers."""
+    version = 1
+    found: list[tuple[int, int]] = []
+    for place, whole in enumerate(text.splitlines(), 1):
+        line = whole.partition("#")[0].strip()
+        if place == 1 and line.startswith(HEADLINE):
+            word = line.removeprefix(HEADLINE)
+            if word not in ("1", "2"):
+                raise rejected(path, 1, f"version {word!r} of the form is not known")
+            version = int(word)
+            continue
+        for word in line.split():
+            if not re.fullmatch(r"0|[1-9][0-9]{0,18}", word):
+                raise rejected(path, place, f"{word!r} is no decimal number")
+            found.append((place, int(word)))
+    if not found:
+        raise rejected(path, 1, "there is no number in it")
+    return version, _Numbers(path, found)
+
+
+def _blocks(
+    numbers: _Numbers, operation: str, names: Mapping[int, str], version: int
+) -> Iterator[tuple[int, Steps]]:
+    """Every communicator size of a collective with its steps, sizes as nhalf counts them."""
+    before = -1
+    for place in range(numbers.count("the number of communicator sizes")):
+        ranks = numbers.next("a communicator size")
+        if place == 0 and ranks > 0:
+            raise rejected(
+                numbers.path,
+                numbers.line,
+                f"the first communicator size is {ranks}: smaller ones would take its rules, too, "
+                "so begin with size 0 and algorithm 0",
+            )
+        if ranks <= before:
+            raise rejected(numbers.path, numbers.line, "communicator sizes do not ascend")
+        before = ranks
+        count = numbers.count("the number of message sizes")
+        steps = list(_steps(numbers, operation, names, (count, version)))
+        factor = max(ranks, 1) if operation in PER_RANK else 1
+        yield ranks, [(-(-size // factor), name) for size, name in steps]
+
+
+def _steps(
+    numbers: _Numbers, operation: str, names: Mapping[int, str], form: tuple[int, int]
+) -> Iterator[tuple[int, str]]:
+    """Every message size of a block with its algorithm."""
+    count, version = form
+    before = -1
+    for place in range(count):
+        size_bytes = numbers.next("a message size")
+        line = numbers.line
+        if place == 0 and size_bytes > 0:
+            raise rejected(numbers.path, line, f"the first message size is {size_bytes}, not 0")
+        if size_bytes <= before:
+            raise rejected(numbers.path, line, "message sizes do not ascend")
+        before = size_bytes
+        algorithm = numbers.next("an algorithm")
+        numbers.next("the fan-in and fan-out")
+        segment_bytes = numbers.next("a segment size")
+        if numbers.line != line:
+            raise rejected(numbers.path, line, "a rule has fewer than 4 numbers on its line")
+        if version > 1 and numbers.more_on_line():
+            numbers.next("the number of requests")
+        if numbers.more_on_line():
+            raise rejected(numbers.path, line, f"a rule has more than {3 + version} numbers")
+        yield size_bytes, _named(numbers, operation, names, (algorithm, segment_bytes))
+
+
+def _named(
+    numbers: _Numbers, operation: str, names: Mapping[int, str], rule: tuple[int, int]
+) -> str:
+    """The name of an algorithm with its segment size; one that is not known is an error."""
+    algorithm, segment_bytes = rule
+    if not operation:
+        return str(algorithm)
+    if algorithm and algorithm not in names:
+        error: FailedError = rejected(
+            numbers.path,
+            numbers.line,
+            f"{operation} has no algorithm {algorithm}, only 0 to {max(names, default=0)}",
+        )
+        raise error
+    name = names[algorithm] if algorithm else NATIVE
+    return f"{name}:{segment_bytes}" if algorithm and segment_bytes else name

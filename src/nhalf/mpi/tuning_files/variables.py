@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuning files that are variables, a line each: `export NAME='value'`, to be read by a shell."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from nhalf.mpi.tuners import content, rejected
+
+_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+def variables_text(variables: Mapping[str, str], how: str) -> str:
+    """The file; `how` tells people what to do with it."""
+    lines = [f"# {how}", *(f"export {name}={shlex.quote(variables[name])}" for name in variables)]
+    return "\n".join(lines) + "\n"
+
+
+def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, str]:
+    """The variables of a file; `check` says what is wrong with a name and value, '' for nothing.
+
+    Raises FailedError naming the line where the file is not of this form or says nothing.
+    """
+    found: dict[str, str] = {}
+    for number, line in enumerate(content(path).splitlines(), 1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise rejected(path, number, str(error)) from None
+        if words[:1] == ["export"]:
+            words = words[1:]
+        for word in words:
+            name, equals, value = word.partition("=")
+            if not equals or not _NAME.fullmatch(name):
+                raise rejected(path, number, f"{word!r} is no NAME=value")
+            if name in found:
+                raise rejected(path, number, f"{name} stands twice")
+            if wrong := check(name, value):
+                raise rejected(path, number, wrong)
+            found[name] = value
+    if not found:
+        raise rejected(path, 1, "it sets no variable")
+    return found

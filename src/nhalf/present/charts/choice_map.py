@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A map of ranks by bytes: which algorithm is the fastest where, and how clearly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from nhalf.base.units import format_size, format_time
+from nhalf.decide.predict import Prediction
+from nhalf.present.charts import common
+
+CELL_HEIGHT = 26
+HEIGHT_MAX = 620
+COLOURS = 7
+"""As many as can be told apart; what wins least often shares the last."""
+OTHERS = "others"
+CLEAR = 1.05
+"""From this factor between the fastest and the second on, a cell is drawn in full colour."""
+
+
+def choice_map(found: Prediction) -> alt.Chart:
+    """The map of a prediction with several ways: a cell per number of ranks and size."""
+    rows, order = _rows(found)
+    ranks = [str(p) for p in reversed(found.ranks)]
+    sizes = [format_size(n) for n in found.size_bytes]
+    height = min(HEIGHT_MAX, CELL_HEIGHT * len(ranks))
+    picked = alt.selection_point(fields=["shown"], bind="legend")
+    legend = alt.Legend(columns=4, symbolOpacity=1)
+    scale = alt.Scale(domain=order)
+    colour = alt.Color("shown:N", title="fastest", scale=scale, legend=legend)
+    opacity = (
+        alt.when(picked)
+        .then(
+            alt.Opacity(
+                "clear:Q",
+                legend=None,
+                scale=alt.Scale(domain=[1.0, CLEAR], range=[0.45, 1.0], clamp=True),
+            )
+        )
+        .otherwise(alt.value(0.08))
+    )
+    chart: alt.Chart = (
+        alt.Chart(common.data_of(rows))
+        .mark_rect(stroke="transparent", strokeWidth=2, cornerRadius=2)
+        .encode(
+            x=alt.X("size:N", title="message size", sort=sizes, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("ranks:N", title="ranks", sort=ranks),
+            color=colour,
+            opacity=opacity,
+            tooltip=[
+                alt.Tooltip("ranks:N", title="ranks"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("algorithm:N", title="fastest"),
+                alt.Tooltip("time:N", title="time"),
+                alt.Tooltip("second:N", title="second"),
+            ],
+        )
+        .add_params(picked)
+        .properties(width="container", height=height)
+    )
+    return chart
+
+
+def _rows(found: Prediction) -> tuple[list[common.Row], list[str]]:
+    """Rows of the chart, and the names in its legend, the most frequent first."""
+    best = found.best()
+    ranking = [name for name, _ in Counter(name for row in best for name in row).most_common()]
+    shown = ranking if len(ranking) <= COLOURS else [*ranking[: COLOURS - 1], OTHERS]
+    names = [way.algorithm for way in found.ways]
+    rows: list[common.Row] = []
+    for i, p in enumerate(found.ranks):
+        for j, n in enumerate(found.size_bytes):
+            times = found.time_s[:, i, j]
+            second, factor = _second(times, names)
+            rows.append(
+                {
+                    **{"ranks": str(p), "size": format_size(n), "algorithm": best[i][j]},
+                    "shown": best[i][j] if best[i][j] in shown else OTHERS,
+                    "time": format_time(float(np.nanmin(times))),
+                    "clear": common.digits(factor, 4),
+                    "second": f"{second}, {factor:.3g} times as long" if second else "no other",
+                }
+            )
+    return rows, shown
+
+
+def _second(
+    times: np.ndarray[tuple[int, ...], np.dtype[np.float64]], names: Sequence[str]
+) -> tuple[str, float]:
+    """The second fastest, and how many times as long it takes."""
+    order = np.argsort(times)  # what is not known comes last
+    if len(order) < 2 or np.isnan(times[order[1]]):
+        return "", CLEAR
+    return names[order[1]], float(times[order[1]] / times[order[0]])

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every panel draws alike: axes, series names, marks and the thinning of long curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.fit import CURVE_COLUMNS
+from nhalf.machines.machine import FittedModel
+from nhalf.present.panels import ReportData
+
+SIZES_PER_SERIES_MAX = 160
+"""A curve with more sizes is thinned: more points than pixels only make the file larger."""
+
+DRAWN_FACTOR = 4.0
+"""Intervals are drawn up to this factor around the median: one of two launches may span decades,
+and would flatten every curve. Tooltips and tables give the whole interval."""
+
+MAIN_PATTERN = "pingpong"
+FACET_WIDTH = 330
+FACET_HEIGHT = 210
+CHART_HEIGHT = 360
+
+# Binary ticks: every fourth doubling, so that labels do not collide at usual widths.
+SIZE_TICKS = [0, *(2**power for power in range(0, 41, 4))]
+SIZE_LABEL = (
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '~r') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '~r') + ' KiB' : "
+    "format(datum.value, '~r') + ' B'"
+)
+_SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
+TIME_LABEL = _SI_LABEL + "'s'"
+RATE_LABEL = _SI_LABEL + "'B/s'"
+LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
+
+Row = dict[str, Any]
+
+
+def library_label(data: ReportData, transport: str, mpi: str) -> str:
+    """How the report calls a library; transports without MPI go by their own name."""
+    return data.titles.get(mpi, mpi) if mpi else transport
+
+
+def with_series(
+    frame: pl.DataFrame, data: ReportData, on_axis: Collection[str] = ()
+) -> pl.DataFrame:
+    """Adds `series`: the library's title and whatever else tells the curves of this data apart.
+
+    Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
+    vary, its panel shows them in its own way.
+    """
+    varying = [
+        name
+        for name in ("transport", "algorithm", "ranks", "placement", "run")
+        if name not in on_axis and _tells_apart(data.summary, name)
+    ]
+
+    def label(row: Row) -> str:
+        extras = [_extra(name, row[name]) for name in varying]
+        return ", ".join([library_label(data, row["transport"], row["mpi"]), *filter(None, extras)])
+
+    columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
+    labels = [label(row) for row in frame.select(columns).iter_rows(named=True)]
+    return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
+
+
+def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
+    if name == "transport":
+        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
+    return summary[name].n_unique() > 1
+
+
+def _extra(name: str, value: object) -> str:
+    if name == "algorithm" and value == NATIVE:
+        return ""
+    return f"{value} ranks" if name == "ranks" else str(value)
+
+
+def series_names(data: ReportData) -> list[str]:
+    """Every series of the data, sorted: the one order that fixes each library's colour.
+
+    Those of algorithms other than the library's own come last, as few panels have them.
+    """
+    named = with_series(data.summary, data)
+    chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
+    return (
+        named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
+    )
+
+
+def full_name(row: Row) -> str:
+    """A point's pattern with its further axes: 'distance, first=0, second=3'."""
+    return ", ".join([row["pattern"], *filter(None, row["axes"].split(","))])
+
+
+def sound(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points that can be drawn: a finite positive median, ends of the interval filled in."""
+    median = pl.col("median_s")
+    return summary.filter(median.is_finite() & (median > 0)).with_columns(
+        low_s=pl.when(pl.col("ci_low_s").is_finite() & (pl.col("ci_low_s") > 0))
+        .then("ci_low_s")
+        .otherwise(median),
+        high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
+        .then("ci_high_s")
+        .otherwise(median),
+    )
+
+
+def plain(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+    """The rows that make curves over the size: messages between two ranks, on no further axis.
+
+    Not those of many ranks at once, of collective operations, or of parts of derived results:
+    these have panels of their own. What more than one rank has times of is not between two ranks,
+    as rank 0 alone can tell those.
+    """
+    points = data.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
+    timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
+    known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
+    return frame.filter(
+        pl.col("pattern").is_in(known["pattern"].to_list()) & (pl.col("axes") == "")
+    )
+
+
+def thin(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """At most SIZES_PER_SERIES_MAX sizes for each combination of `keys`, first and last kept."""
+    rank = pl.col("bytes").rank("dense").over(keys) - 1
+    count = pl.col("bytes").n_unique().over(keys)
+    step = (count / SIZES_PER_SERIES_MAX).ceil()
+    return frame.filter((rank % step == 0) | (rank == count - 1)).sort(*keys, "bytes")
+
+
+def digits(value: float, significant: int = 5) -> float | None:
+    """A number as it goes into a specification: short, and never NaN, which JSON does not know."""
+    return float(f"{value:.{significant}g}") if math.isfinite(value) else None
+
+
+def drawn_low(low: float, median: float) -> float:
+    """The lower end of an interval as far as it is drawn."""
+    return max(low, median / DRAWN_FACTOR)
+
+
+def drawn_high(high: float, median: float) -> float:
+    """The upper end of an interval as far as it is drawn."""
+    return min(high, median * DRAWN_FACTOR)
+
+
+def half_width_text(half_width: float) -> str:
+    """'±3.2 %' of a relative half-width; beyond a factor of ten the number says no more."""
+    return f"±{_percent(half_width)}" if half_width < 9.95 else "±1000 % or more"
+
+
+def _percent(share: float) -> str:
+    places = 1 if share < 0.0995 else 0
+    return f"{share * 100:.{places}f} %"
+
+
+def interval_text(low_s: float, high_s: float, launches: int) -> str:
+    """'210 ns to 225 ns' for a tooltip, or why there is none."""
+    if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
+        return "none (needs several launches)"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
+def time_rows(points: pl.DataFrame) -> list[Row]:
+    """Rows of a time chart from sound points with `series`."""
+    return [
+        {
+            "series": row["series"],
+            "pattern": row["pattern"],
+            "bytes": row["bytes"],
+            "size": format_size(row["bytes"]),
+            "median": digits(row["median_s"]),
+            "low": digits(drawn_low(row["low_s"], row["median_s"])),
+            "high": digits(drawn_high(row["high_s"], row["median_s"])),
+            "time": format_time(row["median_s"]),
+            "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
+            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+            "launches": row["launches"],
+        }
+        for row in points.iter_rows(named=True)
+    ]
+
+
+def data_of(rows: list[Row]) -> alt.InlineData:
+    """Rows as inline data: the report must not need a file or a server."""
+    return alt.InlineData(values=rows)
+
+
+def size_axis(title: str = "message size") -> alt.X:
+    """The size axis: logarithmic, with 0 bytes at a place of its own one doubling left of 1 B."""
+    return alt.X(
+        "bytes:Q",
+        title=title,
+        scale=alt.Scale(type="symlog", constant=1, nice=False),
+        axis=alt.Axis(values=SIZE_TICKS, labelExpr=SIZE_LABEL, labelOverlap="greedy"),
+    )
+
+
+def log_ticks(values: Iterable[float | None]) -> list[float]:
+    """1, 2 and 5 of each decade over the values; only decades where there are many."""
+    positive = [value for value in values if value is not None and value > 0]
+    if not positive:
+        return []
+    first = math.floor(math.log10(min(positive)))
+    last = math.ceil(math.log10(max(positive)))
+    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    return [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+
+
+def log_axis(
+    field: str, title: str, rows: Iterable[Row], label: str, scale: alt.Scale = LOG_SCALE
+) -> alt.Y:
+    """A logarithmic axis of values: round ticks over what `rows` have in `field`, if anything.
+
+    `label` is TIME_LABEL or RATE_LABEL.
+    """
+    ticks = log_ticks(row.get(field) for row in rows)
+    axis = alt.Axis(values=ticks, labelExpr=label, labelOverlap="greedy")
+    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def color(
+    names: Sequence[str], title: str | None = None, shown: Sequence[str] | None = None
+) -> alt.Color:
+    """Colour by series in the fixed order; the theme gives the palette.
+
+    The legend has those of `names` that are shown, or all.
+    """
+    entries = list(names if shown is None else shown)
+    return alt.Color(
+        "series:N",
+        title=title,
+        scale=alt.Scale(domain=list(names)),
+        legend=alt.Legend(
+            title=title, labelLimit=320, symbolSize=110, symbolOpacity=1, values=entries
+        ),
+    )
+
+
+def shape(names: Sequence[str]) -> alt.Shape:
+    """Shape by series too: colour alone does not reach every reader, nor a printer."""
+    return alt.Shape("series:N", title=None, scale=alt.Scale(domain=list(names)))
+
+
+def highlight() -> alt.Parameter:
+    """Clicking a legend entry keeps that series and fades the others."""
+    return alt.selection_point(name="picked", fields=["series"], bind="legend")
+
+
+def faded(picked: alt.Parameter, opacity: float) -> Any:
+    """`opacity` for picked series, nearly nothing for the others."""
+    return alt.condition(picked, alt.value(opacity), alt.value(0.06))
+
+
+def pattern_choice(patterns: Sequence[str]) -> alt.Parameter:
+    """A parameter that picks the pattern shown, with an input where there is a choice."""
+    first = MAIN_PATTERN if MAIN_PATTERN in patterns else patterns[0]
+    return choice("shown", patterns, first, "Pattern")
+
+
+def choice(name: str, options: Sequence[str], first: str, title: str) -> alt.Parameter:
+    """A parameter with an input that picks one of several options, where there are several."""
+    if len(options) == 1:
+        return alt.param(name=name, value=first)
+    bind = alt.binding_select(options=list(options), name=f"{title} ")
+    return alt.param(name=name, value=first, bind=bind)
+
+
+def only_shown() -> str:
+    """The filter that goes with `pattern_choice`."""
+    return "datum.pattern === shown"
+
+
+def describes(model: FittedModel, point: Row) -> bool:
+    """Whether a fitted model is that of the curve to which a point belongs."""
+    return all(getattr(model, name) == point[name] for name in CURVE_COLUMNS)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A line per library over the message size, with its interval as a band: time or rate alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from nhalf.present.charts import common
+from nhalf.present.panels import ReportData
+
+
+def time_curves(points: pl.DataFrame, data: ReportData, title: str) -> alt.TopLevelMixin | None:
+    """The times of sound `points` on an axis called `title`; None where there are no points."""
+    if points.is_empty():
+        return None
+    series = common.with_series(points, data)
+    rows = common.time_rows(common.thin(series, ["series", "pattern"]))
+    return curves(
+        rows,
+        data,
+        common.log_axis("median", title, rows, common.TIME_LABEL),
+        ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
+        tooltip=[
+            alt.Tooltip("time:N", title="time"),
+            alt.Tooltip("interval:N", title="95 % interval"),
+            alt.Tooltip("launches:Q", title="launches"),
+        ],
+    )
+
+
+def curves(
+    rows: Sequence[common.Row],
+    data: ReportData,
+    value: alt.Y,
+    ends: tuple[alt.Y, str],
+    tooltip: Sequence[alt.Tooltip],
+) -> alt.TopLevelMixin:
+    """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
+    names = common.series_names(data)
+    here = {row["series"] for row in rows}
+    shown = [name for name in names if name in here]
+    patterns = sorted({row["pattern"] for row in rows})
+    picked = common.highlight()
+    low, high = ends
+    base = (
+        alt.Chart()
+        .transform_filter(common.only_shown())
+        .encode(
+            x=common.size_axis(),
+            color=common.color(names, shown=shown),
+        )
+    )
+    band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
+    bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))
+    line = base.mark_line(strokeWidth=2).encode(y=value, opacity=common.faded(picked, 1))
+    marks = base.mark_point(filled=True, size=42).encode(
+        y=value,
+        shape=common.shape(names),
+        opacity=common.faded(picked, 1),
+        tooltip=[
+            alt.Tooltip("series:N", title="library"),
+            alt.Tooltip("size:N", title="size"),
+            *tooltip,
+        ],
+    )
+    return (
+        alt.layer(band, bars, line, marks, data=common.data_of(list(rows)))
+        .add_params(common.pattern_choice(patterns), picked)
+        .properties(width="container", height=common.CHART_HEIGHT)
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A line per kind, one facet per library or pattern: over pairs, phases or sizes alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from nhalf.present.charts import common
+
+SIZES_MAX = 5
+"""So many sizes are drawn as lines of their own; more could not be told apart."""
+
+
+def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
+    """The first, the last and evenly spaced ones between them, increasing."""
+    ordered = sorted(set(sizes))
+    if len(ordered) <= most:
+        return ordered
+    return [ordered[round(place * (len(ordered) - 1) / (most - 1))] for place in range(most)]
+
+
+def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = False) -> alt.X:
+    """An axis of whole numbers; `doubling` for those that grow by factors."""
+    scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
+    ordered = sorted(set(values))
+    ticks = ordered if len(ordered) <= 12 else ordered[:: len(ordered) // 6]
+    axis = alt.Axis(values=ticks, format="d", labelOverlap=True, grid=False)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+
+
+def lines(
+    rows: Sequence[common.Row],
+    x: alt.X,
+    y: alt.Y,
+    kinds: Sequence[str],
+    facets: tuple[str, Sequence[str]],
+    tooltip: Sequence[alt.Tooltip],
+    choice: tuple[str, str] | None = None,
+    level: float | None = None,
+    every_kind: bool = True,
+    behind: Sequence[alt.Chart] = (),
+) -> alt.TopLevelMixin:
+    """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of x and y.
+
+    `facets` names a field and the order of its values; `choice` a field of which one value is
+    shown at a time, and its title; `level` is marked by a dashed line. Layers `behind` the lines
+    have no fields of their own. Unless `every_kind`, the legend
+    has only the kinds of what is shown.
+    """
+    field, order = facets
+    here = {row[field] for row in rows}
+    kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
+    # Legends of colour and shape are one where their domains are the same and given.
+    kind_shapes = alt.Undefined if every_kind else None
+    base = alt.Chart()
+    parameters = []
+    if choice is not None:
+        options = sorted({row[choice[0]] for row in rows})
+        parameters = [common.choice("chosen", options, options[0], choice[1])]
+        base = base.transform_filter(f'datum["{choice[0]}"] === chosen')
+    base = base.encode(
+        x=x,
+        y=y,
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            sort=list(kinds),
+            scale=kind_scale,
+            legend=alt.Legend(title=None, symbolOpacity=1),
+        ),
+    )
+    marks = base.mark_point(filled=True, size=42, opacity=1).encode(
+        shape=alt.Shape(
+            "kind:N", title=None, sort=list(kinds), scale=kind_scale, legend=kind_shapes
+        ),
+        tooltip=list(tooltip),
+    )
+    layers = [*behind, base.mark_line(strokeWidth=2), marks]
+    if level is not None:
+        dashed = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6)
+        layers.insert(0, dashed.encode(y=alt.datum(level)))
+    return (
+        alt.layer(*layers, data=common.data_of(list(rows)))
+        .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+        .facet(
+            alt.Facet(f"{field}:N", title=None, sort=[name for name in order if name in here]),
+            columns=2,
+        )
+        .add_params(*parameters)
+    )

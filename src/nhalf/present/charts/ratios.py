@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times relative to a standard, over the message size: one line per kind, one facet per library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import altair as alt
+
+from nhalf.base.units import format_size
+from nhalf.present.charts import common
+from nhalf.statistics.intervals import ratio_interval
+
+
+def ratio_row(series: str, kind: str, size_bytes: int, ratios: Sequence[float]) -> common.Row:
+    """A row of the chart from one ratio per launch."""
+    interval = ratio_interval(list(ratios))
+    several = len(ratios) > 1
+    return {
+        "series": series,
+        "kind": kind,
+        "bytes": size_bytes,
+        "size": format_size(size_bytes),
+        "ratio": common.digits(interval.median, 4),
+        "low": common.digits(common.drawn_low(interval.low, interval.median), 4),
+        "high": common.digits(common.drawn_high(interval.high, interval.median), 4),
+        "interval": f"{interval.low:.3g} to {interval.high:.3g}"
+        if several
+        else "none (one launch)",
+    }
+
+
+def ratio_chart(
+    rows: Sequence[common.Row],
+    names: Iterable[str],
+    what: str,
+    standard: str,
+    of: str = "library",
+    order: Sequence[str] = (),
+    outliers: bool = True,
+) -> alt.TopLevelMixin:
+    """The chart of `rows` made by `ratio_row`, facets in the order of `names`.
+
+    `what` names the kinds in tooltips, `of` the series, `standard` what they are multiples of;
+    kinds are in `order`, by default sorted. Without `outliers` the axis shows every ratio. Rows
+    with `pattern` are shown one pattern at a time, with a choice.
+    """
+    here = {row["series"] for row in rows}
+    kinds = list(order) or sorted({row["kind"] for row in rows})
+    patterns = sorted({row["pattern"] for row in rows if "pattern" in row})
+    kind_color = alt.Color(
+        "kind:N",
+        title=None,
+        scale=alt.Scale(domain=kinds),
+        legend=alt.Legend(title=None, symbolOpacity=1),
+    )
+    domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
+    ratio = ratio_axis(domain, standard)
+    base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
+    if patterns:
+        base = base.transform_filter(common.only_shown())
+    one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
+    band = base.mark_area(opacity=0.14).encode(
+        y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
+    )
+    line = base.mark_line(strokeWidth=2).encode(y=ratio)
+    marks = base.mark_point(filled=True, size=30).encode(
+        y=ratio,
+        shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds)),
+        tooltip=[
+            alt.Tooltip("series:N", title=of),
+            alt.Tooltip("kind:N", title=what),
+            alt.Tooltip("size:N", title="size"),
+            alt.Tooltip("ratio:Q", title=f"times {standard}", format=".3~r"),
+            alt.Tooltip("interval:N", title="95 % interval"),
+        ],
+    )
+    chart = (
+        alt.layer(band, one, line, marks, data=common.data_of(list(rows)))
+        .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+        .facet(
+            alt.Facet("series:N", title=None, sort=[name for name in names if name in here]),
+            columns=2,
+        )
+    )
+    return chart.add_params(common.pattern_choice(patterns)) if patterns else chart
+
+
+def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:
+    """The axis of `ratio` over a `ratio_domain`, in multiples of `standard`."""
+    low, high = domain
+    return alt.Y(
+        "ratio:Q",
+        title=f"times {standard}",
+        scale=alt.Scale(type="log", nice=False, domain=[low, high], clamp=True),
+        axis=alt.Axis(
+            values=ratio_ticks(low, high),
+            labelExpr="format(datum.value, '~r') + '×'",
+            labelOverlap=True,
+        ),
+    )
+
+
+def ratio_domain(ratios: list[float], one_in: int = 25) -> list[float]:
+    """What the axis shows: 1 and most ratios; the few beyond, `one_in` many, lie at its edges."""
+    ordered = sorted(ratios)
+    low, high = ordered[len(ordered) // one_in], ordered[-1 - len(ordered) // one_in]
+    return [float(f"{min(low, 1) / 1.15:.2g}"), float(f"{max(high, 1) * 1.15:.2g}")]
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Finer than decades: most kinds cost between nothing and a few times.
+
+    Only ticks on the axis: a clamped scale would draw the others at its edges.
+    """
+    if high / low > 1000:
+        ticks = [float(f"1e{power}") for power in range(-9, 10)]
+    elif high / low > 6:
+        ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+    else:
+        ticks = [0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5]
+    return [tick for tick in ticks if low <= tick <= high]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measurements say, in plain words: each finding with its number and its interval.
+
+Libraries are compared by the ratio of their times in the same launch round, since a neighbour or a
+clock that changes speed then disturbs both. A finding is made only where the whole interval lies
+beyond a stated threshold, and a remedy is named only where it was measured or where the doubt
+itself says what would remove it.
+
+To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
+It then stands in the report, in `report --json` and at the end of `nhalf run`; no other file
+changes. What several finders need is in files that begin with an underscore: words, thresholds and
+weights in _words.py, libraries against each other in _contest.py.
+
+    class Example(Finder):
+        def find(self, data):
+            slowest_s = data.summary["median_s"].max()
+            if slowest_s is not None and slowest_s > 1:
+                yield Finding(
+                    f"One point needs {format_time(slowest_s)}.",
+                    importance=40,
+                    kind="slow-point",
+                    label="Slow point",
+                    figure=format_time(slowest_s),
+                )
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.base.plugins import load
+from nhalf.present.charts import common
+from nhalf.present.panels import ReportData
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence for a person, and its number for a program.
+
+    `value` with `low` and `high` is what `text` states (a ratio of times, a share or a count; NaN
+    ends where there is no interval); `remedy` is empty where none was measured. Findings of higher
+    `importance` come first: 100 invalidates results, 40 to 90 are facts about the libraries, below
+    40 are doubts about the measurement. The report shows `label` as a heading and `figure` large
+    beside the text; where it is empty, `value` as a ratio or, without an interval, as a count.
+    """
+
+    text: str
+    importance: float
+    kind: str
+    remedy: str = ""
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    mpi: str = ""
+    pattern: str = common.MAIN_PATTERN
+    size_bytes: int | None = None
+    label: str = "How sure"
+    figure: str = ""
+
+
+class Finder(ABC):
+    """Looks for one kind of thing worth saying."""
+
+    @abstractmethod
+    def find(self, data: ReportData) -> Iterator[Finding]:
+        """The findings of this kind; none where the data holds nothing for it."""
+
+
+def findings(data: ReportData) -> list[Finding]:
+    """Everything worth saying about the data, the most important first."""
+    found: list[Finding] = []
+    for kind in load("nhalf.present.findings", Finder).values():
+        found += kind().find(data)
+    return sorted(found, key=lambda finding: -finding.importance)
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as an object for --json: null where there is no number."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in vars(finding).items()
+    }

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a random order of processes costs, and why there may be no effective bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.present.charts import common
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.panels import ReportData
+from nhalf.present.wording import COSTLY, percent, weight
+from nhalf.results import Row
+from nhalf.results.b_eff.average import PATTERN
+
+
+class BEff(Finder):
+    def find(self, data: ReportData) -> Iterator[Finding]:
+        for row in data.results.get("b_eff", []):
+            name = common.library_label(data, row["transport"], row["mpi"])
+            who = f"{name} with {row['ranks']} processes"
+            if row["missing"]:
+                yield _incomplete(who, row)
+            elif "random_ratio_ci" in row and row["random_ratio_ci"][1] < 1 / COSTLY:
+                yield _scattered(who, row)
+
+
+def _incomplete(who: str, row: Row) -> Finding:
+    return Finding(
+        f"There is no effective bandwidth of {who}: {row['missing']}.",
+        importance=32,
+        kind="b-eff-incomplete",
+        remedy="Go on with the run (--resume), with a larger --budget, or with a shorter longest "
+        "message: --bytes b_eff:1M.",
+        mpi=row["mpi"],
+        pattern=PATTERN,
+    )
+
+
+def _scattered(who: str, row: Row) -> Finding:
+    share, (low, high) = row["random_ratio"], row["random_ratio_ci"]
+    return Finding(
+        f"{who}: when neighbours are spread at random, all processes together reach "
+        f"{percent(share)} of the bandwidth of rings of neighbours (interval {low * 100:.0f} to "
+        f"{percent(high)}).",
+        importance=weight(share, 45, 70),
+        kind="random-neighbours",
+        remedy="Number processes so that those that talk to each other are close.",
+        value=share,
+        low=low,
+        high=high,
+        mpi=row["mpi"],
+        pattern=PATTERN,
+        label="Random neighbours",
+        figure=percent(share),
+    )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes and links that are slower than the others, or that all are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.present.charts import common
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.panels import ReportData
+from nhalf.present.wording import sentence, weight
+from nhalf.results.pair_map.times import Row
+from nhalf.results.pair_map.words import equal_percent
+
+SENTENCES_MAX = 5
+"""So many of one map are told one by one; the others stand in its table."""
+
+
+class PairMap(Finder):
+    def find(self, data: ReportData) -> Iterator[Finding]:
+        for row in data.results.get("pair_map", []):
+            name = common.library_label(data, row["transport"], row["mpi"])
+            about = f"{name}, {row['ranks']} ranks, {row['map']}"
+            if row["doubts"]:
+                continue
+            if row["sentences"]:
+                yield from _slow(row, about)
+            elif row["equal"]:
+                yield Finding(
+                    f"{sentence(about)}: {row['equal']}.",
+                    importance=40,
+                    kind="pairs-equal",
+                    label="Equal links",
+                    figure=equal_percent(row),
+                    value=row["equal_within_ratio"],
+                    mpi=row["mpi"],
+                    pattern=row["pattern"],
+                    size_bytes=row["bytes"],
+                )
+
+
+def _slow(row: Row, about: str) -> Iterator[Finding]:
+    """A finding for each sentence of a map, with the ratio of what it is about."""
+    nodes = [one for one in row["slow"] if one["kind"] in ("sends", "receives", "node")]
+    links = [one for one in row["slow"] if one["kind"] in ("way", "link")]
+    within = [one for one in row["slow"] if one["kind"] == "within"]
+    worst = [*nodes, *links[:1], *within]
+    for text, one in list(zip(row["sentences"], worst, strict=True))[:SENTENCES_MAX]:
+        low, high = one["ratio_ci"]
+        yield Finding(
+            f"{sentence(about)}: {text}.",
+            importance=weight(one["ratio"], 60, 85),
+            kind="slow-link" if one["kind"] in ("way", "link") else "slow-node",
+            label="Slow link" if one["kind"] in ("way", "link") else "Slow node",
+            value=one["ratio"],
+            low=low,
+            high=high,
+            mpi=row["mpi"],
+            pattern=row["pattern"],
+            size_bytes=row["bytes"],
+        )

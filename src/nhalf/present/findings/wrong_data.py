@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that did not arrive as it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from nhalf.present.charts import common
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.panels import ReportData
+from nhalf.present.wording import count
+
+
+class WrongData(Finder):
+    def find(self, data: ReportData) -> Iterator[Finding]:
+        wrong = common.with_series(data.summary.filter(~pl.col("verified")), data)
+        if wrong.is_empty():
+            return
+        names = ", ".join(sorted(wrong["series"].unique()))
+        yield Finding(
+            f"Data arrived wrong in {count(wrong.height, 'point')} ({names}): "
+            "their times mean nothing.",
+            importance=100,
+            kind="wrong-data",
+            label="Wrong data",
+            value=wrong.height,
+        )

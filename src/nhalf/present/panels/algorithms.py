@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Algorithms of collective operations against each other and against the library's own choice."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.operations import NATIVE
+from nhalf.facts.collectives import OWN_CHOICE, usual
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import lines
+from nhalf.present.panels import Panel, ReportData
+
+OWN = "the library's own"
+
+
+class Algorithms(Panel):
+    title = "Algorithms of collective operations"
+    how_to_read = (
+        "Lower is faster: each line is one algorithm, built from the library's sends and receives; "
+        "where one of them lies below the library's own line, the library chose badly for that "
+        "size and number of processes."
+    )
+    order = 53
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = common.sound(usual(data.summary))
+        chosen = (~OWN_CHOICE).any().over("pattern")
+        points = points.filter(chosen, pl.col("pattern") != "barrier")
+        if points.is_empty():
+            return None
+        subjects = points.with_columns(
+            kind=pl.when(OWN_CHOICE).then(pl.lit(OWN)).otherwise("algorithm"),
+            algorithm=pl.lit(NATIVE),
+        )
+        shown = common.with_series(subjects, data)
+        shown = common.thin(shown, ["series", "pattern", "kind"])
+        rows = common.time_rows(shown)
+        rows = [{**row, "kind": kind} for row, kind in zip(rows, shown["kind"], strict=True)]
+        return lines(
+            rows,
+            x=common.size_axis(),
+            y=common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+            kinds=[OWN, *sorted({row["kind"] for row in rows} - {OWN})],
+            every_kind=False,
+            facets=("series", sorted({row["series"] for row in rows})),
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("kind:N", title="algorithm"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("time:N", title="time"),
+                alt.Tooltip("interval:N", title="95 % interval"),
+            ],
+            choice=("pattern", "Operation"),
+        )

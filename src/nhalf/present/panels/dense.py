@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rate of dense traffic, phase by phase."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.units import format_rate, format_size
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines, some_sizes
+from nhalf.present.panels import Panel, ReportData
+from nhalf.store.axes import axis
+
+PATTERNS = {
+    "dense-alltoall": "all to all, by distance",
+    "dense-pairwise": "pairs, by distance",
+    "dense-cumulative": "pairs, by their number",
+    "dense-random": "random pairs",
+}
+
+
+class Dense(Panel):
+    title = "Dense traffic by phase"
+    how_to_read = (
+        "All processes exchange messages at once, from phase to phase with other partners (those "
+        "one rank further, one pair more, or drawn by lot): the bytes that all of them move per "
+        "second; a phase that falls below the others is one whose partners share a narrow path."
+    )
+    order = 65
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
+        points = common.sound(data.summary).with_columns(phase)
+        points = points.filter(
+            pl.col("pattern").is_in(list(PATTERNS)),
+            pl.col("axes").str.contains(r"^phase=\d+$"),
+            (pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0),
+        )
+        if points.is_empty():
+            return None
+        rows = _rows(common.with_series(points, data))
+        rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
+        return lines(
+            rows,
+            count_axis("phase", "phase", [row["phase"] for row in rows]),
+            rate,
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("pattern", list(PATTERNS.values())),
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("phase:Q", title="phase"),
+                alt.Tooltip("kind:N", title="size"),
+                alt.Tooltip("words:N", title="all processes"),
+                alt.Tooltip("interval:N", title="95 % interval of the time"),
+            ],
+            choice=("series", "Library"),
+        )
+
+
+def _rows(points: pl.DataFrame) -> list[common.Row]:
+    shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
+    rows = []
+    for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True):
+        rate_Bps = row["bytes_per_time"] / row["median_s"]
+        rows.append(
+            {
+                "series": row["series"],
+                "pattern": PATTERNS[row["pattern"]],
+                "kind": format_size(row["bytes"]),
+                "phase": row["phase"],
+                "rate": common.digits(rate_Bps),
+                "words": format_rate(rate_Bps),
+                "interval": common.interval_text(
+                    row["ci_low_s"], row["ci_high_s"], row["launches"]
+                ),
+            }
+        )
+    return rows

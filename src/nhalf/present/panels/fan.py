@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One to many, many to one, many to many: what a message costs there."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import lines
+from nhalf.present.panels import Panel, ReportData
+
+KINDS = {
+    "one-to-many": "one to many",
+    "many-to-one": "many to one",
+    "many-to-many": "many to many",
+}
+
+
+class Fan(Panel):
+    title = "One to many, many to one"
+    how_to_read = (
+        "What each message costs the busiest process: the time of a round divided by the messages "
+        "that one process sends or receives in it; many to one far above one to many means that "
+        "receiving is the narrow place, and many to many above both that all get into each "
+        "other's way."
+    )
+    order = 64
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = common.sound(data.summary)
+        points = points.filter(
+            pl.col("pattern").is_in(list(KINDS)), pl.col("axes") == "", pl.col("ranks") > 1
+        )
+        if points.is_empty():
+            return None
+        rows = _rows(common.thin(common.with_series(points, data), ["series", "pattern"]))
+        time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
+        here = {row["kind"] for row in rows}
+        return lines(
+            rows,
+            common.size_axis(),
+            time_axis,
+            kinds=[kind for kind in KINDS.values() if kind in here],
+            facets=("series", common.series_names(data)),
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("kind:N", title="traffic"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("words:N", title="per message"),
+                alt.Tooltip("round:N", title="whole round"),
+                alt.Tooltip("rate:N", title="rate of all"),
+                alt.Tooltip("interval:N", title="95 % interval of the round"),
+            ],
+        )
+
+
+def _rows(points: pl.DataFrame) -> list[common.Row]:
+    rows = []
+    for row in points.iter_rows(named=True):
+        per_message_s = row["median_s"] / (row["ranks"] - 1)
+        rows.append(
+            {
+                "series": row["series"],
+                "kind": KINDS[row["pattern"]],
+                "bytes": row["bytes"],
+                "size": format_size(row["bytes"]),
+                "per_message": common.digits(per_message_s),
+                "words": format_time(per_message_s),
+                "round": format_time(row["median_s"]),
+                "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
+                "interval": common.interval_text(
+                    row["ci_low_s"], row["ci_high_s"], row["launches"]
+                ),
+            }
+        )
+    return rows

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time of one message against its size, all libraries in one picture."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.present.charts import common
+from nhalf.present.charts.curves import time_curves
+from nhalf.present.panels import Panel, ReportData
+
+
+class Latency(Panel):
+    title = "Latency"
+    how_to_read = (
+        "Lower is faster: each line is one library, each mark the time of one message, the "
+        "shaded band its 95 % interval over launches; both axes are logarithmic."
+    )
+    order = 10
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = common.sound(common.plain(data.summary, data))
+        return time_curves(points, data, "time of one message")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the launches of one point lie apart, by size."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.units import format_size, format_time
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel, ReportData
+
+LAUNCHES_MAX = 24
+"""More launches than this are thinned to evenly spaced ones per point; the spread stays whole."""
+
+USUAL_FACTOR = 1.8
+"""The axis reaches this many times what nine in ten launches stay below."""
+
+
+class LaunchSpread(Panel):
+    title = "Spread between launches"
+    how_to_read = (
+        "Each dot is one start of the program, placed by how far its median lies from the middle "
+        "of all starts at that size: tight columns around 0 % mean that you may trust one run, "
+        "and dots at an edge lie further out."
+    )
+    order = 42
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = _main_pattern(common.with_series(common.plain(data.launches, data), data))
+        points = _deviations(common.thin(points, ["series"]))
+        if points.is_empty():
+            return None
+        names = common.series_names(data)
+        base = alt.Chart().encode(
+            x=common.size_axis(),
+            color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
+        )
+        deviation = alt.Y(
+            "deviation:Q",
+            title="from the middle launch",
+            scale=alt.Scale(domain=_range(points), nice=False, clamp=True),
+            axis=alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6),
+        )
+        span = base.mark_rule(strokeWidth=6, opacity=0.16).encode(
+            y="min(deviation):Q", y2="max(deviation):Q"
+        )
+        dots = base.mark_point(filled=True, size=22, opacity=0.75).encode(
+            y=deviation,
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("launch:Q", title="launch"),
+                alt.Tooltip("time:N", title="median of the launch"),
+                alt.Tooltip("deviation:Q", title="from the middle", format="+.1%"),
+            ],
+        )
+        shown = set(points["series"].to_list())
+        return (
+            alt.layer(span, dots, data=common.data_of(_rows(points)))
+            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+            .facet(
+                alt.Facet("series:N", title=None, sort=[name for name in names if name in shown]),
+                columns=2,
+            )
+        )
+
+
+def _range(points: pl.DataFrame) -> list[float]:
+    """What the axis shows: most deviations, not the one launch that was a thousand times slower."""
+    deviations = sorted(points["deviation"].abs().to_list())
+    usual = deviations[len(deviations) * 9 // 10]
+    reach = max(0.02, min(USUAL_FACTOR * usual, deviations[-1]))
+    return [-min(1.0, float(f"{reach:.2g}")), float(f"{reach:.2g}")]
+
+
+def _main_pattern(points: pl.DataFrame) -> pl.DataFrame:
+    patterns = points["pattern"].unique().sort().to_list()
+    if common.MAIN_PATTERN in patterns:
+        return points.filter(pl.col("pattern") == common.MAIN_PATTERN)
+    return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
+
+
+def _deviations(points: pl.DataFrame) -> pl.DataFrame:
+    """Launch medians relative to the middle launch; only points with several launches."""
+    group = ["series", "pattern", "bytes"]
+    ratio = pl.col("median_s") / pl.col("median_s").median().over(group) - 1
+    step = (pl.len().over(group) / LAUNCHES_MAX).ceil()
+    return (
+        points.filter(pl.len().over(group) > 1)
+        .with_columns(deviation=ratio)
+        .filter(
+            (pl.int_range(pl.len()).over(group) % step == 0)
+            | (pl.col("deviation") == pl.col("deviation").min().over(group))
+            | (pl.col("deviation") == pl.col("deviation").max().over(group))
+        )
+    )
+
+
+def _rows(points: pl.DataFrame) -> list[common.Row]:
+    return [
+        {
+            "series": row["series"],
+            "bytes": row["bytes"],
+            "size": format_size(row["bytes"]),
+            "launch": row["launch"],
+            "time": format_time(row["median_s"]),
+            "deviation": common.digits(row["deviation"], 4),
+        }
+        for row in points.iter_rows(named=True)
+    ]

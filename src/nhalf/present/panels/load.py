@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much longer a message takes while other pairs of ranks talk, too."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.pairs import load_ratios
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import count_axis, lines, some_sizes
+from nhalf.present.charts.ratios import ratio_axis, ratio_domain
+from nhalf.present.panels import Panel, ReportData
+from nhalf.statistics.intervals import ratio_interval
+
+
+class Load(Panel):
+    title = "Latency under load"
+    how_to_read = (
+        "The more pairs of processes send to each other at once, the longer each may have to wait: "
+        "2× means that a message then takes twice the time that it takes when one pair is alone; a "
+        "line that stays at 1× means that the pairs do not disturb each other."
+    )
+    order = 48
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        ratios = load_ratios(data.launches)
+        if ratios.filter(pl.col("pairs") > 1).is_empty():
+            return None
+        rows = _rows(common.with_series(ratios, data))
+        domain = ratio_domain([row["ratio"] for row in rows])
+        return lines(
+            rows,
+            count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
+            ratio_axis(domain, "one pair's latency"),
+            kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+            facets=("series", common.series_names(data)),
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("pairs:Q", title="pairs"),
+                alt.Tooltip("kind:N", title="size"),
+                alt.Tooltip("time:N", title="time"),
+                alt.Tooltip("ratio:Q", title="times one pair", format=".3~r"),
+                alt.Tooltip("interval:N", title="95 % interval"),
+            ],
+            level=1,
+        )
+
+
+def _rows(ratios: pl.DataFrame) -> list[common.Row]:
+    shown = some_sizes(ratios["bytes"].to_list())
+    points = (
+        ratios.filter(pl.col("bytes").is_in(shown))
+        .group_by("series", "bytes", "pairs")
+        .agg("ratio", pl.col("median_s").median())
+        .sort("bytes", "series", "pairs")
+    )
+    rows = []
+    for row in points.iter_rows(named=True):
+        interval = ratio_interval(row["ratio"])
+        several = len(row["ratio"]) > 1 and row["pairs"] > 1
+        text = f"{interval.low:.3g} to {interval.high:.3g}" if several else "none"
+        rows.append(
+            {
+                "series": row["series"],
+                "kind": format_size(row["bytes"]),
+                "pairs": row["pairs"],
+                "ratio": common.digits(interval.median, 4),
+                "time": format_time(row["median_s"]),
+                "interval": text,
+            }
+        )
+    return rows

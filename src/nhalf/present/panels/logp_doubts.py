@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What LogP cannot tell of a library, and where the library is not as the model assumes."""
+
+from __future__ import annotations
+
+from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.panels.logp import with_series
+
+
+class LogPDoubts(Panel):
+    title = "What LogP does not say"
+    how_to_read = (
+        "A model with five parameters is simpler than a library: here is where it leaves something "
+        "out, so that a prediction made with it has to be checked."
+    )
+    order = 46
+
+    def render(self, data: ReportData) -> Table | None:
+        rows = [
+            [found["series"], f"{said}."]
+            for found in with_series(data)
+            for said in [found["missing"], *found["doubts"]]
+            if said
+        ]
+        return Table(["library", "what to know"], rows) if rows else None

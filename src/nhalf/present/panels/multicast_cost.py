@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a multicast to the largest group takes of processors and links, way by way."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.multicast import FORWARDINGS
+from nhalf.present.charts.multicast import methods_of, named_multicasts
+from nhalf.present.panels import Panel, ReportData, Table
+
+
+class MulticastCost(Panel):
+    title = "What a multicast costs besides time"
+    how_to_read = (
+        "For the largest group and the smallest message: the mean processor time of a node, lost "
+        "to computing, by who makes the copies; and how evenly links are used: with a "
+        "concentration of 1 all links that are used carry as much, with 3 one carries three times "
+        "the mean."
+    )
+    order = 68
+
+    def render(self, data: ReportData) -> Table | None:
+        points = named_multicasts(data)
+        if points.is_empty():
+            return None
+        points = points.filter(pl.col("link_visits").is_not_null()).filter(
+            pl.col("group") == pl.col("group").max().over("series"),
+            pl.col("bytes") == pl.col("bytes").min().over("series"),
+        )
+        forwardings = [name for name in FORWARDINGS if name in set(points["forwarding"])]
+        rows = []
+        for (series,), machine in points.group_by("series", maintain_order=True):
+            for method in methods_of(machine):
+                of_method = machine.filter(pl.col("method") == method)
+                cpu_s = dict(of_method.select("forwarding", "host_cpu_s").iter_rows())
+                rows.append([str(series), method, *_cells(of_method.row(0, named=True))])
+                rows[-1] += [
+                    format_time(cpu_s[name]) if name in cpu_s else "–" for name in forwardings
+                ]
+        columns = ["machine", "way", "destinations", "size", "links", "visits", "concentration"]
+        return Table([*columns, *(f"processor, {FORWARDINGS[name]}" for name in forwardings)], rows)
+
+
+def _cells(row: dict[str, object]) -> list[str]:
+    """What does not depend on who makes the copies."""
+    return [
+        str(row["group"]),
+        format_size(int(str(row["bytes"]))),
+        f"{row['links_used']:.0f}",
+        f"{row['link_visits']:.0f}",
+        f"{row['link_concentration']:.3g}",
+    ]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When each rank finishes a collective operation."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.collectives import standard
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel, ReportData
+
+RANKS_SHOWN = 64
+
+
+class Ranks(Panel):
+    title = "Who finishes when"
+    how_to_read = (
+        "Each mark is one process: how much of the whole operation's time has passed when it may "
+        "go on; marks far below 100 % belong to processes that leave early, so that an average "
+        "over processes would flatter the operation."
+    )
+    order = 60
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        points = common.sound(standard(data.summary)).filter(pl.col("rank_s").list.len() > 1)
+        if points.is_empty():
+            return None
+        names = common.series_names(data)
+        rows = _rows(common.thin(common.with_series(points, data), ["series", "pattern"]))
+        patterns = sorted({row["pattern"] for row in rows})
+        here = {row["series"] for row in rows}
+        marks = (
+            alt.Chart()
+            .transform_filter(common.only_shown())
+            .mark_tick(thickness=3, size=9, opacity=0.75)
+            .encode(
+                x=common.size_axis(),
+                y=alt.Y(
+                    "share:Q",
+                    title="of the operation's time",
+                    axis=alt.Axis(format="%"),
+                    scale=alt.Scale(domainMin=0),
+                ),
+                color=alt.Color("rank:Q", title="rank", scale=alt.Scale(scheme="viridis")),
+                tooltip=[
+                    alt.Tooltip("series:N", title="library"),
+                    alt.Tooltip("rank:Q", title="rank"),
+                    alt.Tooltip("size:N", title="size"),
+                    alt.Tooltip("time:N", title="its time"),
+                ],
+            )
+        )
+        return (
+            alt.layer(marks, data=common.data_of(rows))
+            .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
+            .facet(
+                alt.Facet("series:N", title=None, sort=[name for name in names if name in here]),
+                columns=2,
+            )
+            .add_params(common.pattern_choice(patterns))
+        )
+
+
+def _rows(points: pl.DataFrame) -> list[common.Row]:
+    rows = []
+    for row in points.to_dicts():
+        times = row["rank_s"]
+        step = max(1, len(times) // RANKS_SHOWN)
+        for rank in range(0, len(times), step):
+            rows.append(
+                {
+                    "series": row["series"],
+                    "pattern": row["pattern"],
+                    "bytes": row["bytes"],
+                    "size": format_size(row["bytes"]),
+                    "rank": rank,
+                    "share": common.digits(times[rank] / row["median_s"], 3),
+                    "time": format_time(times[rank]),
+                }
+            )
+    return rows

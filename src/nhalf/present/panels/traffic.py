@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What gets through of an offered load, by where the messages go."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.facts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import lines
+from nhalf.present.panels import Panel, ReportData
+
+
+class Traffic(Panel):
+    title = "Accepted traffic"
+    how_to_read = (
+        "Further right the processes try to send more, further up more gets through: on the dashed "
+        "line it is all of it, and where a line leaves it the machine is saturated; each line is "
+        "one rule of who sends to whom, and a lower level means that its messages get in each "
+        "other's way."
+    )
+    order = 56
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        rows = traffic_rows(data)
+        if not rows:
+            return None
+        most = max(row["offered"] for row in rows)
+        diagonal = (
+            alt.Chart()
+            .mark_rule(strokeDash=[4, 4], opacity=0.6, clip=True)
+            .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(most), y2=alt.datum(most))
+        )
+        axis = alt.Axis(labelExpr=common.RATE_LABEL, labelOverlap=True, tickCount=5)
+        return lines(
+            rows,
+            alt.X("offered:Q", title="offered, per sending process", axis=axis),
+            alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
+            kinds=rules_of(rows),
+            facets=("series", common.series_names(data)),
+            tooltip=TOOLTIP,
+            choice=("setting", SETTING_TITLE),
+            behind=[diagonal],
+        )

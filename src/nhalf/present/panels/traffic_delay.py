@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long messages wait until they are sent, over the load."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.facts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.present.charts import common
+from nhalf.present.charts.lines import lines
+from nhalf.present.panels import Panel, ReportData
+
+
+class TrafficDelay(Panel):
+    title = "Waiting time under traffic"
+    how_to_read = (
+        "How long a message waits, on average, until its process comes to send it, because earlier "
+        "messages are still being sent and received: short at a low load, it grows steeply where "
+        "the machine is nearly saturated, at 100 %; a program whose load lies left of the steep "
+        "part has room to spare."
+    )
+    order = 57
+
+    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+        rows = [row for row in traffic_rows(data) if row["delay"] is not None]
+        if not rows:
+            return None
+        delay = common.log_axis("delay", "mean waiting time", rows, common.TIME_LABEL)
+        load = alt.X(
+            "load:Q",
+            title="offered load, % of what goes through without pauses",
+            axis=alt.Axis(values=sorted({row["load"] for row in rows}), labelOverlap=True),
+        )
+        return lines(
+            rows,
+            load,
+            delay,
+            kinds=rules_of(rows),
+            facets=("series", common.series_names(data)),
+            tooltip=TOOLTIP,
+            choice=("setting", SETTING_TITLE),
+        )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines compared by their models, as one page: words, numbers, and curves of ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nhalf.base.units import format_size
+from nhalf.decide.compare_machines import MachineComparison, PatternRatio, RatioCurve, faster
+from nhalf.decide.compare_machines_rows import WORDS, rows_of, titles, value_text
+from nhalf.decide.compare_machines_words import factor, labels, sentences, title
+from nhalf.machines.machine import Machine
+from nhalf.present.charts import common
+from nhalf.present.charts.ratios import ratio_chart
+from nhalf.present.panels import Table
+from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+
+FOOTER = (
+    "Nothing was tested here: each machine is shown by its models, and those of machines of record "
+    "were published without intervals. nhalf machines show tells their sources."
+)
+
+
+def machines_page(comparison: MachineComparison) -> str:
+    """The whole page as HTML."""
+    cards = _cards(comparison)
+    # The strongest differences lead; the others keep the order of the patterns.
+    lead = sorted(cards, key=lambda card: -card[0])[:LEAD_FINDINGS]
+    others = [card for card in cards if card not in lead]
+    return rendered(
+        title=f"{comparison.a.name} and {comparison.b.name}",
+        subtitle=" · ".join(map(_words_of, ("A", "B"), (comparison.a, comparison.b))),
+        sureness=_sureness(comparison),
+        footer=FOOTER,
+        lead=[card for _, card in lead],
+        others=[card for _, card in others],
+        libraries=[],
+        sections=_sections(comparison),
+    )
+
+
+def _words_of(which: str, machine: Machine) -> str:
+    year = f", {machine.year}" if machine.year else ""
+    return f"{which} is {machine.title or machine.name + ', ' + machine.source}{year}"
+
+
+def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
+    curves = [curve for pattern in comparison.patterns for curve in pattern.curves]
+    crossings = sum(len(curve.crossings) for curve in curves)
+    return [
+        (str(len(comparison.patterns)), "patterns that both have"),
+        (str(sum(len(curve.places) for curve in curves)), "points computed from models"),
+        (str(crossings), "sizes at which the order changes"),
+    ]
+
+
+def _cards(comparison: MachineComparison) -> list[tuple[float, dict[str, str]]]:
+    """The sentences with the largest factor of each: importance and card."""
+    factors = [
+        max((factor(place) for place in curve.places), default=1.0)
+        for pattern in comparison.patterns
+        for curve in _told(pattern)
+    ]
+    cards = []
+    said = sentences(comparison)
+    for place, text in enumerate(_in_order(comparison, said)):
+        value = factors[place] if place < len(factors) else 1.0
+        figure = f"{value:.2g}×" if value < 100 else f"{value:.0f}×"
+        if place >= len(factors):
+            figure = "⇄"
+        subject, _, rest = text.partition(": ")
+        card = {"figure": figure, "text": rest, "remedy": "", "kind": "fact", "label": subject}
+        if place >= len(factors) or place not in _lead(factors):
+            card["text"] = f"{subject}: {rest}"
+        cards.append((value, card))
+    return cards
+
+
+def _lead(factors: Sequence[float]) -> set[int]:
+    order = sorted(range(len(factors)), key=lambda place: -factors[place])
+    return set(order[:LEAD_FINDINGS])
+
+
+def _told(pattern: PatternRatio) -> Sequence[RatioCurve]:
+    """The numbers of ranks of which a sentence speaks."""
+    curves = pattern.curves
+    return curves if len(curves) < 3 else (curves[0], curves[-1])
+
+
+def _in_order(comparison: MachineComparison, said: Sequence[str]) -> list[str]:
+    """Sentences of curves first, then those of ranks."""
+    curves: list[str] = []
+    ranks: list[str] = []
+    rest = iter(said)
+    for pattern in comparison.patterns:
+        curves += [next(rest) for _ in _told(pattern)]
+        ranks += [next(rest) for _ in pattern.by_ranks]
+    return [*curves, *ranks]
+
+
+def _sections(comparison: MachineComparison) -> list[Section]:
+    names = labels(comparison)
+    found = []
+    chart = _chart(comparison)
+    if chart is not None:
+        how = (
+            f"Time on {names['B']} over time on {names['A']}: above 1× {names['A']} is faster, "
+            f"below {names['B']}; where a line crosses 1× the order changes."
+        )
+        spec = {**chart.to_dict(), "description": f"Ratios. {how}"}
+        found.append(Section("ratios", "Ratios", how, spec, None))
+    if comparison.parameters:
+        rows = [
+            [WORDS[one.name], value_text(one, one.a), value_text(one, one.b)]
+            for one in comparison.parameters
+        ]
+        how = "Latency is the time of the smallest message; n½ is the size of half the rate."
+        table = Table(["", names["A"], names["B"]], rows)
+        found.append(Section("message", "One message", how, None, table))
+    how = "A few sizes of each pattern, from the models of both."
+    table = Table([name for name, _ in titles(comparison)], rows_of(comparison))
+    return [*found, Section("patterns", "Patterns", how, None, table)]
+
+
+def _chart(comparison: MachineComparison) -> Any:
+    """Ratios over sizes; None where no pattern has sizes."""
+    rows: list[common.Row] = []
+    ranks: set[int] = set()
+    for pattern in comparison.patterns:
+        for curve in pattern.curves if pattern.sized else ():
+            ranks.add(curve.ranks)
+            rows += _rows(pattern, curve, comparison)
+    if not rows:
+        return None
+    order = [_kind(number) for number in sorted(ranks)]
+    series = dict.fromkeys(row["series"] for row in rows)
+    standard = labels(comparison)["A"]
+    return ratio_chart(rows, series, "ranks", f"the time on {standard}", "pattern", order, False)
+
+
+def _kind(ranks: int) -> str:
+    return f"{ranks} ranks"
+
+
+def _rows(
+    pattern: PatternRatio, curve: RatioCurve, comparison: MachineComparison
+) -> list[common.Row]:
+    names = labels(comparison)
+    rows = []
+    for place in curve.places:
+        who = faster(place.a_s, place.b_s)
+        ratio = common.digits(place.ratio, 4)
+        rows.append(
+            {
+                **{"series": title(pattern), "kind": _kind(curve.ranks)},
+                **{"bytes": place.size_bytes, "size": format_size(place.size_bytes)},
+                **{"ratio": ratio, "low": ratio, "high": ratio},
+                "interval": f"none ({names[who]} is faster)" if who else "none",
+            }
+        )
+    return rows

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as one file: no network, no server, no second file."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import polars as pl
+import vl_convert
+from markupsafe import Markup
+
+from nhalf.base.plugins import load
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.base.version import __version__
+from nhalf.facts.overview import Overview, overview
+from nhalf.present.charts import common
+from nhalf.present.findings import Finding, findings
+from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.report import themes
+from nhalf.present.wording import FASTER, times
+from nhalf.statistics.summary import EXACT
+
+HERE = Path(__file__).parent
+HOSTS_NAMED = 4
+SIMULATED = (
+    "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
+    "and assumptions nhalf machines show tells. Messages that are alone take what the file says; "
+    "together, they share links."
+)
+MEASURED = (
+    "Each point was measured in several launches, in shuffled order. A value is the middle of the "
+    "launches' medians; its interval covers the truth in 95 of 100 repetitions. Libraries are "
+    "compared within the same round of launches."
+)
+LEAD_FINDINGS = 3
+"""How many findings stand large; the others follow as a list."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A rendered panel: `spec` for a chart, otherwise `table`."""
+
+    name: str
+    title: str
+    how_to_read: str
+    spec: dict[str, Any] | None
+    table: Table | None
+
+
+def sections(data: ReportData) -> list[Section]:
+    """Every panel that has something to show, in order."""
+    shown: list[Section] = []
+    panels = load("nhalf.present.panels", Panel)
+    for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
+        drawn = kind().render(data)
+        if drawn is None:
+            continue
+        table = drawn if isinstance(drawn, Table) else None
+        spec = None if isinstance(drawn, Table) else drawn.to_dict()
+        if spec is not None:
+            spec["description"] = f"{kind.title}. {kind.how_to_read}"
+        shown.append(Section(name, kind.title, kind.how_to_read, spec, table))
+    return shown
+
+
+def page(data: ReportData) -> str:
+    """The whole report as HTML."""
+    found = findings(data)
+    names = common.series_names(data)
+    return rendered(
+        title=_title(data),
+        subtitle=_subtitle(data),
+        sureness=_sureness(data),
+        footer=SIMULATED if _is_simulated(data) else MEASURED,
+        lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
+        others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
+        libraries=[_library(entry, names) for entry in overview(data)],
+        sections=sections(data),
+    )
+
+
+def rendered(**values: Any) -> str:
+    """A page of the template, with its style, script and charts."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["json"] = script_json
+    environment.filters["tidy"] = tidy
+    return environment.get_template("page.html.j2").render(
+        version=__version__,
+        themes={"light": themes.LIGHT, "dark": themes.DARK},
+        style=Markup(_read("style.css")),
+        script=Markup(_read("page.js")),
+        bundle=Markup(_bundle()),
+        palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
+        **values,
+    )
+
+
+def tidy(text: str) -> str:
+    """Text in which no number is parted from its unit at the end of a line."""
+    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[KMG]i?B|[kMGT]?B/s|B)(?!\w))", "\u00a0", text)
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand inside a script element: no character in it can end the element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def script_text(source: str) -> str:
+    """JavaScript in which nothing reads as the end of its element or as a comment of HTML."""
+    return re.sub(r"</(script)", r"<\\/\1", source, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+
+
+@functools.cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one script; making it takes a second."""
+    return script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _title(data: ReportData) -> str:
+    hosts = sorted({name for values in data.environments.values() for name in _hosts(values)})
+    more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
+    named = ", ".join(hosts[:HOSTS_NAMED])
+    return "Message performance" + (f" of {named}{more}" if hosts else "")
+
+
+def _hosts(environment: Mapping[str, Any]) -> list[str]:
+    """The hosts that a run measured on; the one where it was begun if it names no other."""
+    named = environment.get("site", {}).get("hosts", [])
+    here = [str(environment["host"])] if environment.get("host") else []
+    return [str(name).partition(":")[0] for name in named] or here
+
+
+def _subtitle(data: ReportData) -> str:
+    started = data.measurements.select(pl.col("started_s").min()).collect().item()
+    day = ""
+    if started is not None and math.isfinite(started):
+        how = "simulated" if _is_simulated(data) else "measured"
+        day = f"{how} {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
+    patterns = data.summary["pattern"].n_unique()
+    libraries = {
+        mpi or transport for mpi, transport in data.summary.select("mpi", "transport").iter_rows()
+    }
+    parts = [
+        _plural(len(libraries), "machine")
+        if _is_simulated(data)
+        else _plural(len(libraries), "library", "libraries"),
+        _plural(patterns, "traffic pattern"),
+        _plural(data.summary.height, "point"),
+        day,
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _is_simulated(data: ReportData) -> bool:
+    """Whether nothing of it was measured."""
+    return data.summary["transport"].is_in(EXACT).all()
+
+
+def _sureness(data: ReportData) -> list[tuple[str, str]]:
+    """The box that says how far the numbers carry: a figure and its words."""
+    if _is_simulated(data):
+        return [
+            ("simulated", "every time is that of a machine that is not here"),
+            ("1", "sample of every point: another would be the same"),
+        ]
+    low = int(data.summary["launches"].min() or 0)  # type: ignore[arg-type]
+    high = int(data.summary["launches"].max() or 0)  # type: ignore[arg-type]
+    half = _typical_half_width(data.summary)
+    launches = str(high) if low == high else f"{low} to {high}"
+    words = "launch of every point" if high == 1 else "separate launches of every point"
+    return [
+        (launches, words),
+        (f"{int(data.summary['samples'].sum()):,}".replace(",", " "), "timed samples kept"),
+        (
+            common.half_width_text(half) if half is not None else "–",
+            "typical 95 % interval, over launches",
+        ),
+        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
+    ]
+
+
+def _typical_half_width(summary: pl.DataFrame) -> float | None:
+    half = (pl.col("ci_high_s") - pl.col("ci_low_s")) / 2 / pl.col("median_s")
+    widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
+    widths = widths.filter(widths.is_finite())
+    return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
+
+
+def _card(finding: Finding) -> dict[str, str]:
+    """A finding with the figure that stands large beside it."""
+    kind = "doubt" if finding.importance < 40 else "fact"
+    if finding.kind == "wrong-data":
+        kind = "wrong"
+    return {
+        "figure": _figure(finding),
+        "text": finding.text,
+        "remedy": finding.remedy,
+        "kind": kind,
+        "label": finding.label,
+    }
+
+
+def _figure(finding: Finding) -> str:
+    if finding.figure or math.isnan(finding.value):
+        return finding.figure or "–"
+    if math.isnan(finding.low):
+        return f"{finding.value:.0f}"
+    return times(finding.value).replace("x", "×")
+
+
+def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
+    several = entry.launches > 1
+    latency = f"{format_time(entry.latency_low_s)} to {format_time(entry.latency_high_s)}"
+    peak = f"{format_rate(entry.peak_low_Bps)} to {format_rate(entry.peak_high_Bps)}"
+    return {
+        "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
+        "name": entry.series,
+        "latency": format_time(entry.latency_s),
+        "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
+        "n_half": "–" if math.isnan(entry.n_half_bytes) else _rounded(entry.n_half_bytes),
+        "peak": format_rate(entry.peak_Bps),
+        "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
+        "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
+    }
+
+
+def _rounded(size_bytes: float) -> str:
+    """A size that was interpolated: two digits, as much as it is good for."""
+    unit = 2**20 if size_bytes >= 2**20 else 2**10 if size_bytes >= 2**10 else 1
+    return f"{float(f'{size_bytes / unit:.2g}'):g} " + {1: "B", 2**10: "KiB", 2**20: "MiB"}[unit]
+
+
+def _plural(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

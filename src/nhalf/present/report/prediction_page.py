@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A prediction as one page: what is fastest where, in words, as a map, and as curves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import altair as alt
+import numpy as np
+
+from nhalf.base.units import format_size, format_time
+from nhalf.decide.predict import Prediction
+from nhalf.present.charts import common
+from nhalf.present.charts.choice_map import choice_map
+from nhalf.present.charts.lines import lines
+from nhalf.present.panels import Table
+from nhalf.present.report.page import Section, rendered
+
+FOOTER = (
+    "Nothing here was measured: times are composed of a machine's models, or simulated where it "
+    "says so. nhalf tune proves a choice on the machine itself."
+)
+MAP = "The fastest algorithm"
+MAP_HOW = (
+    "Each cell is a number of ranks and a message size, its colour the fastest algorithm; pale "
+    "cells are those where the second is less than 5 % behind, so that either will do."
+)
+CURVES = "Time of every algorithm"
+CURVES_HOW = "Lower is faster; where two lines cross, the better choice changes."
+SHOWN = 3
+
+
+def prediction_page(found: Prediction) -> str:
+    """The whole page as HTML."""
+    cards = _cards(found)
+    return rendered(
+        title=f"{found.pattern} on {found.machine}",
+        subtitle="predicted times of algorithms, and the fastest of every cell",
+        sureness=[
+            (str(len(found.ranks) * len(found.size_bytes)), "cells of ranks and sizes"),
+            (str(len(found.ways)), "algorithms"),
+            (str(len(found.crossovers)), "sizes at which the best changes"),
+        ],
+        footer=FOOTER,
+        lead=cards[:SHOWN],
+        others=cards[SHOWN:],
+        libraries=[],
+        sections=_sections(found),
+    )
+
+
+def _cards(found: Prediction) -> list[dict[str, str]]:
+    """What one algorithm alone would cost, and how often each is the fastest."""
+    fastest = np.nanmin(found.time_s, axis=0)
+    best = Counter(name for row in found.best() for name in row)
+    cells = fastest.size
+    cards = []
+    for k, way in enumerate(found.ways):
+        times = found.time_s[k]
+        if np.isnan(times).any() or not best[way.algorithm]:
+            continue
+        loss = float(np.mean(times / fastest - 1))
+        text = (
+            f"{way.algorithm} is the fastest in {best[way.algorithm]} of {cells} cells; taken "
+            f"everywhere it would be {loss * 100:.3g} % slower on average than the best choice."
+        )
+        figure = f"{best[way.algorithm] / cells * 100:.0f} %"
+        cards.append((best[way.algorithm], _card(figure, text)))
+    return [card for _, card in sorted(cards, key=lambda each: -each[0])]
+
+
+def _card(figure: str, text: str) -> dict[str, str]:
+    return {"figure": figure, "text": text, "remedy": "", "kind": "fact", "label": ""}
+
+
+def _sections(found: Prediction) -> list[Section]:
+    sections = []
+    if len(found.ways) > 1:
+        sections.append(_section("map", MAP, MAP_HOW, choice_map(found)))
+    if len(found.size_bytes) > 1:
+        sections.append(_section("curves", CURVES, CURVES_HOW, _curves(found)))
+    if found.crossovers:
+        rows = [
+            [str(each.ranks), format_size(each.size_bytes), each.before, each.after]
+            for each in found.crossovers
+        ]
+        table = Table(["ranks", "from", "instead of", "take"], rows)
+        how = "Below such a size the one is faster, from it on the other."
+        sections.append(Section("crossovers", "Where the best changes", how, None, table))
+    rows = [[way.algorithm, way.source] for way in found.ways]
+    table = Table(["algorithm", "what its time is taken from"], rows)
+    return [*sections, Section("sources", "Sources", "Costs in parts of the machine.", None, table)]
+
+
+def _section(name: str, title: str, how: str, chart: alt.TopLevelMixin) -> Section:
+    spec = {**chart.to_dict(), "description": f"{title}. {how}"}
+    return Section(name, title, how, spec, None)
+
+
+def _curves(found: Prediction) -> alt.TopLevelMixin:
+    """Time over size, a line per algorithm, for one number of ranks at a time."""
+    rows: list[common.Row] = []
+    for k, way in enumerate(found.ways):
+        for i, p in enumerate(found.ranks):
+            for j, n in enumerate(found.size_bytes):
+                time_s = float(found.time_s[k, i, j])
+                if time_s > 0:
+                    rows.append(
+                        {
+                            **{"kind": way.algorithm, "ranks": f"{p} ranks"},
+                            **{"machine": found.machine, "bytes": n, "size": format_size(n)},
+                            "median": common.digits(time_s),
+                            "time": format_time(time_s),
+                        }
+                    )
+    return lines(
+        rows,
+        x=common.size_axis(),
+        y=common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+        kinds=[way.algorithm for way in found.ways],
+        facets=("machine", [found.machine]),
+        tooltip=[
+            alt.Tooltip("kind:N", title="algorithm"),
+            alt.Tooltip("size:N", title="size"),
+            alt.Tooltip("time:N", title="time"),
+        ],
+        choice=("ranks", "Ranks"),
+    )

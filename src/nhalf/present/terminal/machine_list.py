@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf machines list`: a line for each machine, of record or measured here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nhalf.base.errors import InputError
+from nhalf.base.units import format_rate, format_time
+from nhalf.machines import catalogue
+from nhalf.machines.curve import PINGPONG, is_between_nodes
+from nhalf.machines.machine import FittedModel, Machine, read
+from nhalf.machines.topology import Topology, Torus, in_words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+NAME_WIDTH, TITLE_WIDTH = 20, 26
+"""With them the table has 100 columns at most."""
+
+
+class Listed(NamedTuple):
+    """A machine and where it is."""
+
+    path: Path
+    machine: Machine
+    is_record: bool
+
+
+def listed(folder: Path) -> list[Listed]:
+    """The machines of record by year, then the machine files under a folder, by path."""
+    records = [catalogue.path_of(name) for name in catalogue.names()]
+    of_record = [Listed(path, read(path), True) for path in records]
+    of_record.sort(key=lambda one: (one.machine.year or 0, one.machine.name))
+    ours = {path.resolve() for path in records}
+    found = []
+    for path in sorted(folder.rglob("*.toml")):
+        if path.resolve() in ours:
+            continue
+        try:
+            found.append(Listed(path, read(path), False))
+        except InputError:
+            # Other TOML files may lie beside them: only machine files are listed.
+            continue
+    return of_record + found
+
+
+def as_json(one: Listed) -> dict[str, Any]:
+    """What --json says of one machine; null where it is not known."""
+    machine = one.machine
+    latency_s, rate_Bps = message_cost(machine)
+    topology = machine.network.topology if machine.network else None
+    return {
+        "name": machine.name,
+        "file": str(one.path),
+        "record": one.is_record,
+        "title": machine.title,
+        "year": machine.year,
+        "source": machine.source,
+        "nodes": topology.nodes or None if topology else None,
+        "ranks_per_node": machine.node.ranks if machine.node else None,
+        "topology": topology,
+        "latency_s": latency_s,
+        "bandwidth_Bps": rate_Bps,
+        "models": len(machine.models),
+        "patterns": len(machine.patterns),
+        "points": len(machine.points),
+    }
+
+
+def message_cost(machine: Machine) -> tuple[float, float]:
+    """Start-up time and rate of a ping-pong, NaN without one: the best of several libraries.
+
+    Between neighbouring nodes; within one where no other was measured.
+    """
+    curves = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
+    between = [model for model in curves if is_between_nodes(model.placement)]
+    chosen = between or curves
+    return (
+        min((_start_s(model) for model in chosen), default=math.nan),
+        max((model.segments[-1].r_inf_Bps for model in chosen), default=math.nan),
+    )
+
+
+def _start_s(model: FittedModel) -> float:
+    return model.segments[0].time_s(model.segments[0].from_bytes)
+
+
+def show_list(console: Console, machines: Sequence[Listed]) -> None:
+    """The table, then where the files are."""
+    console.print(_table(machines))
+    for one in machines:
+        if not one.is_record:
+            words = f"{one.machine.name}  {one.path}"
+            console.print(words, soft_wrap=True, markup=False, highlight=False)
+
+
+def _table(machines: Sequence[Listed]) -> Table:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("name", no_wrap=True, max_width=NAME_WIDTH, overflow="ellipsis")
+    table.add_column("year", style="dim", no_wrap=True)
+    table.add_column("machine", no_wrap=True, max_width=TITLE_WIDTH, overflow="ellipsis")
+    table.add_column("nodes", justify="right", no_wrap=True)
+    table.add_column("network", no_wrap=True)
+    table.add_column("latency", justify="right", no_wrap=True)
+    table.add_column("rate r∞", justify="right", no_wrap=True)
+    for one in machines:
+        machine = one.machine
+        latency_s, rate_Bps = message_cost(machine)
+        topology = machine.network.topology if machine.network else None
+        cells = [
+            machine.name,
+            str(machine.year or "here"),
+            machine.title or machine.source,
+            _size(machine),
+            short(topology) if topology else "–",
+            format_time(latency_s),
+            format_rate(rate_Bps),
+        ]
+        table.add_row(*map(escape, cells))
+    return table
+
+
+def _size(machine: Machine) -> str:
+    """'32 × 1': nodes by ranks on each."""
+    ranks = str(machine.node.ranks) if machine.node else "?"
+    nodes = machine.network.topology.nodes if machine.network else 0
+    return f"{nodes} × {ranks}" if nodes else "–"
+
+
+def short(topology: Topology) -> str:
+    """The kind of a topology, in 13 letters or less."""
+    if isinstance(topology, Torus):
+        return in_words(topology)
+    return str(topology.__struct_config__.tag).replace("-", " ")

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that a machine file says, for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from nhalf.base.errors import unknown
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
+from nhalf.machines.topology import SharedMemory
+from nhalf.machines.topology import in_words as topology_in_words
+from nhalf.models.terms import in_words as sum_in_words
+from nhalf.present.terminal.machine_table import as_tables, format_n_half, format_range, model_json
+from nhalf.present.terminal.pattern_table import (
+    MICROSECOND,
+    NANOSECOND,
+    is_fitted,
+    pattern_json,
+    pattern_tables,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+WIDTH = 100
+NUMBERS = ("p", "size", "t0", "rate r∞", "n½", "per √byte", "time, µs", "rate, MB/s")
+MARKS = "¹²³⁴⁵⁶⁷⁸⁹"
+NATIVE = "native"
+
+
+def machine_json(machine: Machine, path: str) -> dict[str, Any]:
+    """A machine for --json: its form, with axes by name."""
+    content = {name: getattr(machine, name) for name in machine.__struct_fields__}
+    models = [model_json(model) for model in machine.models]
+    patterns = [pattern_json(model) for model in machine.patterns]
+    return {"machine": path, **content, "models": models, "patterns": patterns}
+
+
+def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
+    """The same with one pattern, of one library; raises InputError where there is none."""
+    patterns = {model.pattern for model in machine.models}
+    patterns |= {model.pattern for model in machine.patterns}
+    patterns |= {point.pattern for point in machine.points}
+    if pattern and pattern not in patterns:
+        raise unknown("pattern", pattern, patterns)
+    libraries = {model.mpi for model in machine.models} | {one.mpi for one in machine.loggp}
+    libraries |= {model.mpi for model in machine.patterns}
+    if mpi and mpi not in libraries:
+        raise unknown("library", mpi, libraries - {""})
+    return msgspec.structs.replace(
+        machine,
+        models=tuple(m for m in machine.models if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
+        patterns=tuple(m for m in machine.patterns if _is(m.pattern, pattern) and _is(m.mpi, mpi)),
+        points=tuple(point for point in machine.points if _is(point.pattern, pattern)),
+        loggp=tuple(one for one in machine.loggp if not pattern and _is(one.mpi, mpi)),
+    )
+
+
+def _is(value: str, wanted: str) -> bool:
+    return not wanted or value == wanted
+
+
+def show_machine(console: Console, machine: Machine) -> None:
+    """What it is, where the numbers come from, what is not known and assumed; then the numbers."""
+    year = f", {machine.year}" if machine.year else ""
+    title = f"{machine.title} ({machine.name}{year})" if machine.title else machine.name
+    _line(console, title, style="bold")
+    for name, text in _facts(machine):
+        _line(console, f"  {name}: {text}")
+    for heading, lines in (
+        ("Not published", machine.unknown),
+        ("Assumed, not published", machine.assumptions),
+    ):
+        if lines:
+            console.print()
+            _line(console, heading, style="bold")
+        for text in lines:
+            _line(console, f"  • {text}")
+    published = [model for model in machine.models if _is_published(model)]
+    measured = [model for model in machine.models if not _is_published(model)]
+    parts = [
+        *_curves(published),
+        *as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
+        *pattern_tables([model for model in machine.patterns if is_fitted(model)]),
+        *_patterns([model for model in machine.patterns if not is_fitted(model)]),
+        *([_points(machine.points)] if machine.points else []),
+    ]
+    for part in parts:
+        console.print()
+        console.print(part, width=min(WIDTH, console.width))
+
+
+def _is_published(model: FittedModel) -> bool:
+    """Publications give no intervals."""
+    return not any(segment.t0_ci or segment.r_inf_ci for segment in model.segments)
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    """Words, in as many lines as they need."""
+    for line in textwrap.wrap(text, WIDTH, subsequent_indent="    ", break_long_words=False):
+        console.print(line, markup=False, highlight=False, soft_wrap=True, style=style or None)
+
+
+def _facts(machine: Machine) -> list[tuple[str, str]]:
+    """Names and words, those of the environment last."""
+    facts = [("source", machine.source)] if machine.source else []
+    if machine.network:
+        nodes = machine.network.topology.nodes
+        facts.append(("simulated as", _built(machine, nodes)))
+    if machine.protocol and machine.protocol.rendezvous_bytes is not None:
+        size = format_size(machine.protocol.rendezvous_bytes)
+        facts.append(("rendezvous", f"a send waits for its receive from {size} on"))
+    return facts + list(machine.environment.items())
+
+
+def _built(machine: Machine, nodes: int) -> str:
+    """Nodes, ranks and links in a line."""
+    words = [f"{nodes or 'any number of'} node{'' if nodes == 1 else 's'}"]
+    if machine.node:
+        ranks = machine.node.ranks
+        words[0] += f" of {ranks} rank{'' if ranks == 1 else 's'}"
+        if machine.node.memory_Bps is not None:
+            words.append(f"memory {format_rate(machine.node.memory_Bps)}")
+    if machine.network:
+        words += _links(machine.network)
+    return ", ".join(words)
+
+
+def _links(network: Network) -> list[str]:
+    words = [topology_in_words(network.topology)]
+    if isinstance(network.topology, SharedMemory):
+        return words
+    if network.bandwidth_Bps is not None:
+        words.append(f"links of {format_rate(network.bandwidth_Bps)}")
+    if network.latency_s is not None:
+        words.append(f"{format_time(network.latency_s)} a link")
+    if network.adapter_Bps is not None:
+        words.append(f"adapters of {format_rate(network.adapter_Bps)}")
+    return words if network.duplex else [*words, "one way at a time"]
+
+
+def _curves(models: Sequence[FittedModel]) -> list[RenderableType]:
+    """A table for each pattern of a library: a row per segment, T(n) = t0 + n/r∞ + a √n."""
+    tables: dict[str, list[list[str]]] = {}
+    for model in models:
+        name = _name(model.pattern, model.algorithm)
+        title = f"{name}, {model.mpi or model.transport}, {model.ranks} ranks"
+        where = ", ".join(filter(None, (model.placement, model.axes)))
+        rows = tables.setdefault(title, [])
+        source = model.source
+        for segment in model.segments:
+            rows.append(
+                [
+                    where,
+                    format_range(segment),
+                    format_time(segment.t0_s),
+                    format_rate(segment.r_inf_Bps),
+                    format_n_half(segment),
+                    format_time(segment.root_s) if segment.root_s else "",
+                    source,
+                ]
+            )
+            where, source = " ", " "
+    titles = ("where", "sizes", "t0", "rate r∞", "n½", "per √byte", "source")
+    return [_compact(titles, rows, title) for title, rows in tables.items()]
+
+
+def _name(pattern: str, algorithm: str) -> str:
+    return pattern if algorithm in ("", NATIVE) else f"{pattern}/{algorithm}"
+
+
+def _patterns(models: Sequence[PatternModel]) -> list[RenderableType]:
+    """A row per formula: T(n, p) = startup + per byte n + per √byte √n; no table without any."""
+    if not models:
+        return []
+    notes = list(dict.fromkeys(model.what for model in models if model.what))
+    rows = [
+        [
+            _name(model.pattern, model.algorithm) + _mark(notes, model.what),
+            model.placement,
+            _range(model.from_bytes, model.to_bytes, format_size),
+            _range(model.from_ranks, model.to_ranks, str),
+            sum_in_words(model.startup_s, MICROSECOND) or "0",
+            sum_in_words(model.per_byte_s, NANOSECOND) or "0",
+            sum_in_words(model.per_root_byte_s, MICROSECOND),
+            model.source,
+        ]
+        for model in models
+    ]
+    titles = ("pattern", "where", "sizes", "p", "startup", "per byte", "per √byte", "source")
+    title = "Patterns of p ranks: µs, per byte ns, per √byte µs"
+    return [_compact(titles, rows, title, _explained(notes))]
+
+
+def _explained(notes: Sequence[str]) -> list[str]:
+    return [f"{_mark(notes, note)} {note}" for note in notes]
+
+
+def _mark(notes: Sequence[str], note: str) -> str:
+    """The mark of a note below the table; at most nine have one of their own."""
+    return MARKS[min(notes.index(note), len(MARKS) - 1)] if note else ""
+
+
+def _range(low: int, high: int | None, words: Callable[[int], str]) -> str:
+    if high is None:
+        return f"> {words(low - 1)}" if low else "all"
+    return words(low) if low == high else f"{words(low)} – {words(high)}"
+
+
+def _points(points: Sequence[PublishedPoint]) -> RenderableType:
+    """A row per figure, with the digits of the publication."""
+    notes = list(dict.fromkeys(point.what for point in points if point.what))
+    rows = [
+        [
+            point.pattern + _mark(notes, point.what),
+            str(point.ranks),
+            "" if point.size_bytes is None else format_size(point.size_bytes),
+            ", ".join(filter(None, (point.placement, point.axes))),
+            "" if point.time_s is None else f"{point.time_s / MICROSECOND:.7g}",
+            "" if point.rate_Bps is None else f"{point.rate_Bps / 1e6:.7g}",
+            point.source,
+        ]
+        for point in points
+    ]
+    titles = ("pattern", "p", "size", "where", "time, µs", "rate, MB/s", "source")
+    return _compact(titles, rows, "Single figures", _explained(notes))
+
+
+def _compact(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], title: str, notes: Sequence[str] = ()
+) -> RenderableType:
+    """A table without empty columns; a source that all rows share stands below it."""
+    from rich import box
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    shared = {row[-1] for row in rows} - {" "}
+    below = [*notes, *(shared if len(shared) == 1 else ())]
+    last = len(titles) - (1 if len(shared) == 1 else 0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for place in range(last):
+        if any(row[place] for row in rows):
+            justify: Literal["left", "right"] = "right" if titles[place] in NUMBERS else "left"
+            # Words may wrap, numbers and formulas stay whole.
+            table.add_column(titles[place], justify=justify, no_wrap=titles[place] != "source")
+    for row in rows:
+        kept = [row[place] for place in range(last) if any(other[place] for other in rows)]
+        table.add_row(*map(escape, kept))
+    words = Text("\n".join(filter(None, below)), style="dim")
+    return Group(Text(title, style="bold"), table, *([words] if words else []))

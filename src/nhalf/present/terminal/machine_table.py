@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine files for people (tables) and for scripts (JSON)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.store.axes import parse_axes
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Range, Segment
+
+
+def model_json(model: FittedModel) -> dict[str, Any]:
+    """One model for --json: infinite rates become null when written."""
+    return {
+        "pattern": model.pattern,
+        "mpi": model.mpi,
+        "transport": model.transport,
+        "algorithm": model.algorithm,
+        "ranks": model.ranks,
+        "placement": model.placement,
+        "axes": parse_axes(model.axes),
+        "segments": [_segment_json(segment) for segment in model.segments],
+        "breakpoints": list(model.breakpoints),
+        "heldout_median": model.heldout_median,
+        "heldout_p95": model.heldout_p95,
+        "heldout_sizes": model.heldout_sizes,
+        "packet_steps": model.packet_steps,
+        "source": model.source,
+    }
+
+
+def _segment_json(segment: Segment) -> dict[str, Any]:
+    return {
+        "from_bytes": segment.from_bytes,
+        "to_bytes": segment.to_bytes,
+        "t0_s": segment.t0_s,
+        "t0_s_ci": segment.t0_ci,
+        "r_inf_Bps": segment.r_inf_Bps,
+        "r_inf_Bps_ci": segment.r_inf_ci,
+        "n_half_bytes": segment.n_half_bytes,
+        "n_half_bytes_ci": segment.n_half_ci,
+        "root_s": segment.root_s,
+    }
+
+
+def as_tables(machine: Machine) -> list[Table]:
+    """One table for each model: a row is a segment, a line between says what changes.
+
+    The parameters of the LogP family, where there are any, are a last one.
+    """
+    tables = [_table(model) for model in machine.models]
+    return [*tables, _loggp_table(machine.loggp)] if machine.loggp else tables
+
+
+PARAMETERS = {
+    "half_round_trip": "RTT/2",
+    "latency": "L",
+    "send_overhead": "o_s",
+    "recv_overhead": "o_r",
+    "gap": "g",
+    "gap_per_byte": "1/G",
+}
+
+
+def _loggp_table(libraries: Sequence[LogGP]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text("LogGP", style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("library")
+    for title in PARAMETERS.values():
+        table.add_column(title, justify="right")
+    for library in libraries:
+        values = {name: getattr(library, f"{name}_s") for name in PARAMETERS}
+        if library.identifiable is False:
+            values["latency"] = None
+        cells = [_parameter(name, value) for name, value in values.items()]
+        parts = [library.mpi or library.transport, library.placement, f"{library.ranks} ranks"]
+        table.add_row(", ".join(part for part in parts if part), *cells)
+    return table
+
+
+def _parameter(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    if name == "gap_per_byte":
+        return format_rate(1 / value) if value > 0 else "–"
+    return format_time(value)
+
+
+def _table(model: FittedModel) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=Text(_title(model), style="bold"),
+        title_justify="left",
+        caption=Text(_caption(model), style="dim"),
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("sizes")
+    for name in ("t0", "95 %", "rate r∞", "95 %", "n½"):
+        is_interval = name == "95 %"
+        table.add_column(name, justify="left" if is_interval else "right", style=_style(name))
+    table.add_column("then")
+    changes: list[Breakpoint | None] = [*model.breakpoints, None]
+    for segment, change in zip(model.segments, changes, strict=False):
+        table.add_row(*_cells(segment), _change(change))
+    return table
+
+
+def _style(name: str) -> str:
+    return "dim" if name == "95 %" else ""
+
+
+def _cells(segment: Segment) -> list[str]:
+    return [
+        format_range(segment),
+        format_time(segment.t0_s),
+        _interval(segment.t0_ci, format_time),
+        format_rate(segment.r_inf_Bps),
+        _interval(segment.r_inf_ci, format_rate),
+        format_n_half(segment),
+    ]
+
+
+def format_range(segment: Segment) -> str:
+    """The sizes of a segment: '217 B – 8 KiB'."""
+    return f"{format_size(segment.from_bytes)} – {format_size(segment.to_bytes)}"
+
+
+def format_n_half(segment: Segment) -> str:
+    """Half of the rate is reached there, or nowhere."""
+    return format_size(round(segment.n_half_bytes)) if segment.n_half_bytes < 2**60 else "∞"
+
+
+def _interval(ends: Range | None, words: Callable[[float], str]) -> str:
+    """Both ends; nothing where a publication gives none."""
+    return f"{words(ends[0])} – {words(ends[1])}" if ends else ""
+
+
+def _change(change: Breakpoint | None) -> Text:
+    from rich.text import Text
+
+    if change is None:
+        return Text("")
+    if change.kind == "bend":
+        return Text("bend", style="dim")
+    slower = change.change_percent > 0
+    words = f"{change.change_percent:+.0f} % above {format_size(change.low_bytes)}"
+    return Text(words, style="yellow" if slower else "green")
+
+
+def _title(model: FittedModel) -> str:
+    place = [model.placement, model.axes]
+    parts = [model.pattern, model.algorithm, model.mpi or model.transport, *place]
+    return ", ".join(part for part in [*parts, f"{model.ranks} ranks"] if part)
+
+
+def _caption(model: FittedModel) -> str:
+    lines = []
+    if model.heldout_median is not None and model.heldout_p95 is not None:
+        lines.append(
+            f"error on sizes left out of the fit: median {100 * model.heldout_median:.1f} %, "
+            f"95 % below {100 * model.heldout_p95:.1f} % ({model.heldout_sizes} sizes)"
+        )
+    if model.packet_steps is not None:
+        steps = model.packet_steps
+        lines.append(
+            f"steps of {format_time(steps.height_s)} at {steps.offset_bytes} + "
+            f"{steps.period_bytes} i bytes"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nhalf simulate --replay` shows: measured and simulated times, size by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from nhalf.base.errors import FailedError
+from nhalf.base.units import format_size, format_time
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nhalf.decide.replay import Replay
+
+MEDIAN_MAX = 0.05
+WORST_MAX = 0.15
+"""Relative errors of a simulation that does its machine justice."""
+
+
+def show(found: Sequence[Replay], *, as_json: bool) -> None:
+    """Print every ping-pong; raises FailedError where a simulation is too far from its run."""
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    if as_json:
+        emit_json({"replays": [_as_json(one) for one in found]})
+    else:
+        screen = stdout_console()
+        for one in found:
+            screen.print(_table(one))
+    for one in found:
+        if one.median_error > MEDIAN_MAX or abs(one.worst.error) > WORST_MAX:
+            raise FailedError(
+                f"the simulation of {one.mpi} is {one.median_error:.1%} off, "
+                f"{one.worst.error:+.1%} at {format_size(one.worst.size_bytes)}",
+                "measure longer, so that the sizes of a curve agree with each other",
+            )
+
+
+def _as_json(one: Replay) -> dict[str, Any]:
+    return {
+        "mpi": one.mpi,
+        "placement": one.placement,
+        "median_error": one.median_error,
+        "worst_error": abs(one.worst.error),
+        "sizes": [{**asdict(size), "error": size.error} for size in one.sizes],
+    }
+
+
+def _table(one: Replay) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    worst = one.worst
+    table = Table(
+        title=Text(f"{one.mpi}, ping-pong, {one.placement}", style="bold"),
+        title_justify="left",
+        caption=Text(
+            f"error: median {one.median_error:.1%}, worst {abs(worst.error):.1%} at "
+            f"{format_size(worst.size_bytes)}; 'model' is what the fitted segments alone say",
+            style="dim",
+        ),
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for name in ("size", "measured", "model", "simulated", "error"):
+        table.add_column(name, justify="left" if name == "size" else "right")
+    for size in one.sizes:
+        table.add_row(
+            format_size(size.size_bytes),
+            *map(format_time, (size.measured_s, size.model_s, size.simulated_s)),
+            f"{size.error:+.1%}",
+        )
+    return table

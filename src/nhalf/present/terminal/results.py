@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derived results on a terminal: a table for each kind, or a line for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.summary import show_table
+from nhalf.results import Row, kinds
+
+
+def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:
+    """A table per result; what a row lacks and what is doubtful is said below its table."""
+    known = kinds()
+    for name, rows in found.items():
+        kind = known[name]
+        stdout_console().print(f"\n{kind.title}", markup=False)
+        columns = [c for c in kind.columns if any(row.get(c.name) is not None for row in rows)]
+        cells = [[*_subject(row, titles), *(c.cell(row) for c in columns)] for row in rows]
+        show_table(["library", "ranks", *(column.title for column in columns)], cells)
+        for row in rows:
+            further = kind.further(row)
+            if further is not None:
+                show_table(*further)
+            said_of = [*kind.sentences(row), row.get("missing"), *row.get("doubts", [])]
+            for said in filter(None, said_of):
+                text = f"{', '.join(_subject(row, titles))} ranks: {said}"
+                stdout_console().print(text, markup=False)
+
+
+def result_lines(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> Iterator[str]:
+    """A line for each row of each result, for the end of a run."""
+    known = kinds()
+    for name, rows in found.items():
+        for row in rows:
+            library, ranks = _subject(row, titles)
+            yield f"{library}, {ranks} ranks: {known[name].line(row)}"
+
+
+def _subject(row: Row, titles: Mapping[str, str]) -> tuple[str, str]:
+    """Whom a row is about: the library as it is called, and the ranks."""
+    key = str(row["mpi"] or row["transport"])
+    return titles.get(key, key), str(row["ranks"])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--style`: the benchmark names and the tables of other suites."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from nhalf.base.errors import unknown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nhalf.exchange.styles import Style
+    from nhalf.store.run import Run
+
+
+def style_of(name: str) -> Style:
+    """A style by name; raises InputError for an unknown one."""
+    from nhalf.base.plugins import load
+    from nhalf.exchange import styles
+
+    known: dict[str, type[Style]] = load(styles.__name__, styles.Style)
+    if name not in known:
+        raise unknown("style", name, known)
+    return known[name]()
+
+
+def patterns_of(style: str, text: str) -> str:
+    """Benchmarks of a suite, separated by commas, as patterns; other names as they are."""
+    chosen = style_of(style)
+    return ",".join(chosen.pattern(word.strip()) for word in text.split(",") if word.strip())
+
+
+def show_style(style: str, run: Run, summary: pl.DataFrame) -> None:
+    """Print the tables on standard output."""
+    from nhalf.exchange.styles import with_repetitions
+
+    points = with_repetitions(summary, run.measurements())
+    sys.stdout.write(style_of(style).text(points, run.titles))
+    sys.stdout.flush()

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables that `run`, `show` and `sql` put on a terminal."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+from nhalf.base.listing import few
+from nhalf.base.operations import NATIVE
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.present.terminal.output import stdout_console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nhalf.facts.overview import Overview, PatternOverview
+    from nhalf.measure.loop.session import Outcome
+    from nhalf.store.run import Run
+
+INTERVAL_FACTOR_MAX = 100
+"""An interval that reaches this many times the value says that nothing is known."""
+
+RICH_ROWS_MAX = 200
+
+POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
+"""Columns that a table of points has only where one is otherwise."""
+
+
+def _table(*columns: str) -> Table:
+    """An empty table in the house style: first and last column left, numbers right."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        # Only the last column may wrap, so that numbers stay whole on a narrow terminal.
+        last = index == len(columns) - 1
+        side: Literal["left", "right"] = "left" if index == 0 or last else "right"
+        table.add_column(escape(column), justify=side, no_wrap=not last)
+    return table
+
+
+def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
+    """What a run ends with: a line per library, the findings, what failed, where it is."""
+    from nhalf.facts.assemble import assemble
+    from nhalf.facts.overview import overview, patterns_overview
+    from nhalf.present.findings import findings
+    from nhalf.present.terminal.results import result_lines
+    from nhalf.present.terminal.unresolved import as_line, unresolved
+
+    console = stdout_console()
+    data = assemble([outcome.run])
+    libraries = overview(data)
+    if libraries:
+        console.print(overview_table(libraries))
+    else:
+        console.print(patterns_table(patterns_overview(data)))
+    for line in result_lines(data.results, data.titles):
+        console.print(f"• {line}", markup=False)
+    for finding in findings(data)[:8]:
+        console.print(f"• {finding.text}", markup=False)
+    for name, reason in outcome.failed.items():
+        console.print(f"not measured: {name}: {reason}", markup=False, style="yellow")
+    for text in outcome.notes:
+        console.print(text, markup=False, style="yellow")
+    for row in unresolved(outcome.unmeasured, summary):
+        console.print(as_line(row), markup=False, style="yellow")
+    console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
+    if report is not None:
+        console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def overview_table(lines: Sequence[Overview]) -> Table:
+    """One row per library: latency, n½, peak rate, switches."""
+    from rich.markup import escape
+
+    table = _table("library", "latency", "95 %", "n½", "peak rate", "switches at")
+    for line in lines:
+        half_width = (line.latency_high_s - line.latency_low_s) / 2 / line.latency_s
+        table.add_row(
+            escape(line.series),
+            format_time(line.latency_s),
+            f"±{half_width:.1%}" if half_width < 1 else "unsure",
+            "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
+            format_rate(line.peak_Bps),
+            _switches(line.switches),
+        )
+    return table
+
+
+def patterns_table(lines: Sequence[PatternOverview]) -> Table:
+    """One row per library and pattern: points, time of the smallest message, peak rate."""
+    from rich.markup import escape
+
+    table = _table("library", "pattern", "points", "smallest", "its time", "peak rate")
+    for line in lines:
+        one = line.quickest_s == line.slowest_s
+        time = "" if one else f" to {format_time(line.slowest_s)}"
+        table.add_row(
+            escape(line.series),
+            escape(line.pattern),
+            str(line.points),
+            format_size(line.smallest_bytes),
+            format_time(line.quickest_s) + time,
+            format_rate(line.peak_Bps) if line.peak_Bps else "–",
+        )
+    return table
+
+
+def _switches(brackets: Sequence[tuple[float, float]]) -> str:
+    """The first places where the model changes, by the first size after each."""
+    return few([format_size(high) for _, high in brackets], 4)
+
+
+def _interval(median_s: float, low_s: float, high_s: float) -> str:
+    """An interval in words; two launches that disagree may give one without any meaning."""
+    if high_s > INTERVAL_FACTOR_MAX * median_s:
+        return "unknown"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
+def show_points(run: Run, summary: pl.DataFrame) -> None:
+    """Every point, one table per library and pattern."""
+    columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
+    console = stdout_console()
+    placements = summary["placement"].n_unique() > 1
+    for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
+        ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
+    ):
+        title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
+        place = f"  {placement}" if placements else ""
+        console.print(f"\n{pattern}  {ranks} ranks{place}  {title}", markup=False, soft_wrap=True)
+        ordered = points.sort(
+            pl.col("algorithm") != NATIVE, "algorithm", "axes", "bytes", maintain_order=True
+        )
+        rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
+        further = [name for name, usual in POINTS_ALIKE.items() if (ordered[name] != usual).any()]
+        cells = [[text or "–" for text in ordered[name].fill_null("")] for name in further]
+        show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
+
+
+def _point_row(row: dict[str, Any]) -> list[str]:
+    """The cells of one point."""
+    rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
+    return [
+        format_size(row["bytes"]),
+        format_time(row["median_s"]),
+        _interval(row["median_s"], row["ci_low_s"], row["ci_high_s"]),
+        format_rate(rate) if row["bytes"] else "",
+        str(row["launches"]),
+        str(row["samples"]),
+        ", ".join(row["advice"]),
+    ]
+
+
+def show_frame(frame: pl.DataFrame) -> None:
+    """Any frame as a table."""
+    rows = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
+    show_table(frame.columns, rows)
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Cells as they are; long tables without rules, which take rich a millisecond per row."""
+    from rich.markup import escape
+
+    if len(rows) <= RICH_ROWS_MAX:
+        table = _table(*columns)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        stdout_console().print(table)
+        return
+    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+    line = "  ".join(f"{{:{'>' if place else '<'}{width}}}" for place, width in enumerate(widths))
+    sys.stdout.writelines(f"{line.format(*row)}\n" for row in (columns, *rows))

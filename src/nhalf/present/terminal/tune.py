@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nhalf tune` puts on a terminal: what wins where, the proof, and how to use the file."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import TYPE_CHECKING
+
+from nhalf.base.units import format_size, format_time
+from nhalf.mpi.decision_table import choice
+from nhalf.present.terminal.summary import _table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from nhalf.decide.compare import CurveRatio
+    from nhalf.decide.race import Gain
+    from nhalf.decide.tune.bench import Bench
+    from nhalf.decide.tune.outcome import Checked, Tuned
+    from nhalf.decide.tune.prove import Activity
+
+COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+
+
+def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
+    """The winners, the proof, the comparison, the file."""
+    cells = len(tuned.found.look)
+    if not tuned.found.won:
+        console.print(
+            f"{bench.library.title}: no algorithm is surely faster than its own choice by enough, "
+            f"at {cells} places; no file is written",
+            markup=False,
+        )
+    else:
+        console.print(_winners(tuned))
+    if tuned.found.undecided:
+        console.print(
+            f"not decided within the time: {len(tuned.found.undecided)} of {cells} places",
+            markup=False,
+            style="yellow",
+        )
+    if tuned.curves:
+        console.print(_trial(tuned.curves))
+    for cell in tuned.refuted:
+        console.print(
+            f"taken out: {cell.operation} of {format_size(cell.size_bytes)} on {cell.ranks} ranks "
+            "is slower with the file",
+            markup=False,
+            style="yellow",
+        )
+    if tuned.activity or tuned.found.won:
+        _show_activity(console, bench, tuned.activity)
+    for text in bench.notes[:4]:
+        console.print(text, markup=False, style="yellow")
+    if tuned.found.won and not tuned.path:
+        console.print("nothing is left to write: no file", style="yellow")
+    if tuned.path:
+        console.print(f"\nfile  {tuned.path}", markup=False, soft_wrap=True)
+        _show_use(console, tuned.variables)
+    console.print(f"runs  {bench.folder}", markup=False, soft_wrap=True)
+
+
+def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
+    """The rules, the proof and the comparison."""
+    for rule in checked.rules:
+        console.print(rule.line, markup=False)
+    console.print(_trial(checked.curves))
+    _show_activity(console, bench, checked.activity)
+    _show_use(console, checked.variables)
+
+
+def _winners(tuned: Tuned) -> Table:
+    """A line for every place where something won."""
+    table = _table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
+    for cell in sorted(tuned.found.won):
+        chosen = choice(tuned.rules, *cell)
+        gains = tuned.found.won[cell]
+        gain: Gain = next((one for one in gains if one.algorithm == chosen), gains[0])
+        low, high = (1 - math.exp(-end) for end in (gain.low, gain.high))
+        table.add_row(
+            cell.operation,
+            str(cell.ranks),
+            format_size(cell.size_bytes),
+            gain.algorithm,
+            f"{gain.share:.0%}",
+            f"{low:.0%} to {high:.0%}",
+            str(gain.launches),
+        )
+    return table
+
+
+def _trial(curves: list[CurveRatio]) -> Table:
+    """Default against tuned, a line for every place."""
+    table = _table(
+        "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"
+    )
+    for curve in curves:
+        for size in curve.sizes:
+            ratio = size.ratio
+            colour = COLOURS[size.verdict]
+            table.add_row(
+                curve.point["pattern"],
+                str(curve.point["ranks"]),
+                format_size(size.size_bytes),
+                format_time(size.a_s),
+                format_time(size.b_s),
+                f"{ratio.ratio:.2f}",
+                f"{ratio.low:.2f} to {ratio.high:.2f}",
+                f"[{colour}]{size.verdict}[/]",
+            )
+    return table
+
+
+def _show_activity(console: Console, bench: Bench, activity: Activity | None) -> None:
+    """Whether the library heeds the file, and how that is known."""
+    if activity is None:
+        console.print(
+            "not proven: no algorithm is slow enough to show that rules are heeded",
+            style="yellow",
+        )
+        return
+    cell = activity.cell
+    times = [format_time(one) for one in (activity.default_s, activity.bad_rule_s)]
+    forced = format_time(activity.forced_s)
+    console.print(
+        f"{bench.library.name}: {activity.verdict}. {cell.operation} of "
+        f"{format_size(cell.size_bytes)} on {cell.ranks} ranks takes {times[0]}, with a bad rule "
+        f"{times[1]}, forced {forced}: {activity.why}",
+        markup=False,
+        style="green" if activity.verdict == "active" else "yellow",
+    )
+
+
+def _show_use(console: Console, variables: dict[str, str]) -> None:
+    """The lines that activate the file."""
+    for name, value in variables.items():
+        console.print(f"  export {name}={shlex.quote(value)}", markup=False, soft_wrap=True)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The effective bandwidth b_eff, from the points of the pattern `ring`.
+
+R. Rabenseifner, A. Koniges: Effective Communication and File-I/O Bandwidth Benchmarks, Euro
+PVM/MPI 2001, Springer LNCS 2131. For each of 6 ring patterns and 30 random ones, 21 lengths and 3
+methods, the bandwidth is the bytes of all messages over the time of the slowest rank. Then, in this
+order: maximum over repetitions, maximum over methods, arithmetic mean over lengths, geometric mean
+over the patterns of a kind, geometric mean of both kinds. A repetition is a launch here, and its
+time the median of its samples.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.statistics.intervals import launch_interval, launch_intervals
+from nhalf.store.axes import axis
+
+PATTERN = "ring"
+RINGS, RANDOM = 6, 30
+PATTERNS = RINGS + RANDOM
+METHODS = ("sendrecv", "alltoallv", "nonblocking")
+SHORT_LENGTHS = tuple(2**power for power in range(13))
+"""Lengths up to 4096 bytes; the others grow by equal factors up to the longest."""
+LONG_LENGTHS = 8
+LENGTHS = len(SHORT_LENGTHS) + LONG_LENGTHS
+LONGEST_BYTES_MIN = 8192
+"""A longest length up to here leaves no room for eight lengths above 4096 bytes."""
+
+SUBJECT = ("run", "transport", "mpi", "ranks", "placement", "seed")
+"""Whom a value is about; `seed` is that of the random patterns, as text."""
+POINT = ("ring", "method", "bytes")
+
+IS_RING = pl.col("ring") <= RINGS
+
+Row = dict[str, Any]
+
+
+def rates(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per subject, point and launch with `rate_Bps`, sorted; usable points only.
+
+    Columns SUBJECT, `ring` (1 to 36), `method`, `bytes`, `launch`, `rate_Bps`.
+    """
+    rate = pl.col("rate_Bps")
+    return (
+        measurements.filter(pl.col("pattern") == PATTERN, "verified")
+        .select(
+            *(name for name in SUBJECT if name != "seed"),
+            axis("seed").fill_null("1"),
+            axis("ring").cast(pl.Int32, strict=False),
+            axis("method"),
+            "bytes",
+            "launch",
+            rate_Bps=pl.col("bytes_per_time") / pl.col("samples_s").list.median(),
+        )
+        .filter(
+            rate.is_finite(),
+            rate > 0,
+            pl.col("ring").is_between(1, PATTERNS),
+            pl.col("method").is_in(METHODS),
+        )
+        .group_by(*SUBJECT, *POINT, "launch")
+        .agg(rate.median())
+        .sort(*SUBJECT, *POINT, "launch")
+        .collect()
+    )
+
+
+def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """The maximum over methods, and over launches unless `by` names them.
+
+    One row per subject, `ring`, `bytes` and what `by` names.
+    """
+    return rows.group_by(*SUBJECT, "ring", "bytes", *by).agg(pl.col("rate_Bps").max())
+
+
+def curves(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per subject, length and kind of pattern, sorted; `kind` is 'rings' or 'random'.
+
+    `rate_Bps` is the geometric mean over the patterns of a kind of what the best method and launch
+    reach, `low_Bps` and `high_Bps` its interval over launches, stretched to it.
+    """
+    keys = [*SUBJECT, "bytes", "kind"]
+    kind = pl.when(IS_RING).then(pl.lit("rings")).otherwise(pl.lit("random")).alias("kind")
+    mean = pl.col("rate_Bps").log().mean().exp()
+    whole = best(rows).with_columns(kind).group_by(keys).agg(mean).sort(keys)
+    launches = best(rows, "launch").with_columns(kind).group_by(*keys, "launch").agg(mean)
+    wide = whole.select(keys).join(
+        launches.pivot("launch", index=keys, values="rate_Bps"), on=keys, maintain_order="left"
+    )
+    _, low, high = launch_intervals(wide.drop(keys).to_numpy())
+    return whole.with_columns(
+        low_Bps=pl.min_horizontal("rate_Bps", pl.Series(low).fill_nan(None)),
+        high_Bps=pl.max_horizontal("rate_Bps", pl.Series(high).fill_nan(None)),
+        launches=pl.Series((~np.isnan(wide.drop(keys).to_numpy())).sum(axis=1)),
+    )
+
+
+def b_eff(measurements: pl.LazyFrame) -> list[Row]:
+    """One row per subject; see docs/b_eff.md for its members.
+
+    Where something was not measured, `missing` says what, and the row has no number.
+    """
+    rows = rates(measurements)
+    subjects = rows.partition_by(SUBJECT, maintain_order=True, as_dict=True)
+    return [
+        {**dict(zip(SUBJECT, subject, strict=True)), **_row(int(str(subject[3])), points)}
+        for subject, points in subjects.items()
+    ]
+
+
+def _row(ranks: int, points: pl.DataFrame) -> Row:
+    """The values of one subject."""
+    missing = _missing(ranks, points)
+    if missing:
+        return {"missing": missing}
+    longest_bytes = int(points["bytes"].max())  # type: ignore[arg-type]
+    points = points.filter(pl.col("bytes").is_in(b_eff_lengths(longest_bytes)))
+    launches = [
+        _figures(launch, longest_bytes)
+        for launch in points.partition_by("launch", maintain_order=True)
+        if launch.height == PATTERNS * len(METHODS) * LENGTHS
+    ]
+    row: Row = {"missing": "", "launches": len(launches), "longest_bytes": longest_bytes}
+    for name, value in _figures(points, longest_bytes).items():
+        row[name] = value
+        if len(launches) > 1:
+            # A maximum over launches lies above most of them: the interval is stretched to it.
+            interval = launch_interval([launch[name] for launch in launches])
+            row[f"{name}_ci"] = [min(interval.low, value), max(interval.high, value)]
+    by_method = points.partition_by("method", as_dict=True)
+    row["by_method_Bps"] = {
+        method: _figures(by_method[method,], longest_bytes)["b_eff_Bps"] for method in METHODS
+    }
+    return row | _per_process(row, ranks)
+
+
+def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
+    """The averaging over all lengths and at the longest alone, for the launches that are there."""
+    of_all = _average(points)
+    of_longest = _average(points.filter(pl.col("bytes") == longest_bytes))
+    return {
+        "b_eff_Bps": (of_all["rings"] * of_all["random"]) ** 0.5,
+        "rings_Bps": of_all["rings"],
+        "random_Bps": of_all["random"],
+        "random_ratio": of_all["random"] / of_all["rings"],
+        "at_longest_Bps": (of_longest["rings"] * of_longest["random"]) ** 0.5,
+        "rings_at_longest_Bps": of_longest["rings"],
+    }
+
+
+def _average(points: pl.DataFrame) -> dict[str, float]:
+    """Rates in bytes per second by kind of pattern: means over lengths, then over patterns."""
+    patterns = best(points).group_by("ring").agg(pl.col("rate_Bps").mean()).sort("ring")
+    kinds = patterns.select(rings=_geometric(IS_RING), random=_geometric(~IS_RING))
+    return kinds.row(0, named=True)
+
+
+def _geometric(chosen: pl.Expr) -> pl.Expr:
+    """The geometric mean of the rates of some patterns."""
+    return pl.col("rate_Bps").filter(chosen).log().mean().exp()
+
+
+def _per_process(row: Row, ranks: int) -> Row:
+    """Each figure, and its interval, per process."""
+    return {
+        name.replace("_Bps", "_per_process_Bps"): [end / ranks for end in value]
+        if isinstance(value, list)
+        else value / ranks
+        for name, value in row.items()
+        if name.endswith(("_Bps", "_Bps_ci")) and not isinstance(value, dict)
+    }
+
+
+def pingpong(summary: pl.DataFrame, row: Row) -> Row:
+    """What the same run says of a single pair: the time of the smallest message, the highest rate.
+
+    Members `pingpong_latency_s` and `pingpong_bandwidth_Bps` with their intervals; none where
+    nothing was measured. Points of the same number of ranks are preferred.
+    """
+    same = [pl.col(name) == row[name] for name in ("run", "transport", "mpi")]
+    found = summary.filter(
+        pl.col("pattern") == "pingpong", pl.col("median_s") > 0, *same
+    ).with_columns(
+        beside=(pl.col("ranks") == row["ranks"]) & (pl.col("placement") == row["placement"])
+    )
+    found = found.filter(pl.col("beside") == pl.col("beside").any())
+    if found.is_empty():
+        return {}
+    first = found.sort("bytes").row(0, named=True)
+    rate = pl.col("bytes_per_time") / pl.col("median_s")
+    peak = found.sort(rate, descending=True).row(0, named=True)
+    values: Row = {
+        "pingpong_latency_s": first["median_s"],
+        "pingpong_bandwidth_Bps": peak["bytes_per_time"] / peak["median_s"],
+    }
+    if first["launches"] > 1:
+        values["pingpong_latency_s_ci"] = [first["ci_low_s"], first["ci_high_s"]]
+    if peak["launches"] > 1:
+        ends = (peak["ci_high_s"], peak["ci_low_s"])
+        values["pingpong_bandwidth_Bps_ci"] = [peak["bytes_per_time"] / end for end in ends]
+    return values
+
+
+def _missing(ranks: int, points: pl.DataFrame) -> str:
+    """What keeps the points of one subject from giving b_eff, in words; '' where nothing does."""
+    if ranks < 2:
+        return "it needs 2 ranks or more"
+    sizes = set(points["bytes"].to_list())
+    long = sorted(size for size in sizes if size > SHORT_LENGTHS[-1])
+    found = {
+        "lengths": (len(sizes & set(SHORT_LENGTHS)) + min(LONG_LENGTHS, len(long)), LENGTHS),
+        "patterns": (points["ring"].n_unique(), PATTERNS),
+        "methods": (points["method"].n_unique(), len(METHODS)),
+    }
+    parts = [f"{got} of {all_} {name}" for name, (got, all_) in found.items() if got < all_]
+    if parts:
+        return f"measured are {', '.join(parts)}"
+    lengths = b_eff_lengths(long[-1]) if long[-1] > LONGEST_BYTES_MIN else ()
+    if not lengths or not set(lengths) <= sizes:
+        return f"the lengths up to {long[-1]} B are not those that it is defined for"
+    wanted = PATTERNS * len(METHODS) * LENGTHS
+    got = points.filter(pl.col("bytes").is_in(lengths)).select(POINT).n_unique()
+    return f"measured are {got} of {wanted} points" if got < wanted else ""

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the LogP family, with what they cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import polars as pl
+
+from nhalf.base.units import format_rate, format_time
+from nhalf.results import Column, Result, Row
+from nhalf.results.logp.parameters import PATTERNS, LogP, Size, each_logp
+from nhalf.statistics.intervals import Interval
+
+
+def _as_rate(gap_per_byte_s: float) -> str:
+    """Seconds per byte as the rate that people know."""
+    return format_rate(1 / gap_per_byte_s) if gap_per_byte_s > 0 else "–"
+
+
+class LogPResult(Result):
+    """One row per library, ranks and placement; the columns are those at 1 byte."""
+
+    title: ClassVar[str] = "LogP"
+    patterns: ClassVar[frozenset[str]] = PATTERNS
+    columns: ClassVar[Sequence[Column]] = (
+        Column("half_round_trip_s", "RTT/2", format_time),
+        Column("latency_s", "L", format_time),
+        Column("send_overhead_s", "o_s", format_time),
+        Column("recv_overhead_s", "o_r", format_time),
+        Column("gap_s", "g", format_time),
+        Column("gap_per_byte_s", "1/G", _as_rate),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """One row per subject: parameters in seconds, `sizes`, `identifiable`, `doubts`."""
+        return [{**subject, **as_row(found)} for subject, found in each_logp(measurements)]
+
+    def line(self, row: Row) -> str:
+        """What is known, and whether L is."""
+        known = ", ".join(
+            f"{column.title} {column.cell(row)}"
+            for column in self.columns
+            if row[column.name] is not None
+        )
+        if not known:
+            return super().line(row)
+        unsure = "L cannot be told from 0" if row["identifiable"] is False else ""
+        return "; ".join(filter(None, [f"{self.title} {known}", unsure, row["missing"]]))
+
+
+def as_row(found: LogP) -> Row:
+    """The members of a row: every interval as NAME and NAME_ci, null where one launch gives none.
+
+    Times are seconds, `busy_share` is a share of 1.
+    """
+    several = found.launches > 1
+    return {
+        **_members(found, several),
+        "sizes": [{"bytes": s.size_bytes, **_members(s, several)} for s in found.sizes],
+        "doubts": list(found.doubts),
+    }
+
+
+def _members(item: LogP | Size, several: bool) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name in (part.name for part in fields(item) if part.name != "size_bytes"):
+        value = getattr(item, name)
+        if isinstance(value, Interval):
+            members[name] = value.median
+            members[f"{name}_ci"] = [value.low, value.high] if several else None
+        else:
+            members[name] = value
+    return members

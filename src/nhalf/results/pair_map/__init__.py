@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times between all pairs, and which nodes and links are slower than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import polars as pl
+
+from nhalf.base.units import format_rate, format_time
+from nhalf.results import Column, FindPlaces, Result, Row
+from nhalf.results.pair_map.times import LATENCY, PATTERNS, as_row, hosts_of, pair_maps
+from nhalf.results.pair_map.words import equal_text, map_name, sentences
+
+MEMBERS_MAX = 12
+"""So many columns fit on a terminal."""
+
+
+class PairMap(Result):
+    """One row per library, ranks, placement, kind of map and size."""
+
+    title: ClassVar[str] = "Pair map"
+    patterns: ClassVar[frozenset[str]] = frozenset(PATTERNS)
+    parts: ClassVar[frozenset[str]] = patterns
+    columns: ClassVar[Sequence[Column]] = (
+        Column("map", "map"),
+        Column("between", "between"),
+        Column("middle_s", "middle pair", format_time),
+        Column("threshold", "slow from"),
+        Column("named", "slow"),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """Without places, ranks are all there is to name."""
+        return self.placed(measurements, summary, dict)
+
+    def placed(
+        self, measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces
+    ) -> list[Row]:
+        """One row per map: the members that results/pair_map/times.py makes, and its names."""
+        return [
+            _with_names(as_row(one)) for one in pair_maps(measurements, hosts_of(find_places()))
+        ]
+
+    def sentences(self, row: Row) -> list[str]:
+        """Who is slow, or that nobody is."""
+        threshold = row["threshold"]
+        none = f"nothing is slow beyond doubt, as it would be from {threshold} on"
+        said = row["sentences"] or ([row["equal"] or none] if threshold else [])
+        return [f"{row['map']}: {one}" for one in said]
+
+    def line(self, row: Row) -> str:
+        """The middle pair, and how much is slow; who it is, findings say."""
+        middle = self.columns[2].cell(row)
+        known = row["missing"] or f"slow: {row['named'] if row['slow'] else 'none'}"
+        return f"{self.title}, {row['map']}: middle pair {middle}, {known}"
+
+    def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
+        """The matrix, where there is room for it."""
+        if len(row["members"]) > MEMBERS_MAX:
+            return None
+        cells = [
+            [name, *(_cell(row, time_s) for time_s in line)]
+            for name, line in zip(row["members"], row["times_s"], strict=True)
+        ]
+        return [f"{row['map']}: from, to", *row["members"]], cells
+
+
+def _cell(row: Row, time_s: float | None) -> str:
+    """A time or, of large messages, a rate."""
+    if time_s is None:
+        return ""
+    is_time = row["pattern"] == LATENCY or not row["bytes"]
+    return format_time(time_s) if is_time else format_rate(row["bytes"] / time_s)
+
+
+def _with_names(row: Row) -> Row:
+    count = len(row["members"])
+    threshold = row.get("threshold_ratio")
+    return row | {
+        "map": map_name(row),
+        "between": f"{count} {row['level']}",
+        "threshold": None if threshold is None else f"{threshold:.2f}x",
+        "named": str(len(row["slow"])) if threshold is not None else None,
+        "sentences": sentences(row),
+        "equal": equal_text(row),
+    }

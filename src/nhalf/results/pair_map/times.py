@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times between all pairs of ranks and of hosts, from the patterns `pair-map-…`.
+
+Each pair's own time in each launch makes a matrix of ranks; where there are several hosts, the
+median over the ranks of two hosts makes one of hosts. Pairs on one host and pairs of different
+hosts are never judged together: the matrix of hosts holds the latter, and what happens within hosts
+is compared host by host. On a single host, ranks are judged instead. Who is slow is found in
+results/pair_map/slow.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.results import SUBJECT
+from nhalf.results.pair_map.slow import Judgement, judge, judge_alone
+from nhalf.statistics.intervals import Floats
+
+LATENCY, BANDWIDTH, TOGETHER = "pair-map-latency", "pair-map-bandwidth", "pair-map-together"
+PATTERNS = (LATENCY, BANDWIDTH, TOGETHER)
+KEY = (*SUBJECT, "pattern", "bytes")
+"""What a map is about."""
+_FIRST = "peer_of_"
+TOO_FEW = "who is slow is judged from two launches on"
+
+Row = dict[str, Any]
+Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
+"""By run, library or transport, ranks and placement the host of each rank."""
+
+
+@dataclass(frozen=True)
+class PairMap:
+    """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: there is none.
+
+    `hosts` by rank, empty where they are not known; `crowded` where ranks shared cores, which tells
+    of them and not of nodes and links; `shared` where hosts share the cores of one machine: then
+    rates of links are still theirs, but the times of small messages are the machine's scheduler's.
+    """
+
+    key: Row
+    times_s: Floats
+    hosts: tuple[str, ...] = ()
+    crowded: bool = False
+    shared: bool = False
+
+    @property
+    def directed(self) -> bool:
+        """Whether there and back differ: half a round trip knows no direction."""
+        return bool(self.key["pattern"] != LATENCY)
+
+    @property
+    def by_host(self) -> bool:
+        """Whether hosts are judged, not ranks."""
+        return len(set(self.hosts)) > 1
+
+    @cached_property
+    def members(self) -> list[str]:
+        """Hosts in the order of their names, or ranks."""
+        if self.by_host:
+            return sorted(set(self.hosts), key=natural)
+        return [f"rank {rank}" for rank in range(self.times_s.shape[1])]
+
+    @cached_property
+    def between_s(self) -> Floats:
+        """Seconds between different members, shape (launches, members, members)."""
+        return self._medians_s[0]
+
+    @cached_property
+    def within_s(self) -> Floats:
+        """Seconds within each host, shape (launches, hosts); NaN where it has one rank."""
+        return self._medians_s[1]
+
+    @cached_property
+    def _medians_s(self) -> tuple[Floats, Floats]:
+        launches = len(self.times_s)
+        if not self.by_host:
+            return self.times_s, np.full((launches, 0), np.nan)
+        ranks = [np.flatnonzero(np.array(self.hosts) == name) for name in self.members]
+        count = len(ranks)
+        blocks = np.full((launches, count, count), np.nan)
+        for i, rows in enumerate(ranks):
+            for j, columns in enumerate(ranks):
+                block = self.times_s[:, rows[:, None], columns].reshape(launches, -1)
+                known = np.isfinite(block).any(axis=1)
+                blocks[known, i, j] = np.nanmedian(block[known], axis=1)
+        within = blocks[:, range(count), range(count)].copy()
+        blocks[:, range(count), range(count)] = np.nan
+        return blocks, within
+
+    @property
+    def why_not_judged(self) -> str:
+        """Why nobody can be called slow whatever the times, '' where somebody can."""
+        if self.shared and self.key["pattern"] == LATENCY:
+            return "hosts that share the cores of one machine are not judged by small messages"
+        if not self.by_host and len(self.members) == 2:
+            return "two ranks of a host are one pair, with nothing to compare it to"
+        return ""
+
+    @cached_property
+    def judgement(self) -> Judgement | None:
+        """Who is slow between members; None where that cannot be told."""
+        if self.why_not_judged:
+            return None
+        return judge(self.between_s, directed=self.directed)
+
+    @cached_property
+    def within(self) -> Judgement | None:
+        """Which hosts are slow within themselves."""
+        return judge_alone(self.within_s) if self.within_s.shape[1] > 1 else None
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sorts node2 before node10."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
+    """Every map that was measured, in the order of its key."""
+    points = (
+        measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
+        # Names are those of the first launch's hosts.
+        .filter(~pl.col("advice").list.contains("moved"))
+        .select(*KEY, "launch", "rank_s", "values", "advice")
+        .sort(*KEY, "launch")
+        .collect()
+    )
+    found = []
+    for values, frame in points.group_by(KEY, maintain_order=True):
+        key = dict(zip(KEY, values, strict=True))
+        times_s = _times_s(frame, key)
+        if not np.isfinite(times_s).any():
+            continue
+        start = (key["run"], key["mpi"] or key["transport"], key["ranks"], key["placement"])
+        names = tuple(hosts.get(start, ()))
+        crowded = bool(frame["advice"].list.contains("oversubscribed").any())
+        known = names if len(names) == key["ranks"] else ()
+        shared = bool(frame["advice"].list.contains("shared-cores").any())
+        found.append(PairMap(key, times_s, known, crowded, shared))
+    return found
+
+
+def _times_s(points: pl.DataFrame, key: Row) -> Floats:
+    """The matrices of all launches of one map; what was measured twice is their median."""
+    launches = points["launch"].unique().sort().to_list()
+    times_s = np.full((len(launches), key["ranks"], key["ranks"]), np.nan)
+    for place, launch in enumerate(launches):
+        seen: dict[tuple[int, int], list[float]] = defaultdict(list)
+        for row in points.filter(launch=launch).iter_rows(named=True):
+            for pair, time_s in _pairs(row):
+                if max(pair) < key["ranks"] and time_s > 0:
+                    seen[pair].append(time_s)
+        for (first, second), several_s in seen.items():
+            times_s[place, first, second] = np.median(several_s)
+            if key["pattern"] == LATENCY:
+                times_s[place, second, first] = times_s[place, first, second]
+    return times_s
+
+
+def _pairs(row: Row) -> list[tuple[tuple[int, int], float]]:
+    """Pairs (from, to) with their seconds, from one point."""
+    found = []
+    for item in row["values"]:
+        name, value = item["name"], item["value"]
+        if ">" in name:
+            first, _, second = name.partition(">")
+            found.append(((int(first), int(second)), value))
+        elif name.startswith(_FIRST):
+            rank = int(name.removeprefix(_FIRST))
+            if rank < len(row["rank_s"]):
+                found.append(((rank, int(value)), row["rank_s"][rank]))
+    return found
+
+
+def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]]) -> Hosts:
+    """Hosts by rank from what is known of each run's places (store/places.py)."""
+    return {
+        (run, subject, ranks, placement): [place.host for place in ranked]
+        for run, starts in places.items()
+        for (subject, ranks, placement), ranked in starts.items()
+    }
+
+
+def as_row(one: PairMap) -> Row:
+    """A map as JSON knows it; see docs/pair-map.md for its members."""
+    judgement, within = one.judgement, one.within
+    middle_s = _over_launches(np.nanmedian, one.between_s)
+    row: Row = {
+        **one.key,
+        "launches": len(one.times_s),
+        "level": "hosts" if one.by_host else "ranks",
+        "directed": one.directed,
+        "members": one.members,
+        "hosts": list(one.hosts),
+        "times_s": _listed(middle_s),
+        "times_low_s": _listed(_over_launches(np.nanmin, one.between_s)),
+        "times_high_s": _listed(_over_launches(np.nanmax, one.between_s)),
+        "rank_times_s": _listed(_over_launches(np.nanmedian, one.times_s)),
+        "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
+        "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
+        "missing": "" if judgement else one.why_not_judged or TOO_FEW,
+        "doubts": ["ranks share cores: it may be these that are slow"] if one.crowded else [],
+    }
+    if judgement:
+        row |= {
+            "base_s": judgement.base_s,
+            "noise_relative": judgement.noise_relative,
+            "threshold_ratio": judgement.threshold_ratio,
+            "equal_within_ratio": judgement.largest_ratio,
+        }
+    row["slow"] = [*_named(one, judgement), *_named(one, within, "within")]
+    return row
+
+
+def _named(one: PairMap, judgement: Judgement | None, kind: str = "") -> list[Row]:
+    return [
+        {
+            "kind": kind or suspect.kind,
+            "members": [one.members[member] for member in suspect.members],
+            "ratio": suspect.ratio.median,
+            "ratio_ci": [suspect.ratio.low, suspect.ratio.high],
+            "peers": suspect.peers,
+        }
+        for suspect in (judgement.suspects if judgement else [])
+    ]
+
+
+def _over_launches(reduce: Any, values: Floats) -> Floats:
+    """A reduction over launches where there are any; NaN elsewhere."""
+    found = np.full(values.shape[1:], np.nan)
+    known = np.isfinite(values).any(axis=0)
+    if known.any():
+        found[known] = reduce(values[:, known], axis=0)
+    return found
+
+
+def _listed(values: Floats) -> list[Any]:
+    """Nested lists with None where there is no number."""
+    objects = values.astype(object)
+    objects[~np.isfinite(values)] = None
+    found: list[Any] = objects.tolist()
+    return found

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of an offered load is accepted, and from which load on it is no longer all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import polars as pl
+
+from nhalf.base.units import format_rate
+from nhalf.results import Column, Result, Row
+from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name, traffic
+
+
+def _percent(load_percent: float) -> str:
+    return f"{load_percent:.0f} %"
+
+
+class Traffic(Result):
+    """One row per library, ranks, placement, destination rule, size and laws."""
+
+    title: ClassVar[str] = "Traffic"
+    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
+    parts: ClassVar[frozenset[str]] = patterns
+    columns: ClassVar[Sequence[Column]] = (
+        Column("rule", "to"),
+        Column("setting", "mean size"),
+        Column("senders", "senders"),
+        Column("saturated_Bps", "without pauses", format_rate),
+        Column("saturation_percent", "saturated from", _percent),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """One row per curve over loads: what accepted.py makes of it, and two names."""
+        return [
+            {**row, "rule": rule_name(row), "setting": setting_name(row)}
+            for row in traffic(measurements)
+        ]
+
+    def line(self, row: Row) -> str:
+        """What goes through, and from which load on not all of it."""
+        rule, setting, _, saturated, _ = (column.cell(row) for column in self.columns)
+        what = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
+        known = f"{self.title} {what}, {setting}: {saturated} without pauses"
+        if row["missing"]:
+            return f"{known}; {row['missing']}"
+        point = _percent(row["saturation_percent"])
+        if row["saturation_percent"] <= min(load["load_percent"] for load in row["loads"]):
+            return f"{known}, not all of it is accepted even at {point}"
+        low, high = row.get("saturation_percent_ci", (None, None))
+        interval = "" if low is None else f" (interval {low:.0f} to {high:.0f} %)"
+        return f"{known}, accepted up to {point} of that{interval}"

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of an offered load is accepted, by where the messages go, from the pattern `traffic`.
+
+All rates are those of all ranks together. A launch first finds what goes through where nobody
+pauses (saturated); the load of a point is a percentage of it, and its schedule takes the time in
+which its bytes arrive at that rate (offered). Accepted is what moved in the time that it took.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.units import format_size
+from nhalf.results import SUBJECT
+from nhalf.statistics.intervals import Interval, launch_interval
+from nhalf.store.axes import axis
+from nhalf.store.values import value
+
+PATTERN = "traffic"
+FALLBACKS = {
+    "to": "uniform",
+    "distance": "2",
+    "size_law": "exponential",
+    "gap_law": "exponential",
+    "seed": "1",
+    "scope": "all",
+}
+"""The axes beside the load, with the values that are left out (native/patterns/traffic.hpp)."""
+STAGED = ("butterfly", "cube", "baseline")
+"""Rules that need a distance."""
+
+CURVE = (*SUBJECT, *FALLBACKS, "bytes")
+"""What a curve over loads is about; loads are percentages, 0 for a point without pauses."""
+VALUES = ("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s")
+
+ACCEPTED = 0.95
+"""Traffic counts as saturated from the load on at which less than this share is accepted."""
+
+Row = dict[str, Any]
+
+
+def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
+    """One row per curve (CURVE), load and launch, sorted; usable points only.
+
+    Columns CURVE, `load_percent`, `launch`, VALUES, `accepted_Bps`, `accepted_share` (null at load
+    0, where nothing was offered).
+    """
+    rate = pl.col("accepted_Bps")
+    return (
+        measurements.filter(pl.col("pattern") == PATTERN, "verified")
+        .select(
+            *SUBJECT,
+            *(axis(name).fill_null(fallback) for name, fallback in FALLBACKS.items()),
+            "bytes",
+            "launch",
+            axis("load").fill_null("0").cast(pl.Float64, strict=False).alias("load_percent"),
+            *(value(name) for name in VALUES),
+            accepted_Bps=pl.col("bytes_per_time") / pl.col("samples_s").list.median(),
+        )
+        .filter(rate.is_finite(), rate > 0, pl.col("load_percent").is_not_null())
+        .with_columns(accepted_share=rate / pl.col("offered_Bps"))
+        .sort(*CURVE, "load_percent", "launch")
+        .collect()
+    )
+
+
+def curves(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per curve and load with pseudomedians over launches, `NAME_low` and `NAME_high`.
+
+    NAME is `accepted_Bps`, `accepted_share` and `delay_s`; others are medians.
+    """
+    keys = [*CURVE, "load_percent"]
+    found: list[Row] = []
+    for key, points in rows.group_by(keys, maintain_order=True):
+        row: Row = dict(zip(keys, key, strict=True)) | {"launches": points.height}
+        for name in ("messages", "senders", "saturated_Bps", "offered_Bps", "last_delay_s"):
+            row[name] = points[name].median()
+        for name in ("accepted_Bps", "accepted_share", "delay_s"):
+            interval = _interval(points[name].drop_nulls().to_list())
+            row[name] = interval.median if interval else None
+            row[f"{name}_low"] = interval.low if interval else None
+            row[f"{name}_high"] = interval.high if interval else None
+        if row["accepted_share"] is not None:
+            # No round ends before its schedule does, whatever a few launches leave open.
+            row["accepted_share_high"] = min(
+                row["accepted_share_high"], max(1, row["accepted_share"])
+            )
+        found.append(row)
+    return pl.DataFrame(found, infer_schema_length=None)
+
+
+def traffic(measurements: pl.LazyFrame) -> list[Row]:
+    """One row per curve; see docs/traffic.md for its members."""
+    rows = launches(measurements)
+    of_curve = curves(rows).partition_by(CURVE, as_dict=True) if rows.height else {}
+    return [
+        {**dict(zip(CURVE, key, strict=True)), **_row(points, of_curve[key])}
+        for key, points in rows.partition_by(CURVE, maintain_order=True, as_dict=True).items()
+    ]
+
+
+def rule_name(row: Row) -> str:
+    """Where messages go, as people read it: 'uniform', 'cube 4'."""
+    return f"{row['to']} {row['distance']}" if row["to"] in STAGED else str(row["to"])
+
+
+def setting_name(row: Row) -> str:
+    """Mean size, and what is not as usual: '16 KiB' or '16 KiB, fixed sizes, on-node'."""
+    parts = [format_size(row["bytes"])]
+    laws = {"size_law": "{} sizes", "gap_law": "{} pauses", "scope": "{}", "seed": "seed {}"}
+    for name, words in laws.items():
+        if row[name] != FALLBACKS[name]:
+            parts.append(words.format(row[name]))
+    return ", ".join(parts)
+
+
+def per_sender(rows: pl.DataFrame) -> pl.DataFrame:
+    """Saturated rate per rank that sends: one row per curve and launch, `per_sender_Bps`."""
+    rate = (pl.col("saturated_Bps") / pl.col("senders")).median()
+    return rows.group_by(*CURVE, "launch", maintain_order=True).agg(per_sender_Bps=rate)
+
+
+def saturation_percent(loads: Sequence[float], shares: Sequence[float]) -> float | None:
+    """The load at which the share that is accepted falls below ACCEPTED; None where it does not.
+
+    `loads` increase. Between two loads the share is taken to fall evenly; where it is too low at
+    the first load already, that is the answer.
+    """
+    points = list(zip(loads, shares, strict=True))
+    if points and points[0][1] < ACCEPTED:
+        return points[0][0]
+    for (load, share), (next_load, next_share) in itertools.pairwise(points):
+        if next_share < ACCEPTED:
+            return load + (next_load - load) * (share - ACCEPTED) / (share - next_share)
+    return None
+
+
+def _row(rows: pl.DataFrame, curve: pl.DataFrame) -> Row:
+    """The values of one curve from those of its launches and of its loads."""
+    by_launch = rows.group_by("launch", maintain_order=True).agg(pl.col("saturated_Bps").median())
+    saturated = _interval(by_launch["saturated_Bps"].drop_nulls().to_list())
+    offered = rows.filter(pl.col("accepted_share").is_not_null())
+    points = [
+        saturation_percent(
+            of_launch["load_percent"].to_list(), of_launch["accepted_share"].to_list()
+        )
+        for of_launch in offered.partition_by("launch", maintain_order=True)
+    ]
+    return {
+        "launches": by_launch.height,
+        "messages": _whole(rows["messages"].median()),
+        "senders": _whole(rows["senders"].median()),
+        **_members("saturated_Bps", saturated, by_launch.height),
+        **_saturation(points, offered["load_percent"].to_list()),
+        "loads": [_load(row) for row in curve.iter_rows(named=True)],
+        "missing": _missing(offered, points),
+    }
+
+
+def _saturation(points: Sequence[float | None], loads: Sequence[float]) -> Row:
+    """The saturation point, where most launches reach it; its interval within what was offered."""
+    reached = [point for point in points if point is not None]
+    if 2 * len(reached) <= len(points):
+        return {"saturation_percent": None}
+    row = _members("saturation_percent", _interval(reached), len(reached))
+    if "saturation_percent_ci" in row:
+        ends = np.clip(row["saturation_percent_ci"], min(loads), max(loads))
+        row["saturation_percent_ci"] = [float(end) for end in ends]
+    return row
+
+
+def _missing(offered: pl.DataFrame, points: Sequence[float | None]) -> str:
+    if offered.is_empty():
+        return "no load was offered: give --axis load=25,50,100"
+    if sum(point is not None for point in points) * 2 <= len(points):
+        highest = float(np.max(offered["load_percent"].to_numpy()))
+        return f"it is not saturated at {highest:g} % of its load: offer more with --axis load"
+    return ""
+
+
+def _load(row: Row) -> Row:
+    """One load of a curve."""
+    members = {name: row[name] for name in ("load_percent", "offered_Bps", "last_delay_s")}
+    for name in ("accepted_Bps", "accepted_share", "delay_s"):
+        members[name] = row[name]
+        if row["launches"] > 1 and row[name] is not None:
+            members[f"{name}_ci"] = [row[f"{name}_low"], row[f"{name}_high"]]
+    return members
+
+
+def _interval(values: Sequence[float]) -> Interval | None:
+    return launch_interval(values) if values else None
+
+
+def _members(name: str, interval: Interval | None, count: int) -> Row:
+    """A value with its interval where there are several launches."""
+    if interval is None:
+        return {name: None}
+    ends = {f"{name}_ci": [interval.low, interval.high]} if count > 1 else {}
+    return {name: interval.median, **ends}
+
+
+def _whole(number: object) -> int | None:
+    return round(number) if isinstance(number, float) else None

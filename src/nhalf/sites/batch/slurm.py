@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slurm: sbatch, scontrol and sacct, squeue for the time that is left, sinfo for hosts."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.base.processes import Outcome, run
+from nhalf.sites.batch import BatchSystem, JobState, Phase, Request, Unreachable
+
+ANSWER_TIMEOUT_S = 30.0
+"""A controller that is away is given up by Slurm's commands after 9 to 20 s."""
+SUBMIT_TIMEOUT_S = 90.0
+
+_WAITING = {
+    *("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD"),
+    "SPECIAL_EXIT",
+}
+_BROKEN = {
+    *("BOOT_FAIL", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED"),
+    "TIMEOUT",
+}
+_OURS = {
+    "name": {"-J", "--job-name"},
+    "nodes": {"-N", "--nodes"},
+    "hosts": {"-w", "--nodelist"},
+    "exclusive": {"--exclusive", "-s", "--oversubscribe", "--share"},
+    "time": {"-t", "--time"},
+    "kill": {"-k", "--no-kill"},
+    "requeue": {"--requeue", "--no-requeue"},
+}
+"""What nhalf asks for by itself, and the options by which a user says otherwise."""
+_REFUSED = {
+    **dict.fromkeys(("-o", "--output", "-e", "--error", "--open-mode"), "it reads RUN/job.out"),
+    **dict.fromkeys(("-a", "--array"), "a run is one job"),
+    **dict.fromkeys(("--wrap", "-i", "--input", "-D", "--chdir"), "it writes the script"),
+    **dict.fromkeys(("-W", "--wait"), "it follows the job itself"),
+    **dict.fromkeys(
+        ("-h", "--help", "--usage", "-V", "--version", "--test-only", "--parsable"), ""
+    ),
+}
+"""Options that would take the job out of nhalf's hands."""
+
+_STATE = re.compile(r"^\s*JobState=(\S+)(?:\s+Reason=(.*?))?(?=\s+\w+=|$)", re.MULTILINE)
+_HOSTS = re.compile(r"^\s*NodeList=(\S*)", re.MULTILINE)
+_EXIT = re.compile(r"\bExitCode=(\d+):(\d+)")
+_LEFT = re.compile(r"(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)")
+_NO_REASON = ("", "None", "(null)")
+
+
+class Slurm(BatchSystem):
+    """Slurm from version 20 on; without accounting it forgets a job some minutes after its end."""
+
+    what: ClassVar[str] = "sbatch of Slurm"
+    title: ClassVar[str] = "Slurm"
+
+    def is_here(self) -> bool:
+        """Whether sbatch is found."""
+        return shutil.which("sbatch") is not None
+
+    def options(self, text: str) -> tuple[str, ...]:
+        """Options with their values, as '--nodes=4', '-N 4' or '--exclusive'."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise InputError(
+                f"--job {text!r} cannot be read: {error}", "close all quotes"
+            ) from None
+        found: list[str] = []
+        takes_value = False
+        for word in words:
+            if re.match(r"-[a-zA-Z]|--[a-z]", word) and "\n" not in word:
+                _check_not_refused(word)
+                found.append(shlex.quote(word))
+                takes_value = "=" not in word
+            elif takes_value and "\n" not in word:
+                found[-1] += f" {shlex.quote(word)}"
+                takes_value = False
+            else:
+                raise InputError(
+                    f"{word!r} in --job is no option of sbatch",
+                    'write --job "--nodes=4 --time=10:00"',
+                )
+        return tuple(found)
+
+    def nodes_in(self, options: Sequence[str]) -> int:
+        """The first number of -N or --nodes, the last of them where there are several."""
+        nodes = 0
+        for option in options:
+            number = re.search(r"\d+", option)
+            if _name(option) in _OURS["nodes"] and number:
+                nodes = int(number[0])
+        return nodes
+
+    def directives(self, request: Request) -> str:
+        """The #SBATCH lines; the user's last, since the last of two that contradict wins."""
+        hosts = ",".join(request.hosts)
+        minutes = math.ceil(request.time_s / 60)
+        ours = [
+            ("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
+            ("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
+            ("hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""),
+            ("exclusive", "Neighbours on the same hosts would be measured, too.", "--exclusive"),
+            ("time", f"Minutes: {request.time_why}.", f"--time={minutes}" if minutes else ""),
+            ("kill", "A host that is lost does not end the job: the others go on.", "--no-kill"),
+            ("requeue", "After the loss of the first host this script goes on.", "--requeue"),
+            ("", "What the job says, added to what a job before it said.", "--open-mode=append"),
+        ]
+        given = {_name(option) for option in request.options}
+        lines: list[str] = []
+        for key, why, option in ours:
+            if option and not given & _OURS.get(key, set()):
+                lines += [f"# {why}", f"#SBATCH {option}"]
+        lines.append(f"#SBATCH --output={_output(request.output)}")
+        if request.options:
+            lines += ["# Asked for with --job.", *(f"#SBATCH {one}" for one in request.options)]
+        return "\n".join(lines)
+
+    def submit(self, script: Path) -> str:
+        """`sbatch --test-only`, since many sites queue what can never start; then `sbatch`."""
+        _check_accepted(run(["sbatch", "--test-only", str(script)], SUBMIT_TIMEOUT_S))
+        outcome = run(["sbatch", "--parsable", str(script)], SUBMIT_TIMEOUT_S)
+        _check_accepted(outcome)
+        job = outcome.stdout.strip().splitlines()[-1:]
+        if not job or not re.fullmatch(r"\d+(;\S+)?", job[0]):
+            raise MissingError(f"sbatch names no job: {outcome.stdout!r}", "look with squeue")
+        return job[0]
+
+    def state(self, job: str) -> JobState | None:
+        """From scontrol, which knows jobs for some minutes after their end, then from sacct."""
+        number, cluster = _split(job)
+        outcome = run(["scontrol", *cluster, "show", "job", number], ANSWER_TIMEOUT_S)
+        if outcome.succeeded:
+            return read_scontrol(outcome.stdout)
+        if "Invalid job id" not in outcome.stderr:
+            raise Unreachable(f"scontrol: {outcome.reason}")
+        words = ["--allocations", "--noheader", "--parsable2", "--format=State,ExitCode,NodeList"]
+        outcome = run(["sacct", *cluster, f"--jobs={number}", *words], ANSWER_TIMEOUT_S)
+        return read_sacct(outcome.stdout) if outcome.succeeded else None
+
+    def cancelling(self, job: str) -> str:
+        """With scancel."""
+        number, cluster = _split(job)
+        return shlex.join(["scancel", *cluster, number])
+
+    def usable_hosts(self, options: Sequence[str]) -> list[str]:
+        """The hosts of a partition, else of the default one, that answer and are not drained."""
+        partitions = [
+            re.sub(r"^(--partition[= ]|-p ?)", "", option)
+            for option in options
+            if _name(option) in ("-p", "--partition")
+        ]
+        words = ["--states=idle,mixed,allocated,completing,reserved", "--format=%N %P"]
+        if partitions:
+            words.append(f"--partition={shlex.split(partitions[-1])[0]}")
+        command = ["sinfo", "--noheader", "--Node", "--responding", *words]
+        rows = [line.split() for line in run(command, ANSWER_TIMEOUT_S).stdout.splitlines()]
+        rows = [row for row in rows if len(row) == 2]
+        chosen = [row for row in rows if partitions or row[1].endswith("*")] or rows
+        return list(dict.fromkeys(name for name, _ in chosen))
+
+    def job_here(self, variables: Mapping[str, str]) -> str:
+        """SLURM_JOB_ID."""
+        return variables.get("SLURM_JOB_ID", "")
+
+    def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
+        """From squeue, since limits change; where it does not answer, from SLURM_JOB_END_TIME."""
+        number, cluster = _split(job)
+        words = [f"--jobs={number}", "--noheader", "--format=%L"]
+        outcome = run(["squeue", *cluster, *words], ANSWER_TIMEOUT_S)
+        if outcome.succeeded and outcome.stdout.strip():
+            return read_time_left(outcome.stdout.strip())
+        end = variables.get("SLURM_JOB_END_TIME", "")
+        return max(0.0, int(end) - time.time()) if end.isdecimal() else None
+
+
+def read_scontrol(text: str) -> JobState | None:
+    """What `scontrol show job` says; None where it says nothing of a state."""
+    state, hosts, code = _STATE.search(text), _HOSTS.search(text), _EXIT.search(text)
+    if state is None:
+        return None
+    found = hosts[1] if hosts else ""
+    return JobState(
+        name=state[1],
+        phase=_phase(state[1]),
+        reason="" if state[2] in (None, *_NO_REASON) else state[2].replace("_", " "),
+        hosts="" if found in _NO_REASON else found,
+        exit_code=int(code[1]) if code else None,
+    )
+
+
+def read_sacct(text: str) -> JobState | None:
+    """The first line of `sacct --parsable2 --format=State,ExitCode,NodeList`."""
+    parts = next(iter(text.splitlines()), "").split("|")
+    if len(parts) != 3 or not parts[0]:
+        return None
+    name, _, reason = parts[0].partition(" ")  # 'CANCELLED by 1000'
+    code = parts[1].partition(":")[0]
+    hosts = "" if parts[2] == "None assigned" else parts[2]
+    return JobState(name, _phase(name), reason, hosts, int(code) if code.isdecimal() else None)
+
+
+def read_time_left(text: str) -> float | None:
+    """Seconds from '4:32', '1:00:00' or '2-03:04:05'; None for 'UNLIMITED' and the like."""
+    if text.startswith("-"):
+        return 0.0
+    match = _LEFT.fullmatch(text)
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def _phase(name: str) -> Phase:
+    """What a state comes down to; one that is not known is taken for running."""
+    word = name.rstrip("+").partition(" ")[0]
+    if word in _WAITING:
+        return Phase.WAITING
+    if word in _BROKEN:
+        return Phase.BROKEN
+    return {"COMPLETED": Phase.DONE, "CANCELLED": Phase.CANCELLED}.get(word, Phase.RUNNING)
+
+
+def _name(option: str) -> str:
+    """'--nodes' of '--nodes=4', '-N' of '-N4'."""
+    word = option.strip("'").partition(" ")[0].partition("=")[0]
+    return word if word.startswith("--") else word[:2]
+
+
+def _check_not_refused(option: str) -> None:
+    name = _name(option)
+    if name in _REFUSED:
+        why = f": {_REFUSED[name]}" if _REFUSED[name] else ""
+        raise InputError(f"nhalf does not pass {name} on to sbatch{why}", "leave it out of --job")
+
+
+def _check_accepted(outcome: Outcome) -> None:
+    """Raises what a refusal of sbatch means."""
+    if outcome.succeeded:
+        return
+    said = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
+    words = re.sub(r"^(sbatch: )?((fatal|error): )*", "", said[0] if said else outcome.reason)
+    away = ("Unable to contact", "timed out", "cannot stat file", "Unable to process config")
+    if outcome.stopped or any(text in line for line in said for text in away):
+        raise MissingError(f"sbatch: {words}", "look with sinfo whether Slurm is up")
+    raise InputError(f"sbatch: {words}", "give other options with --job; sinfo shows what there is")
+
+
+def _split(job: str) -> tuple[str, list[str]]:
+    """The number of a job, and the words that name its cluster where it has one of its own."""
+    number, _, cluster = job.partition(";")
+    return number, [f"--clusters={cluster}"] if cluster else []
+
+
+def _quoted(text: str) -> str:
+    """A value that sbatch reads as one word; it knows the quotes of shells."""
+    return shlex.quote(re.sub(r"[\s\\]+", " ", text))
+
+
+def _output(path: Path) -> str:
+    """A file that sbatch writes: %j and the like, which it would replace, are kept as they are."""
+    text = str(path)
+    if "\\" in text or "\n" in text:
+        raise InputError(
+            f"Slurm cannot write into {text!r}", "choose an --out without backslash and line end"
+        )
+    return shlex.quote(text.replace("%", "%%"))

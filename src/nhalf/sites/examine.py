@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examine this machine: what is here, what will work, what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+from nhalf.base.folders import cache_folder, data_folder
+from nhalf.base.units import format_size, format_time
+from nhalf.mpi import Library
+from nhalf.mpi.discover import Discovery
+from nhalf.mpi.surroundings import can_read_neighbours
+from nhalf.sites.hello import hello
+from nhalf.sites.start import cores
+
+GOOD, DOUBT, BAD = "good", "doubt", "bad"
+FREE_BYTES_MIN = 1 << 30
+SHARED_BYTES_MIN = 1 << 28
+"""Of /dev/shm, which container engines make as small as 64 MiB."""
+LOAD_MAX = 0.5
+"""Runnable processes per core from which on others disturb the measurement."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: its state (good, doubt, bad), and the remedy if not good."""
+
+    name: str
+    state: str
+    found: str
+    remedy: str = ""
+
+
+def examine(found: Discovery) -> Iterator[Finding]:
+    """Every finding, as soon as it is known; starting ranks on each library takes longest."""
+    yield Finding("python", GOOD, f"{platform.python_version()} ({sys.executable})")
+    yield probes()
+    yield compiler(found.libraries)
+    yield from cores_and_speed()
+    yield load()
+    yield from memory_between_ranks()
+    yield from disks()
+    yield simulator()
+    if not found.libraries:
+        yield Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
+    for library in found.libraries:
+        yield library_works(library)
+    for broken in found.broken:
+        yield Finding(
+            f"mpiexec of {broken.mpiexec.parent}",
+            DOUBT,
+            broken.reason,
+            "mend it or take it off the search path",
+        )
+
+
+def can_measure(findings: Sequence[Finding]) -> bool:
+    """Whether a run has a chance: the probes are here and one library works."""
+    working = any(one.name.startswith("mpi ") and one.state != BAD for one in findings)
+    return working and not any(one.name == "probes" and one.state == BAD for one in findings)
+
+
+def probes() -> Finding:
+    """The compiled programs of nhalf."""
+    try:
+        native_files.executable("probe-model")
+        folder = native_files.native_folder()
+    except NhalfError as error:
+        return Finding("probes", BAD, error.message, error.remedy)
+    return Finding("probes", GOOD, str(folder))
+
+
+def compiler(libraries: Sequence[Library]) -> Finding:
+    """A C++ compiler, which only libraries without the standard ABI need."""
+    for name in ("c++", "g++", "clang++"):
+        path = shutil.which(name)
+        if path:
+            return Finding("compiler", GOOD, path)
+    needing = [one.name for one in libraries if not one.abi]
+    if not needing:
+        return Finding("compiler", GOOD, "none, and no library here needs one")
+    remedy = "install g++ 10 or newer"
+    return Finding("compiler", DOUBT, f"none, but needed for {', '.join(needing)}", remedy)
+
+
+def simulator() -> Finding:
+    """SimGrid, which only simulations of other machines need."""
+    from nhalf.mpi.simgrid import simgrid
+
+    try:
+        parts = simgrid()
+    except NhalfError as error:
+        return Finding("simulator", GOOD, f"none: {error.message}; {error.remedy}")
+    return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
+
+
+def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
+    """How many cores there are, and whether their speed and their time are steady."""
+    usable, there = cores(), os.cpu_count() or 1
+    text = f"{usable} of {there} usable"
+    if usable < 2:
+        yield Finding("cores", DOUBT, text, "two ranks share one core: latencies will be far off")
+    else:
+        yield Finding("cores", GOOD, text)
+    quota = _quota_cores(root)
+    if quota is not None and quota < usable:
+        yield Finding(
+            "quota",
+            DOUBT,
+            f"the container may use {quota:g} cores' time",
+            "raise its CPU limit: a process that used up its share is stopped for a while",
+        )
+    governors = {_text(path) for path in root.glob(_GOVERNORS)} - {""}
+    if not governors:
+        yield Finding("governor", GOOD, "not visible here, as in most virtual machines")
+    elif governors == {"performance"}:
+        yield Finding("governor", GOOD, "performance")
+    else:
+        yield Finding(
+            "governor",
+            DOUBT,
+            ", ".join(sorted(governors)),
+            "the clock may change during the run: cpupower frequency-set -g performance",
+        )
+    if " hypervisor" in _text(root / "proc/cpuinfo"):
+        yield Finding("machine", GOOD, "virtual: neighbours may disturb, launches will show it")
+
+
+def load() -> Finding:
+    """Whether other programs are busy."""
+    running = os.getloadavg()[0]
+    text = f"{running:.2f} runnable processes over the last minute"
+    if running > LOAD_MAX * cores():
+        return Finding("load", DOUBT, text, "wait or stop them: they take cores from the ranks")
+    return Finding("load", GOOD, text)
+
+
+def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
+    """What ranks on one node talk through: each other's memory, and /dev/shm."""
+    kind = _container(root)
+    inside = f" in this container ({kind})" if kind else ""
+    if can_read_neighbours():
+        yield Finding("copying", GOOD, f"ranks may read each other's memory{inside}")
+    else:
+        yield Finding(
+            "copying",
+            DOUBT,
+            f"ranks must not read each other's memory{inside}",
+            "large messages are copied twice; allow it with --cap-add SYS_PTRACE or ptrace_scope=0",
+        )
+    shared = root / "dev/shm"
+    try:
+        free_bytes = shutil.disk_usage(shared).free
+    except OSError:
+        yield Finding("shared memory", DOUBT, f"no {shared}", "mount a tmpfs there")
+        return
+    state = GOOD if free_bytes >= SHARED_BYTES_MIN else DOUBT
+    remedy = "" if state == GOOD else "give it more: --shm-size=1g where it is a container"
+    yield Finding("shared memory", state, f"{format_size(free_bytes)} free in {shared}", remedy)
+
+
+def disks() -> Iterator[Finding]:
+    """Room and permission where runs, installed libraries and compiled probes go."""
+    for name, folder in (
+        ("runs", Path.cwd()),
+        ("libraries", data_folder()),
+        ("cache", cache_folder()),
+    ):
+        existing = next(one for one in (folder, *folder.parents) if os.path.exists(one))
+        free_bytes = shutil.disk_usage(existing).free
+        text = f"{format_size(free_bytes)} free in {folder}"
+        if not os.access(existing, os.W_OK):
+            yield Finding(name, DOUBT, f"{folder} cannot be written", "choose another folder")
+        elif free_bytes < FREE_BYTES_MIN:
+            yield Finding(name, DOUBT, text, "make room")
+        else:
+            yield Finding(name, GOOD, text)
+
+
+def library_works(library: Library) -> Finding:
+    """Two ranks of a library, started for real."""
+    name = f"mpi {library.name}"
+    outcome = hello(library)
+    if outcome.reason:
+        return Finding(
+            name, BAD, outcome.reason, "name the others with nhalf run --mpi, or mend it"
+        )
+    text = f"2 ranks talked after {format_time(outcome.elapsed_s)}"
+    if outcome.bound_apart:
+        return Finding(name, GOOD, f"{text}, each on a core of its own")
+    remedy = "allow binding, or take more cores" if cores() < 2 else "allow ranks to be bound"
+    return Finding(name, DOUBT, f"{text}, but not on cores of their own", remedy)
+
+
+_GOVERNORS = "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _quota_cores(root: Path) -> float | None:
+    """The CPU time that the control group allows, in cores; None without a limit."""
+    words = _text(root / "sys/fs/cgroup/cpu.max").split()
+    if len(words) != 2:
+        words = [_text(root / f"sys/fs/cgroup/cpu/cpu.cfs_{one}_us") for one in ("quota", "period")]
+    try:
+        quota, period = map(float, words)
+    except ValueError:  # 'max': no limit, or no such file
+        return None
+    return quota / period if quota > 0 and period > 0 else None
+
+
+def _container(root: Path) -> str:
+    """Which engine started the container we are in, '' outside of one."""
+    for file, kind in ((".dockerenv", "docker"), ("run/.containerenv", "podman")):
+        if os.path.exists(root / file):
+            return kind
+    for variable in ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST"):
+        if os.environ.get(variable):
+            return variable.split("_", maxsplit=1)[0].lower()
+    return _text(root / "run/systemd/container")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real start of two ranks that exchange a message: does a library work here?"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
+from nhalf.mpi import Library
+from nhalf.mpi.probe import probe_command
+from nhalf.sites.start import start
+
+TIMEOUT_S = 30.0
+_POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05\nend\n"
+
+
+@dataclass(frozen=True)
+class Hello:
+    """How it went: `reason` is '' where the ranks talked; the start took `elapsed_s` seconds.
+
+    `cpus` are the sets of CPUs each rank may use, as the ranks themselves saw them.
+    """
+
+    reason: str
+    elapsed_s: float
+    banner: str = ""
+    cpus: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def bound_apart(self) -> bool:
+        """Each rank has CPUs of its own, and they do not overlap."""
+        taken = [cpu for one in self.cpus for cpu in one]
+        return bool(self.cpus) and len(taken) == len(set(taken))
+
+
+def hello(library: Library, ranks: int = 2) -> Hello:
+    """Start the probe on a library and measure one small message. Never raises for the library."""
+    try:
+        command = probe_command(library)
+    except NhalfError as error:
+        return Hello(str(error), 0.0)
+    begin = start(library, command, ranks)
+    started_s = time.monotonic()
+    outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
+    elapsed_s = time.monotonic() - started_s
+    records = list(_records(outcome.stdout))
+    launch = next((one for one in records if one["nhalf"] == "launch"), {})
+    cpus = tuple(tuple(one.get("allowed_cpus", ())) for one in launch.get("placement", ()))
+    reason = "" if outcome.succeeded else outcome.reason
+    if not reason and not any(one["nhalf"] == "point" and one.get("verified") for one in records):
+        reason = "the ranks started, but no message arrived as it was sent"
+    return Hello(reason, elapsed_s, str(launch.get("library", "")).split("\n")[0], cpus)
+
+
+def _records(text: str) -> list[dict[str, Any]]:
+    """The probe's own lines, out of whatever else an mpiexec prints."""
+    found = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and "nhalf" in record:
+            found.append(record)
+    return found

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts to measure on: lists as people and schedulers write them, and host files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base.errors import InputError
+
+HOSTS_MAX = 100_000
+"""Longer lists are typing errors such as n[1-9999999999]."""
+_ITEM = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_SLOTS = re.compile(r"(?:slots=|max_slots=)?(\d+)")
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host by its name; `cores` is how many ranks it may hold, 0 where nobody said."""
+
+    name: str
+    cores: int = 0
+
+    def __str__(self) -> str:
+        """As it is read again: 'n1:4', or 'n1' where its cores are not known."""
+        return f"{self.name}:{self.cores}" if self.cores else self.name
+
+
+def short_name(name: str) -> str:
+    """A host's name without its domain: launchers and kernels do not agree on the rest."""
+    return name.partition(".")[0]
+
+
+def parse_hosts(text: str) -> list[Host]:
+    """The hosts in 'a,b:4,n[1-3,7]'; a host that is named again has the cores of both.
+
+    Raises InputError for what is no such list.
+    """
+    items = _ITEM.findall(text)
+    if not items or ",".join(items) != text:
+        raise _no_hosts(text)
+    hosts: list[Host] = []
+    for item in items:
+        written, colon, cores = item.strip().partition(":")
+        if colon and not (cores.isdecimal() and int(cores) > 0):
+            raise InputError(f"{item!r} does not say how many cores", "write a host as n1:4")
+        hosts += [Host(name, int(cores or 0)) for name in _expand(written)]
+    return _together(hosts)
+
+
+def read_host_file(path: Path) -> list[Host]:
+    """The hosts in a file, a line each: 'n1', 'n1:4' (Hydra) or 'n1 slots=4' (Open MPI).
+
+    What follows # is a comment; a host on several lines has as many cores. Raises InputError for
+    a file that cannot be read or names no host.
+    """
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InputError(f"the host file {path} cannot be read: {reason}") from error
+    hosts: list[Host] = []
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        slots = _SLOTS.fullmatch(words[1]) if len(words) > 1 else None
+        try:
+            found = parse_hosts(words[0])
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error.message}", error.remedy) from error
+        hosts += [Host(host.name, int(slots[1]) if slots else host.cores or 1) for host in found]
+    if not hosts:
+        raise InputError(f"the host file {path} names no host", "write a name on each line")
+    return _together(hosts)
+
+
+def _together(hosts: Iterable[Host]) -> list[Host]:
+    """Each host once, with its cores added up."""
+    cores: dict[str, int] = {}
+    for host in hosts:
+        cores[host.name] = cores.get(host.name, 0) + host.cores
+    return [Host(name, number) for name, number in cores.items()]
+
+
+def _expand(written: str) -> list[str]:
+    """The names in 'n[1-3,07]-ib[0-1]': numbers keep their leading zeros."""
+    brackets = _BRACKETS.search(written)
+    if brackets is None:
+        if not _NAME.fullmatch(written):
+            raise _no_hosts(written)
+        return [written]
+    names: list[str] = []
+    for part in brackets[1].split(","):
+        for number in _numbers(part, written):
+            names += _expand(written[: brackets.start()] + number + written[brackets.end() :])
+            if len(names) > HOSTS_MAX:
+                raise InputError(f"{written!r} names more than {HOSTS_MAX} hosts")
+    return names
+
+
+def _numbers(part: str, written: str) -> Iterable[str]:
+    first, dash, last = part.strip().partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        raise _no_hosts(written)
+    low, high = int(first), int(last or first)
+    if low > high:
+        raise InputError(f"{part!r} in {written!r} runs backwards", f"write {high}-{low}")
+    if high - low >= HOSTS_MAX:
+        raise InputError(f"{written!r} names more than {HOSTS_MAX} hosts")
+    return (str(number).zfill(len(first)) for number in range(low, high + 1))
+
+
+def _no_hosts(text: str) -> InputError:
+    return InputError(f"{text!r} is no list of hosts", "write n1,n2 or n[1-4] or n1:4,n2:4")

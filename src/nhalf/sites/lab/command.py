@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a system command that has to succeed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from nhalf.base.errors import FailedError
+from nhalf.base.processes import Outcome, run
+
+TIMEOUT_S = 30.0
+SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin")
+
+
+def system_path() -> str:
+    """PATH with the folders of system commands, which `su` and `cron` leave out."""
+    given = os.environ.get("PATH", "").split(":")
+    return ":".join([*given, *(folder for folder in SYSTEM_FOLDERS if folder not in given)])
+
+
+def attempt(command: Sequence[str], text: str = "", timeout_s: float = TIMEOUT_S) -> Outcome:
+    """Run it, with `text` on its standard input; how it ends is the caller's matter."""
+    return run(command, timeout_s, {"PATH": system_path(), "LC_ALL": "C"}, text)
+
+
+def must(command: Sequence[str], text: str = "", timeout_s: float = TIMEOUT_S) -> str:
+    """Run it and return what it printed; raises FailedError with its reason otherwise."""
+    outcome = attempt(command, text, timeout_s)
+    if not outcome.succeeded:
+        raise FailedError(f"{' '.join(command[:4])} did not succeed: {outcome.reason}")
+    return outcome.stdout

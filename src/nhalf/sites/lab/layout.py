@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lab consists of: places (nodes, switches, routers, the head) and links between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nhalf.base.errors import InputError, unknown
+
+HEAD = "ctl"
+NODES_MAX = 120
+TOPOLOGIES = ("star", "ring", "tree")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A cable between two places; only shaped ones get the rate of the lab."""
+
+    a: str
+    b: str
+    shaped: bool = True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The places of a lab by kind, and the links. A router passes packets on, a switch frames.
+
+    `routes` are pairs of a place and what `ip route add` is told there, `{net}` standing for the
+    first three numbers of the lab's addresses.
+    """
+
+    nodes: tuple[str, ...]
+    switches: tuple[str, ...]
+    routers: tuple[str, ...]
+    links: tuple[Link, ...]
+    head_prefix_bits: int = 24
+    routes: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All that have a network namespace of their own: everything but the head."""
+        return (*self.nodes, *self.switches, *self.routers)
+
+    def port(self, place: str, link: Link, head_port: str) -> str:
+        """What the end of a link is called in a place: eth0 in nodes, the neighbour elsewhere."""
+        if place == HEAD:
+            return head_port
+        return "eth0" if place in self.nodes else link.b if place == link.a else link.a
+
+    def ends(self, link: Link, head_port: str) -> Iterator[tuple[str, str]]:
+        """Both ends: place and port."""
+        for place in (link.a, link.b):
+            yield place, self.port(place, link, head_port)
+
+    def node(self, name: str) -> str:
+        """The name, if it is a node's; raises InputError otherwise."""
+        if name not in self.nodes:
+            raise unknown("node", name, self.nodes)
+        return name
+
+    def title(self, link: Link) -> str:
+        """As a link is named to a user: what routers pass on is between their nodes."""
+        ends = (link.a, link.b)
+        if all(end in self.routers for end in ends):
+            return "-".join(f"n{end[1:]}" for end in ends)
+        return "-".join(ends)
+
+    @property
+    def data_links(self) -> tuple[Link, ...]:
+        """The links that messages between nodes take; the others are for control."""
+        return tuple(link for link in self.links if link.shaped or link.a in self.nodes)
+
+    def link(self, name: str) -> Link:
+        """The link called 'A-B', or the one that a node hangs on.
+
+        Raises InputError if there is none.
+        """
+        ends = set(name.split("-"))
+        for link in self.data_links:
+            if name == link.a in self.nodes or ends == set(self.title(link).split("-")):
+                return link
+        titles = (self.title(link) for link in self.data_links if link.a not in self.nodes)
+        raise unknown("link", name, [*self.nodes, *titles])
+
+
+def layout(topology: str, nodes: int) -> Layout:
+    """The layout of a topology; raises InputError for an unknown one, or too many nodes."""
+    if topology not in TOPOLOGIES:
+        raise unknown("topology", topology, TOPOLOGIES)
+    if not 1 <= nodes <= NODES_MAX:
+        raise InputError(f"a lab of {nodes} nodes cannot be made", f"choose 1 to {NODES_MAX}")
+    names = tuple(f"n{number}" for number in range(1, nodes + 1))
+    return {"star": _star, "ring": _ring, "tree": _tree}[topology](names)
+
+
+def _star(nodes: tuple[str, ...]) -> Layout:
+    """Every node on one switch."""
+    links = (Link(HEAD, "s0", shaped=False), *(Link(node, "s0") for node in nodes))
+    return Layout(nodes, ("s0",), (), links)
+
+
+def _tree(nodes: tuple[str, ...]) -> Layout:
+    """Leaf switches of about as many nodes as there are leaves, and one switch above them."""
+    per_leaf = math.ceil(math.sqrt(len(nodes)))
+    leaves = tuple(f"s{number + 1}" for number in range(math.ceil(len(nodes) / per_leaf)))
+    links = [Link(HEAD, "s0", shaped=False), *(Link(leaf, "s0") for leaf in leaves)]
+    links += [Link(node, leaves[index // per_leaf]) for index, node in enumerate(nodes)]
+    return Layout(nodes, ("s0", *leaves), (), tuple(links))
+
+
+def _ring(nodes: tuple[str, ...]) -> Layout:
+    """A router for each node, linked to two neighbours; the head has a link to every router.
+
+    A node so has one port and one address, and a library cannot choose a wrong one: packets to
+    nodes take the ring, packets to the head take the router's own link to it.
+    """
+    count = len(nodes)
+    routers = tuple(f"r{number}" for number in range(1, count + 1))
+    links = [Link(HEAD, "s0", shaped=False)]
+    links += [Link(router, "s0", shaped=False) for router in routers]
+    links += [Link(*pair, shaped=False) for pair in zip(nodes, routers, strict=True)]
+    around = range(count if count > 2 else count - 1)
+    links += [Link(routers[one], routers[(one + 1) % count]) for one in around]
+    routes = [(HEAD, f"{{net}}.{n} via {{net}}.{128 + n}") for n in range(1, count + 1)]
+    for here in range(count):
+        for there in range(count):
+            routes.append((routers[here], _route(here, there, count)))
+    return Layout(nodes, ("s0",), routers, tuple(links), 25, tuple(routes))
+
+
+def _route(here: int, there: int, count: int) -> str:
+    """The way from a router to a node, the shorter way round; of two equal ones, upwards."""
+    target = f"{{net}}.{there + 1}"
+    if here == there:
+        return f"{target} dev n{there + 1}"
+    upwards = (there - here) % count <= count // 2
+    neighbour = (here + (1 if upwards else -1)) % count + 1
+    return f"{target} via {{net}}.{128 + neighbour} dev r{neighbour} onlink"

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Namespaces, cables, addresses and routes, by iproute2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base.errors import MissingError
+from nhalf.sites.lab import shaping
+from nhalf.sites.lab.command import attempt, must
+from nhalf.sites.lab.layout import HEAD, Link
+from nhalf.sites.lab.state import ROOT, Lab
+
+SETTINGS = ("net/ipv6/conf/*/disable_ipv6=1",)
+NODE_SETTINGS = ("net/ipv4/tcp_slow_start_after_idle=0",)
+ROUTER_SETTINGS = (
+    "net/ipv4/ip_forward=1",
+    "net/ipv4/conf/*/rp_filter=0",
+    "net/ipv4/conf/*/proxy_arp=1",
+    "net/ipv4/neigh/*/proxy_delay=0",
+)
+"""A router answers for all other nodes, at once, so that a node sees them on its own network.
+
+Ports have settings of their own once they are there, so that `default` alone would come too late.
+"""
+
+NETNS = Path("/run/netns")
+NOTE = ROOT / ".netns-is-ours"
+
+
+def cables(lab: Lab) -> str:
+    """Lines for `ip -batch`: every namespace, and every link right where its ends belong."""
+    lines = [f"netns add {lab.namespace(place)}" for place in lab.layout.places]
+    for link in lab.layout.links:
+        (a, port_a), (b, port_b) = lab.layout.ends(link, lab.head_port)
+        here = "" if a == HEAD else f" netns {lab.namespace(a)}"
+        lines.append(
+            f"link add name {port_a}{here} type veth peer name {port_b} netns {lab.namespace(b)}"
+        )
+    return _text(lines)
+
+
+def ports(lab: Lab, place: str) -> list[tuple[str, Link]]:
+    """The ports of a place, each with its link."""
+    return [
+        (port, link)
+        for link in lab.layout.links
+        for end, port in lab.layout.ends(link, lab.head_port)
+        if end == place
+    ]
+
+
+def setup(lab: Lab, place: str) -> str:
+    """Lines for `ip -batch` inside of a place: bridge, addresses, routes, everything up."""
+    own = [port for port, _ in ports(lab, place)]
+    lines = [] if place == HEAD else ["link set lo up"]
+    if place in lab.layout.switches:
+        lines += ["link add name bridge type bridge forward_delay 0", "link set bridge up"]
+        lines += [f"link set {port} master bridge" for port in own]
+    elif place in lab.layout.nodes:
+        lines.append(f"address add {lab.address(place)}/24 dev eth0")
+    else:
+        port = lab.head_port if place == HEAD else "s0"
+        lines.append(f"address add {lab.address(place)}/{lab.layout.head_prefix_bits} dev {port}")
+    lines += [f"link set {port} up" for port in own]
+    lines += [
+        f"route add {route.format(net=lab.net)}" for at, route in lab.layout.routes if at == place
+    ]
+    return _text(lines)
+
+
+def settings(lab: Lab, place: str) -> str:
+    """A shell script that tells the kernel how a place treats packets."""
+    chosen = list(SETTINGS)
+    if place in lab.layout.nodes:
+        chosen += NODE_SETTINGS
+    if place in lab.layout.routers:
+        chosen += ROUTER_SETTINGS
+    pairs = (text.split("=") for text in chosen)
+    return _text(
+        f"for key in /proc/sys/{key}; do [ ! -e $key ] || echo {value} >$key; done"
+        for key, value in pairs
+    )
+
+
+def rate_of(lab: Lab, link: Link) -> float | None:
+    """Bytes per second of a link when the lab starts; None where nothing slows it down."""
+    for name, rate_Bps in lab.slow_Bps.items():
+        if lab.layout.link(name) == link:
+            return rate_Bps
+    return lab.rate_Bps if link.shaped else None
+
+
+def buckets(lab: Lab, link: Link, rate_Bps: float | None) -> list[tuple[str, str]]:
+    """Pairs of a place and a line for `tc -batch` there: what each end sends is shaped."""
+    return [
+        (place, shaping.bucket_command(port, rate_Bps, lab.nodes))
+        for place, port in lab.layout.ends(link, lab.head_port)
+    ]
+
+
+def make(lab: Lab) -> None:
+    """Make all of it; raises MissingError where this kernel has no such links or queues."""
+    _kernel(["ip", "-batch", "-"], cables(lab))
+    for place in (*lab.layout.places, HEAD):
+        if place != HEAD:
+            inside = ["nsenter", f"--net=/run/netns/{lab.namespace(place)}", "sh", "-e", "-s"]
+            must(inside, settings(lab, place))
+        _kernel([*_in(lab, "ip", place), "-batch", "-"], setup(lab, place))
+    shape(lab, {link: rate for link in lab.layout.links if (rate := rate_of(lab, link))})
+
+
+def shape(lab: Lab, rates_Bps: dict[Link, float | None]) -> None:
+    """Give links their rates, now, and nodes packets that go with them."""
+    lines: dict[str, list[str]] = {}
+    for link, rate_Bps in rates_Bps.items():
+        packet = f"link set eth0 gso_max_size {shaping.packet_bytes(rate_Bps)}"
+        for place, line in buckets(lab, link, rate_Bps):
+            lines.setdefault(place, []).append(line)
+            if place in lab.layout.nodes:
+                must([*_in(lab, "ip", place), "-batch", "-"], packet + "\n")
+    for place, texts in lines.items():
+        _kernel([*_in(lab, "tc", place), "-batch", "-"], _text(texts))
+
+
+def switch_link(lab: Lab, link: Link, up: bool) -> None:
+    """Plug a cable in, or pull it out: the end at b, so that both ends lose their carrier.
+
+    Addresses and routes of the other end stay as they are, as they would with a real cable.
+    """
+    place, port = list(lab.layout.ends(link, lab.head_port))[1]
+    must([*_in(lab, "ip", place), "link", "set", port, "up" if up else "down"])
+    if up:
+        routes = [
+            route for at, route in lab.layout.routes if at == place and f"dev {port}" in route
+        ]
+        lines = [f"route replace {route.format(net=lab.net)}" for route in routes]
+        must([*_in(lab, "ip", place), "-batch", "-"], _text(lines))
+
+
+def link_state(lab: Lab, link: Link) -> dict[str, object]:
+    """Whether a link has a carrier, and the rate it is shaped to now (bytes per second)."""
+    place, port = list(lab.layout.ends(link, lab.head_port))[1]
+    shown = attempt([*_in(lab, "ip", place), "-json", "link", "show", port])
+    queue = attempt([*_in(lab, "tc", place), "-json", "qdisc", "show", "dev", port])
+    up, rate_Bps = False, None
+    if shown.succeeded and queue.succeeded:
+        up = "LOWER_UP" in msgspec.json.decode(shown.stdout)[0]["flags"]
+        options = (entry.get("options", {}) for entry in msgspec.json.decode(queue.stdout))
+        rate_Bps = next((one["rate"] for one in options if "rate" in one), None)
+    return {"link": lab.layout.title(link), "up": up, "rate_Bps": rate_Bps}
+
+
+def routes_here() -> list[str]:
+    """The destinations of this machine's routes, of all its tables."""
+    shown = must(["ip", "-4", "-json", "route", "show", "table", "all"])
+    return [str(route["dst"]) for route in msgspec.json.decode(shown)]
+
+
+def note_folder() -> None:
+    """Remember whether /run/netns is only there because of labs."""
+    if not _is_mount(NETNS):
+        NOTE.touch()
+
+
+def forget_folder() -> None:
+    """With the last lab goes /run/netns, if labs made it and nobody else uses it."""
+    if NOTE.exists():
+        if _is_mount(NETNS) and not any(NETNS.iterdir()):
+            attempt(["umount", str(NETNS)])
+            with suppress(OSError):
+                NETNS.rmdir()
+        NOTE.unlink()
+
+
+def _is_mount(path: Path) -> bool:
+    """Whether something is mounted there, also a folder on itself, as `ip netns` does."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[4] == str(path) for line in lines)
+
+
+def _in(lab: Lab, tool: str, place: str) -> list[str]:
+    return [tool] if place == HEAD else [tool, "-n", lab.namespace(place)]
+
+
+def _kernel(command: list[str], lines: str) -> None:
+    outcome = attempt(command, lines)
+    if not outcome.succeeded:
+        raise MissingError(
+            f"this kernel or container cannot make the network of a lab: {outcome.reason}",
+            "it needs network namespaces, veth, bridge and, for rates, sch_tbf",
+        )
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

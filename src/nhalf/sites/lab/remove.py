@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remove a lab, whatever state it is in: nothing here relies on what came before."""
+
+from __future__ import annotations
+
+import shutil
+
+from nhalf.base.errors import FailedError
+from nhalf.sites.lab import network, processes, state
+from nhalf.sites.lab.command import attempt, must
+from nhalf.sites.lab.state import Lab
+
+
+def remove(lab: Lab) -> None:
+    """Processes first, then networks, then the folder; the caller holds the lock."""
+    processes.kill(lambda: processes.of_lab(lab))
+    for place in lab.layout.places:
+        if (network.NETNS / lab.namespace(place)).exists():
+            must(["ip", "netns", "delete", lab.namespace(place)])
+    if attempt(["ip", "link", "show", lab.head_port]).succeeded:
+        attempt(["ip", "link", "delete", lab.head_port])
+    shutil.rmtree(lab.folder, ignore_errors=True)
+    if lab.folder.exists():
+        raise FailedError(f"{lab.folder} cannot be removed", "see who uses it, then try again")
+
+
+def remove_named(name: str) -> bool:
+    """Remove the lab of that name, or what is left of it; whether there was anything."""
+    folder = state.folder_of(name)
+    with state.locked():
+        lab = state.read(folder)
+        if lab is not None:
+            remove(lab)
+        existed = lab is not None or folder.exists()
+        # Killed right after the folder was made, nothing else was.
+        shutil.rmtree(folder, ignore_errors=True)
+        if not state.names():
+            network.forget_folder()
+    return existed

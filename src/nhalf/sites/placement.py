@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where ranks can be asked to be, and whether they are there, from what each of them reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from nhalf.base.errors import MissingError, unknown
+from nhalf.machines.layout import parse_layout
+from nhalf.sites.hosts import short_name
+from nhalf.sites.topology import allowed_cpus, last_level_caches
+
+CORES, FREE = "cores", "free"
+SAME_CACHE, SAME_NODE, OTHER_NODE = "same-cache", "same-node", "other-node"
+ONE_HOST = (SAME_CACHE, SAME_NODE)
+EVERY_HOST, WHOLE_HOST = "every-host", "whole-host"
+PLACEMENTS = {
+    CORES: "every rank on a core of its own, as the launcher chooses",
+    FREE: "ranks move as the system likes",
+    SAME_CACHE: "ranks on cores that share their last-level cache (one core complex)",
+    SAME_NODE: "ranks on one host, on cores that share no cache",
+    OTHER_NODE: "neighbouring ranks on different hosts",
+    EVERY_HOST: "one rank on every host that there is",
+    WHOLE_HOST: "a rank on every core of one host",
+    "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out",
+}
+"""Every placement that can be asked for, in words."""
+
+
+def check_placement(name: str) -> str:
+    """The name itself; raises InputError for one that is not known."""
+    if parse_layout(name) is None and name not in PLACEMENTS:
+        raise unknown("placement", name, PLACEMENTS)
+    return name
+
+
+def fits(placement: str, ranks: int) -> bool:
+    """Whether a placement can have so many ranks: a layout has a number of its own."""
+    layout = parse_layout(placement)
+    return layout is None or layout.ranks == ranks
+
+
+def hosts_asked(placement: str) -> int:
+    """How many hosts a placement needs."""
+    layout = parse_layout(placement)
+    return layout.hosts if layout else 2 if placement == OTHER_NODE else 1
+
+
+def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> list[int]:
+    """The core of each local rank; empty where the launcher decides.
+
+    `caches` is the result of `last_level_caches`. Raises MissingError where this machine cannot
+    give such a placement, InputError for an unknown name.
+    """
+    if placement not in ONE_HOST:
+        return []
+    if placement == SAME_CACHE:
+        largest = max(caches, key=len, default=[])
+        if len(largest) < ranks:
+            raise MissingError(
+                f"no {ranks} cores share a last-level cache here: {len(largest)} at most do",
+                "use fewer ranks, or another --placement",
+            )
+        return list(largest[:ranks])
+    if len(caches) < ranks:
+        raise MissingError(
+            f"there are no {ranks} cores here that share no cache: there "
+            f"{'is one cache' if len(caches) == 1 else f'are {len(caches)} caches'}",
+            "use --placement same-cache or cores",
+        )
+    return [group[0] for group in caches[:ranks]]
+
+
+def placement_advice(
+    placement: Sequence[dict[str, Any]],
+    asked: str = CORES,
+    hosts: Sequence[str] = (),
+    shares_cores: bool = False,
+) -> list[str]:
+    """Doubts about where ranks are, from what each rank says of itself.
+
+    `hosts` are the names of the hosts asked for, by rank; none where nobody cares. 'unpinned'
+    where a rank may move between cores though that was not asked for, 'oversubscribed' where two
+    ranks of one host have one core only, or ranks outnumber the cores they may use, 'misplaced'
+    where ranks are not on the hosts and cores that were asked for, 'shared-cores' where hosts
+    share the cores of one machine, 'mixed-networks' where some ranks talk through another network
+    than others, 'slow-network' where a fast network is there and is not used.
+    """
+    cores: dict[str, set[int]] = {}
+    ranks: Counter[str] = Counter()
+    for rank in placement:
+        cores.setdefault(rank["host"], set()).update(rank["allowed_cpus"])
+        ranks[rank["host"]] += 1
+    unbound = any(len(rank["allowed_cpus"]) != 1 for rank in placement)
+    misplaced = asked in ONE_HOST and _misplaced(asked, ranks, cores)
+    here = [short_name(rank["host"]) for rank in placement]
+    doubts = {
+        "unpinned": unbound and asked != FREE and not shares_cores,
+        "oversubscribed": any(ranks[host] > len(cores[host]) for host in ranks),
+        "misplaced": misplaced or (bool(hosts) and here != [short_name(host) for host in hosts]),
+        "shared-cores": shares_cores and len(ranks) > 1,
+        **_network_doubts(placement, several=len(ranks) > 1),
+    }
+    return [name for name, is_so in doubts.items() if is_so]
+
+
+def _network_doubts(placement: Sequence[dict[str, Any]], *, several: bool) -> dict[str, bool]:
+    """Doubts about the networks through which ranks of different hosts talk."""
+    used = [frozenset(rank.get("networks", ())) for rank in placement]
+    fast = any(rank.get("fabrics") for rank in placement)
+    talking = {networks for networks in used if networks}
+    return {
+        "mixed-networks": several and len(talking) > 1 and not frozenset.intersection(*talking),
+        "slow-network": several and fast and any(talking) and not _any_fabric(placement),
+    }
+
+
+def _any_fabric(placement: Sequence[dict[str, Any]]) -> bool:
+    """Whether any rank has a device of a fast network open."""
+    return any(set(rank.get("networks", ())) & set(rank.get("fabrics", ())) for rank in placement)
+
+
+def asked_cores(placement: str, ranks: int) -> list[int]:
+    """The core of each local rank on this machine; empty where the launcher decides.
+
+    Raises MissingError where this machine cannot give such a placement.
+    """
+    if placement not in ONE_HOST:
+        return []
+    return cores_for(placement, ranks, last_level_caches(allowed_cpus()))
+
+
+def _misplaced(asked: str, ranks: Counter[str], cores: dict[str, set[int]]) -> bool:
+    return any(set(asked_cores(asked, count)) != cores[host] for host, count in ranks.items())

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run a short command on many hosts at once, inside the job that runs there or by ssh."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from nhalf.base.processes import Outcome, run
+
+AT_ONCE = 64
+LOOK_TIMEOUT_S = 10.0
+
+
+def ask(
+    commands: Mapping[str, Sequence[str]], timeout_s: float = LOOK_TIMEOUT_S
+) -> dict[str, Outcome]:
+    """How a command ended on each host, by host; hosts that no way leads to are left out.
+
+    Under Slurm the command goes into the present job; '' as a host is this machine. Every host
+    has `timeout_s` seconds to answer.
+    """
+    tokens = {host: _tokens(host, command) for host, command in commands.items()}
+    ways = {host: words for host, words in tokens.items() if words}
+    with ThreadPoolExecutor(max_workers=min(AT_ONCE, max(len(ways), 1))) as pool:
+        outcomes = pool.map(lambda words: run(words, timeout_s), ways.values())
+        return dict(zip(ways, outcomes, strict=True))
+
+
+def _tokens(host: str, command: Sequence[str]) -> list[str]:
+    """What runs a command on a host; nothing where there is no way to it."""
+    if not host:
+        return list(command)
+    if os.environ.get("SLURM_JOB_ID"):
+        # Beside the ranks that hold all cores of the job.
+        place = ["--nodes=1", "--ntasks=1", f"--nodelist={host}"]
+        return ["srun", "--quiet", "--overlap", "--mpi=none", *place, *command]
+    if shutil.which("ssh"):
+        words = " ".join(_quoted(word) for word in command)
+        return ["ssh", "-n", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", host, words]
+    return []
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a model leaves over, as a smooth function between the places where it was measured.
+
+A Gaussian process with constant and linear mean and a Matérn kernel of order 3/2, the scale of each
+coordinate and the share of noise chosen by leave-one-out predictive probability; C. Rasmussen,
+C. Williams, Gaussian Processes for Machine Learning, MIT Press 2006, sections 2.7, 4.2 and 5.4.2.
+Its standard deviation says where one more measurement would tell most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+
+SCALES = (1.0, 2.0, 4.0, 8.0)
+"""Of a coordinate: how far apart two places are whose values have little to do with each other."""
+NUGGETS = (1e-6, 1e-3, 3e-2, 0.3)
+"""Variance of a value by itself, as a share of the variance between places."""
+MEAN_VARIANCE = 100.0
+"""Of the coefficients of the mean, as a multiple of the same: nearly free."""
+VARIANCE_MIN = 1e-16
+VALUE_RANGE_MIN = 1e-8
+"""Values that differ by less are equal."""
+VARIANCE_UNSEEN = 0.01
+"""Between places, where there is one only: of logarithms of ratios, a tenth."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of a correction before there are values enough to tell.
+
+    Below `values_min` values the hyperparameters are these; above, `variance` counts as much as
+    `weight` values do.
+    """
+
+    scale: tuple[float, ...]
+    nugget: float
+    variance: float
+    mean_variance: float
+    weight_values: int
+    values_min: int
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Fitted to values `value` (m,) at places `place` (m, d), with the hyperparameters of the fit.
+
+    `scale` (d,) and `nugget` are as in SCALES and NUGGETS, `variance` is that between places, and
+    `mean_variance` that of the coefficients of the mean as a multiple of it.
+    """
+
+    place: Floats
+    value: Floats
+    scale: tuple[float, ...]
+    nugget: float
+    variance: float
+    mean_variance: float = MEAN_VARIANCE
+
+    @classmethod
+    def fit(
+        cls,
+        place: Floats,
+        value: Floats,
+        scales: Sequence[float] | Sequence[Sequence[float]] = SCALES,
+        nuggets: Sequence[float] = NUGGETS,
+        prior: Prior | None = None,
+    ) -> Correction:
+        """The process under whose leave-one-out predictions the values are most probable.
+
+        `place` is (m, d) and `value` (m,), finite; `scales` are those to choose from, of all
+        coordinates or of each. With one value it is a constant.
+        """
+        place = np.asarray(place, dtype=np.float64)
+        value = np.asarray(value, dtype=np.float64)
+        choices = _by_coordinate(scales, place.shape[1])
+        known = prior or _no_prior(value, choices, nuggets)
+        best = cls(place, value, known.scale, known.nugget, known.variance, known.mean_variance)
+        if value.size < known.values_min or (prior is None and np.ptp(value) < VALUE_RANGE_MIN):
+            return best
+        best_score = -math.inf
+        for scale in itertools.product(*choices):
+            between = _covariance(place, place, scale, known.mean_variance)
+            for nugget in nuggets:
+                left_out, spread = _left_out(_inverse(between, nugget), value)
+                variance, score = _score(value - left_out, spread, known)
+                if score > best_score:
+                    best_score = score
+                    best = cls(place, value, scale, nugget, variance, known.mean_variance)
+        return best
+
+    def predict(self, place: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation (k,) at places (k, d)."""
+        place = np.asarray(place, dtype=np.float64)
+        inverse = self._inverse()
+        to = _covariance(place, self.place, self.scale, self.mean_variance)
+        own = 1 + self.mean_variance * (1 + np.sum((place / SPAN) ** 2, axis=1))
+        left = own - np.sum((to @ inverse) * to, axis=1)
+        deviation: Floats = np.sqrt(self.variance * np.maximum(left + self.nugget, 0.0))
+        mean: Floats = to @ (inverse @ self.value)
+        return mean, deviation
+
+    def weights(self) -> Floats:
+        """What each place counts (m,): the mean is the sum of these, times the covariance."""
+        weights: Floats = self._inverse() @ self.value
+        return weights
+
+    def mean(self, place: Floats, weights: Floats) -> Floats:
+        """The mean (k,) alone at places (k, d), from `weights()`: without another inversion."""
+        found: Floats = _covariance(place, self.place, self.scale, self.mean_variance) @ weights
+        return found
+
+    def left_out(self) -> Floats:
+        """What is predicted (m,) for every place from all others."""
+        if self.value.size < 2:
+            return np.full(self.value.size, np.nan)
+        return _left_out(self._inverse(), self.value)[0]
+
+    def _inverse(self) -> Floats:
+        """Of the covariance of the values, in units of the variance between places: (m, m)."""
+        among = _covariance(self.place, self.place, self.scale, self.mean_variance)
+        return _inverse(among, self.nugget)
+
+
+SPAN = 8.0
+"""Coordinates are divided by it in the mean: of the order of their range in powers of two."""
+
+
+def _by_coordinate(
+    scales: Sequence[float] | Sequence[Sequence[float]], coordinates: int
+) -> list[tuple[float, ...]]:
+    """The scales to choose from, of each coordinate."""
+    own = [tuple(each) for each in scales if not isinstance(each, float)]
+    return own or [tuple(each for each in scales if isinstance(each, float))] * coordinates
+
+
+def _no_prior(value: Floats, scales: Sequence[Sequence[float]], nuggets: Sequence[float]) -> Prior:
+    """Nothing is believed but that a value alone says little, and equal ones that all are equal."""
+    variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
+    widest = tuple(each[-1] for each in scales)
+    return Prior(widest, nuggets[0], variance, MEAN_VARIANCE, 0, 2)
+
+
+def _score(errors: Floats, spread: Floats, prior: Prior) -> tuple[float, float]:
+    """The variance between places, and the logarithm of the probability of all errors.
+
+    `spread` are the variances of the errors (m,) in units of that between places.
+    """
+    squares = float(np.sum(errors**2 / spread)) + prior.weight_values * prior.variance
+    count = errors.size + prior.weight_values
+    variance = squares / count
+    score = -0.5 * float(np.sum(np.log(spread))) - 0.5 * count * math.log(variance + VARIANCE_MIN)
+    return variance, score
+
+
+def _covariance(a: Floats, b: Floats, scale: Sequence[float], mean_variance: float) -> Floats:
+    """Between places (i, d) and (j, d), in units of the variance between places: (i, j)."""
+    near, far = a / np.asarray(scale), b / np.asarray(scale)
+    squares = np.sum(near**2, axis=1)[:, None] + np.sum(far**2, axis=1) - 2 * near @ far.T
+    distance = np.sqrt(3.0 * np.maximum(squares, 0.0))
+    matern = (1 + distance) * np.exp(-distance)
+    mean = mean_variance * (1 + (a / SPAN) @ (b / SPAN).T)
+    found: Floats = matern + mean
+    return found
+
+
+def _inverse(among: Floats, nugget: float) -> Floats:
+    """Of a covariance (m, m) and the variance of each value by itself."""
+    found = np.linalg.inv(among + nugget * np.eye(len(among)))
+    return found.astype(np.float64)
+
+
+def _left_out(inverse: Floats, value: Floats) -> tuple[Floats, Floats]:
+    """Leave-one-out means, and variances in units of that between places (Rasmussen, 5.12)."""
+    diagonal = np.diag(inverse)
+    left_out: Floats = value - (inverse @ value) / diagonal
+    return left_out, 1 / diagonal

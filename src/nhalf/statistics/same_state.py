@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two runs of a machine that changes by itself: like is compared with like.
+
+Beside every point, probes measure what two cores need to pass one flag (native/core/flag.hpp), in
+which no message library has a part. Virtual machines that move their cores about, and clocks that
+change, show in it: flags fall into groups with gaps between them. Points of two runs are paired
+within a group, one with one, as launches are that ran side by side; what has no partner is left
+out. Where two runs have no group in common, nothing can be said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.values import value
+
+APART = 1.5
+"""From this factor between one flag and the next slower one on, a new group begins."""
+STEADY = 1.25
+"""Flags before and after a point that differ by more: the machine changed in between."""
+PAIRS_MIN = 2
+CURVE = [name for name in POINT_COLUMNS if name not in ("mpi", "bytes")]
+POINT = [*CURVE, "bytes"]
+
+
+@dataclass(frozen=True)
+class SameState:
+    """Launch medians of both runs, paired by state; `lost` are curves that have none in common.
+
+    `note` says in a sentence what was left out, '' where nothing was.
+    """
+
+    a: pl.DataFrame
+    b: pl.DataFrame
+    lost: tuple[dict[str, Any], ...] = ()
+    note: str = ""
+
+
+def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
+    """Launch medians with `flag_s`: null where it was not measured, NaN where it changed."""
+    on = [*POINT_COLUMNS, "launch"]
+    flags = (
+        measurements.select(*on, value("flag_before_s"), value("flag_after_s"))
+        .drop_nulls(["flag_before_s", "flag_after_s"])
+        .with_columns(pl.col(pl.String).fill_null(""))
+        .collect()
+    )
+    low = pl.min_horizontal("flag_before_s", "flag_after_s").min()
+    high = pl.max_horizontal("flag_before_s", "flag_after_s").max()
+    steady = flags.group_by(on).agg(
+        flag_s=pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
+    )
+    return medians.join(steady, on=on, how="left", nulls_equal=True)
+
+
+def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
+    """Both frames have the columns of `launch_medians` and `flag_s`, one library of a run each.
+
+    Curves that only one of both has are left out. Launches that remain of those that were divided
+    are numbered anew, so that they can be paired, each size by itself.
+    """
+    a, b = (
+        one.join(other.select(CURVE).unique(), on=CURVE, how="semi", nulls_equal=True)
+        for one, other in ((a, b), (b, a))
+    )
+    known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
+    if any(flags.is_empty() for flags in known):
+        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+    borders_s = _borders(pl.concat(known))
+    if not borders_s:
+        return SameState(a.drop("flag_s"), b.drop("flag_s"))
+    left, right = (_numbered(frame, borders_s) for frame in (a, b))
+    on = [*POINT, "state", "place"]
+    pairs = left.select(on).join(right.select(on), on=on, nulls_equal=True)
+    order = pl.struct("state", "place").rank("dense").over(POINT).cast(a.schema["launch"]) - 1
+    pairs = pairs.with_columns(pair=order)
+    enough = pairs.group_by(CURVE).agg(most=pl.col("pair").max() + 1)
+    enough = enough.filter(pl.col("most") >= PAIRS_MIN)
+    pairs = pairs.join(enough.select(CURVE), on=CURVE, how="semi", nulls_equal=True)
+    both = a.select(CURVE).unique()
+    lost = both.join(enough, on=CURVE, how="anti", nulls_equal=True).to_dicts()
+    flags_s = pl.concat(known).to_numpy()
+    low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
+    note = (
+        f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
+        f"cores takes {low:.0f} to {high:.0f} ns: like is compared with like"
+    )
+    return SameState(_paired(left, pairs), _paired(right, pairs), tuple(lost), note)
+
+
+def _borders(flags_s: pl.Series) -> list[float]:
+    """Between groups of flags: the middle of every gap."""
+    ordered = flags_s.sort().to_list()
+    return [
+        math.sqrt(one * following)
+        for one, following in itertools.pairwise(ordered)
+        if following >= APART * one
+    ]
+
+
+def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
+    """With `state`, and `place`, the number of a launch among those of a point in that state.
+
+    Points during which the machine changed are left out, and those whose flag was missed. Curves
+    without any flag, as of more ranks than cores, have a state of their own.
+    """
+    flag = pl.col("flag_s")
+    steady = frame.filter(
+        (flag.is_not_null() & flag.is_not_nan()) | flag.is_null().all().over(CURVE)
+    )
+    state = pl.sum_horizontal(
+        [pl.col("flag_s") >= border for border in borders_s], ignore_nulls=False
+    ).cast(pl.Int64)
+    place = pl.col("launch").rank("ordinal").over([*POINT, "state"])
+    return steady.with_columns(state=state.fill_null(-1)).with_columns(place=place)
+
+
+def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The rows that have a partner; pairs have the number of a launch in common."""
+    kept = frame.drop("launch").join(pairs, on=[*POINT, "state", "place"], nulls_equal=True)
+    return kept.rename({"pair": "launch"}).drop("flag_s", "state", "place")

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists in a line of text."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.listing import few
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b"], "a, b"),
+        (["a", "b", "c"], "a, b and 1 more"),
+        (["a", "b", "c", "d"], "a, b and 2 more"),
+    ],
+)
+def test_what_is_too_much_is_counted(names: list[str], text: str) -> None:
+    assert few(names, 2) == text

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb compare: which sides it takes, what it prints, how it exits."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+
+from nhalf.base.errors import InputError
+from nhalf.cli.verbs.compare import command
+from nhalf.store.run import Run
+from nhalf.store.schema import VERSION
+
+Make = Callable[..., pl.LazyFrame]
+Keep = Callable[..., str]
+
+
+@pytest.fixture
+def keep(tmp_path: Path, make_measurements: Make) -> Keep:
+    """Makes a run directory of synthetic measurements: name and what the builder takes."""
+
+    def make(name: str, **asked: Any) -> str:
+        folder = tmp_path / name
+        Run.create(folder, {"environment": {}, "plan": {}, "titles": {}})
+        frame = make_measurements(launch_noise=0.003, **asked).collect().drop("run")
+        frame.write_parquet(
+            folder / "measurements.parquet", metadata={"nhalf.schema": str(VERSION)}
+        )
+        return str(folder)
+
+    return make
+
+
+def code(*arguments: Any, **options: Any) -> int:
+    """The exit code of the verb."""
+    try:
+        command(*arguments, **options)
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def test_a_slower_run_exits_1_and_says_where(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = keep("a"), keep("b", seed=2, slower={"mpich": 1.2})
+    assert code(a, b) == 1
+    out = capsys.readouterr().out
+    assert "slower than A" in out
+    assert re.search(r"4 MiB +\d", out)
+    assert code(b, a) == 0
+    assert "faster than A" in capsys.readouterr().out
+
+
+def test_equal_runs_exit_0_with_every_size_on_request(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b = keep("a"), keep("b", seed=2)
+    assert code(a, b) == 0
+    assert "4 MiB" not in capsys.readouterr().out
+    assert code(a, b, sizes=True) == 0
+    assert "4 MiB" in capsys.readouterr().out
+
+
+def test_two_libraries_of_one_run(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    run = keep("a", libraries=["mpich-5", "openmpi-5"], slower={"openmpi-5": 1.3})
+    assert code(run, mpi="mpich,openmpi", json=True) == 1
+    assert printed(capsys)["patterns"][0]["mpi"] == "mpich-5,openmpi-5"
+    assert code(run, json=True) == 1
+    assert printed(capsys)["verdict"] == "slower"
+    assert code(run, mpi="openmpi,mpich", json=True) == 0
+    assert printed(capsys)["verdict"] == "faster"
+
+
+def test_a_library_may_be_named_with_the_run(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = keep("a", libraries=["x", "y"], slower={"y": 1.3})
+    assert code(f"{run}:x", f"{run}:y", json=True) == 1
+    assert printed(capsys)["patterns"][0]["mpi"] == "x,y"
+
+
+def test_equal_names_are_paired_in_two_runs(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
+    a = keep("a", libraries=["x", "y"])
+    b = keep("b", libraries=["y", "z"], seed=2)
+    assert code(a, b, json=True) == 0
+    assert [curve["mpi"] for curve in printed(capsys)["patterns"]] == ["y"]
+
+
+def test_threshold_is_what_counts(keep: Keep) -> None:
+    a, b = keep("a"), keep("b", seed=2, slower={"mpich": 1.2})
+    assert code(a, b, threshold=1.5) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        (["{a}"], {}, "which two libraries"),
+        (["{a}"], {"mpi": "x,nothing"}, "unknown library 'nothing'"),
+        (["{a}"], {"mpi": "x,x"}, "with itself"),
+        (["{a}", "{a}"], {"mpi": "x,y,z"}, "one or two names"),
+        (["{a}", "{a}"], {"mpi": ","}, "one or two names"),
+        (["{a}:x", "{a}"], {"mpi": "y"}, "given twice"),
+        (["{a}", "{a}-not-there"], {}, "not a run"),
+        (["{a}", "{a}"], {"threshold": 0.9}, "threshold"),
+    ],
+)
+def test_wrong_usage_is_one_line(
+    keep: Keep, arguments: list[str], options: dict[str, Any], words: str
+) -> None:
+    run = keep("a", libraries=["x", "y", "z"], sizes=[8])
+    with pytest.raises(InputError, match=words):
+        code(*(text.format(a=run) for text in arguments), **options)
+
+
+def test_names_with_markup_are_shown_as_text(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = keep("a", libraries=["[red]x", "y"], slower={"[red]x": 1.3})
+    assert code(run, mpi="y,[red]x") == 1
+    assert "[red]x" in capsys.readouterr().out
+
+
+def test_machines_are_compared_by_their_models_without_judgement(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert code("sp2-mpl", "sp2-pvme") == 0
+    out = capsys.readouterr().out
+    for words in ("One message", "latency t0", "47 µs", "104 µs", "pingpong", "B / A"):
+        assert words in out
+    assert "• barrier of 2 ranks: sp2-mpl is 22 times faster." in out
+    assert "only sp2-mpl has it: allreduce, exchange, many-to-one" in out
+    assert code("sp2-mpl", "spp1000-pvm", json=True, ranks="2,8", size="0,4K") == 0
+    told = printed(capsys)
+    barrier = next(one for one in told["patterns"] if one["pattern"] == "barrier")
+    assert [curve["ranks"] for curve in barrier["curves"]] == [2, 8]
+    assert barrier["rank_crossings"] == [{"bytes": 0, "ranks": 8, "faster": "A"}]
+    assert told["report"] is None
+
+
+def test_a_run_is_compared_with_a_machine_by_what_is_fitted_to_it(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = keep("a", libraries=["mpich"])
+    assert code(run, "sp2-mpl", json=True) == 0
+    (pattern,) = printed(capsys)["patterns"]
+    assert pattern["pattern"] == "pingpong"
+    assert pattern["curves"][0]["points"][0]["ratio"] > 1
+    two = keep("b", libraries=["mpich", "intel"])
+    with pytest.raises(InputError, match="models of several libraries"):
+        code(two, "sp2-mpl")
+    assert code(f"{two}:mpich", "sp2-mpl") == 0
+
+
+def test_a_page_of_machines_needs_no_network(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert code("sp2-mpl", "spp1000-pvm", report=page) == 0
+    text = page.read_text()
+    for words in ("<h1", "sp2-mpl and spp1000-pvm", "from 7844", 'data-spec="ratios"', "⇄"):
+        assert words in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        (("sp2-mpl", "sp2"), {}, "unknown machine 'sp2'"),
+        (("sp2-mpl", "sp2-pvme"), {"ranks": "x"}, "are no numbers of ranks"),
+        (("sp2-mpl", "sp2-pvme"), {"mpi": "a,b,c"}, "not one or two names"),
+        (("sp2-mpl:MPL", "sp2-pvme"), {"mpi": "MPL"}, "given twice"),
+        (("sp2-mpl",), {}, "compared with itself"),
+        (("sp2-mpl:x", "sp2-pvme"), {}, "unknown library 'x'"),
+    ],
+)
+def test_wrong_sides_of_machines_are_refused(
+    arguments: tuple[str, ...], options: dict[str, str], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        code(*arguments, **options)
+
+
+def test_runs_take_no_options_of_machines(keep: Keep, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="are for machines"):
+        code(keep("a"), keep("b"), report=tmp_path / "page.html")

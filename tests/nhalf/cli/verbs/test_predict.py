@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf predict`: times, the fastest, tables, pages and formulas, and what is refused."""
+
+from __future__ import annotations
+
+import ctypes.util
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.machines.algorithms import algorithms
+from nhalf.mpi.decision_table import choice, read_table
+
+Call = Callable[..., Any]
+CELLS = ("--machine", "sp2-mpl", "--ranks", "4,8", "--bytes", "16,8192")
+
+
+def said(done: Any) -> dict[str, Any]:
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def test_every_cell_is_told_to_programs(call: Call) -> None:
+    found = said(call("predict", "bcast", *CELLS, "--json"))
+    assert (found["pattern"], found["machine"], found["notes"]) == ("bcast", "sp2-mpl", [])
+    names = {"native"} | {each.name for each in algorithms()["bcast"]}
+    assert set(found["sources"]) == names
+    assert len(found["rows"]) == 4 * len(names)
+    time_s = {
+        (row["algorithm"], row["ranks"], row["bytes"]): row["time_s"] for row in found["rows"]
+    }
+    # Abandah 1995: 3 messages of 16 bytes, one after the other.
+    assert time_s["binomial", 8, 16] == pytest.approx(3 * (47 + 16 / 23.5) * 1e-6)
+    assert len(found["best"]) == 4
+    for cell in found["best"]:
+        p, n = cell["ranks"], cell["bytes"]
+        assert time_s[cell["algorithm"], p, n] == min(time_s[name, p, n] for name in names)
+    (first, second) = found["crossovers"]
+    assert first == {"ranks": 4, "bytes": 850, "before": "k-nomial", "after": "split-binary"}
+    assert (second["ranks"], second["before"], second["after"]) == (8, "native", "split-binary")
+
+
+def test_people_are_told_the_finding_first(call: Call) -> None:
+    done = call("predict", "bcast", *CELLS)
+    lines = [line for line in done.out.splitlines() if line.strip()]
+    assert lines[0].startswith("bcast on sp2-mpl: fastest of 4 cells: split-binary in 2")
+    assert lines[1].split() == ["ranks", "16", "B", "8", "KiB"]
+    assert lines[-2] == "4 ranks: split-binary instead of k-nomial from 850 B"
+
+
+def test_one_algorithm_and_what_has_no_size(call: Call) -> None:
+    found = said(call("predict", "bcast/chain", *CELLS, "--json"))
+    assert {row["algorithm"] for row in found["rows"]} == {"chain"}
+    assert found["crossovers"] == []
+    found = said(call("predict", "barrier", *CELLS, "--json"))
+    assert {row["bytes"] for row in found["rows"]} == {0}
+
+
+def test_what_if(call: Call) -> None:
+    words = ("predict", "bcast/binomial", *CELLS, "--json")
+    usual = said(call(*words))["rows"]
+    faster = said(call(*words, "--set", "network.latency=/2"))["rows"]
+    assert all(b["time_s"] < a["time_s"] for a, b in zip(usual, faster, strict=True))
+
+
+def test_the_choice_becomes_a_decision_table(call: Call, tmp_path: Path) -> None:
+    best = said(call("predict", "bcast", *CELLS, "--table", "bcast.rules", "--json"))["best"]
+    rules = read_table(tmp_path / "bcast.rules")
+    assert rules
+    for cell in best:
+        assert choice(rules, "bcast", cell["ranks"], cell["bytes"]) == cell["algorithm"]
+    assert "# predicted for sp2-mpl, not measured\n" in (tmp_path / "bcast.rules").read_text()
+
+
+def test_the_page_holds_the_map_and_asks_nobody(call: Call, tmp_path: Path) -> None:
+    done = call("predict", "bcast", *CELLS, "--report", "pages/bcast.html")
+    assert done.code == 0, done.err
+    assert [path.name for path in (tmp_path / "pages").iterdir()] == ["bcast.html"]
+    page = (tmp_path / "pages" / "bcast.html").read_text(encoding="utf-8")
+    assert "bcast on sp2-mpl" in page
+    assert 'id="map"' in page
+    assert "split-binary is the fastest in 2 of 4 cells" in page
+    assert "Nothing here was measured" in page
+    # Programs may hold addresses in their texts; the page itself may not ask for any.
+    markup = re.sub(r"(<script[^>]*>).*?</script>", r"\1", page, flags=re.DOTALL)
+    assert (
+        re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"'](?!data:|#)", markup) == []
+    )
+    assert re.findall(r"@import|url\((?![\"']?(?:data:|#))", markup) == []
+
+
+def test_costs_are_printed_without_a_machine(call: Call) -> None:
+    lines = call("predict", "bcast", "--formula", "text").out.splitlines()
+    assert lines[0].startswith("# seconds of p ranks and n bytes")
+    costs = dict(line.split(": ", 1) for line in lines[1:])
+    assert list(costs) == [f"bcast/{each.name}" for each in algorithms()["bcast"]]
+    assert costs["bcast/binomial"] == "⌈log₂ p⌉ T(n)"
+    lines = call("predict", "bcast/binomial", "--formula", "latex").out.splitlines()
+    assert lines[1:] == ["% bcast/binomial", r"\lceil \log_2 p \rceil\,T(n)"]
+    found = said(call("predict", "bcast/linear", "--formula", "text", "--json"))
+    costs = {"bcast/linear": "M(n, p − 2) + T(n)"}
+    assert found == {"pattern": "bcast", "form": "text", "costs": costs}
+
+
+def test_the_functions_of_python_run(call: Call) -> None:
+    done = call("predict", "bcast", "--formula", "python")
+    assert done.code == 0, done.err
+    names: dict[str, Any] = {}
+    exec(done.out, names)
+    # Four stages of 3 µs among 12 ranks.
+    assert names["bcast_binomial"](12, 20000, T=lambda x: 3e-6) == pytest.approx(12e-6)
+    assert "bcast_binary_pipelined" in names
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["bcast"], "on which machine?"),
+        (["nonsense", "--machine", "sp2-mpl"], "unknown pattern of sp2-mpl 'nonsense'"),
+        (["bcast/nonsense", "--machine", "sp2-mpl"], "unknown algorithm of bcast 'nonsense'"),
+        (["bcast", "--machine", "nowhere"], "unknown machine 'nowhere'"),
+        (["bcast", "--machine", "altix-bx2", "--bytes", "1G"], "above 4 MiB"),
+        (["bcast", "--machine", "sp2-mpl", "--ranks", "0"], "'0' is no possible number of ranks"),
+        (["bcast", "--machine", "sp2-mpl", "--ranks", "many"], "'many' is not a list of ranks"),
+        (["bcast", "--machine", "sp2-mpl", "--bytes", "big"], "'big' is not a size"),
+        (["bcast", "--machine", "sp2-mpl", "--mpi", "nonsense"], "unknown library 'nonsense'"),
+        (["bcast", "--machine", "sp2-mpl", "--set", "nonsense=2"], "unknown change 'nonsense'"),
+        (["bcast", "--machine", "sp2-mpl", "--simulate", "some"], "'some' is not a share"),
+        (["bcast", "--machine", "sp2-mpl", "--simulate", "0"], "0 of all cells"),
+        (["bcast", "--machine", "sp2-mpl", "--simulate", "101%"], "101% of all cells"),
+        (["bcast", "--formula", "word"], "unknown form 'word'"),
+        (["pingpong", "--formula", "text"], "unknown operation with algorithms 'pingpong'"),
+        (["bcast/nonsense", "--formula", "text"], "unknown algorithm of bcast 'nonsense'"),
+        (["bcast", "--formula", "text", "--table", "rules"], "--formula gives no times"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_answered_is_one_line(words: Sequence[str], named: str, call: Call) -> None:
+    call("predict", *words).is_error(2, named)
+
+
+def test_what_was_not_measured_is_asked_for_explicitly(call: Call) -> None:
+    words = ("predict", "bcast/binomial", "--machine", "altix-bx2", "--bytes", "1G", "--json")
+    (row,) = said(call(*words, "--extrapolate"))["rows"]
+    assert row["time_s"] > 0
+
+
+def test_a_share_of_the_cells_is_simulated(call: Call) -> None:
+    if ctypes.util.find_library("simgrid") is None:
+        pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
+    words = ("predict", "bcast", "--machine", "sp2-mpl", "--ranks", "2,4", "--bytes", "16")
+    found = said(call(*words, "--simulate", "20%", "--json"))
+    assert set(found["sources"].values()) == {"composed, corrected by 20 % of the cells"}
+    assert len(found["rows"]) == 2 * len(found["sources"])
+    composed = said(call(*words, "--json"))
+    corrected = {(r["algorithm"], r["ranks"]): r["time_s"] for r in found["rows"]}
+    before = {(r["algorithm"], r["ranks"]): r["time_s"] for r in composed["rows"]}
+    assert any(corrected[key] != pytest.approx(before[key], rel=1e-3) for key in before)

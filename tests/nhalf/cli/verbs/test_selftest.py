@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verb selftest: a table or one JSON object, exit 1 when a promise is broken."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+
+from nhalf.base.errors import InputError
+from nhalf.cli.verbs.selftest import WORDS, command
+from nhalf.decide.selftest import Check, SelfTest
+
+
+@pytest.fixture
+def result(monkeypatch: pytest.MonkeyPatch) -> SelfTest:
+    """What the verb finds instead of simulating: one promise held, one broken."""
+    known = dict.fromkeys([*WORDS, "time_to_accuracy_s", "samples_per_point"], 0.5)
+    checks = [
+        Check("a", "first promise", 0.95, 0.93, 0.975, 7),
+        Check("b", "other", 0.5, 0, 0.1, 7),
+    ]
+    found = SelfTest(20, 1, checks, known)
+    monkeypatch.setattr("nhalf.decide.selftest.selftest", lambda runs, seed: found)
+    return found
+
+
+def test_a_broken_promise_exits_1(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        command(20)
+    assert ended.value.exit_code == 1
+    out = capsys.readouterr().out
+    assert "first promise" in out
+    assert "held" in out
+    assert "broken" in out
+
+
+def test_promises_held_exit_0(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
+    result.checks.pop()
+    command(20)
+    assert "broken" not in capsys.readouterr().out
+
+
+def test_json_is_one_object(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        command(20, json=True)
+    written = json.loads(capsys.readouterr().out)
+    assert written["held"] is False
+    assert [check["held"] for check in written["checks"]] == [True, False]
+
+
+def test_too_few_runs_are_an_input_error() -> None:
+    with pytest.raises(InputError):
+        command(1)

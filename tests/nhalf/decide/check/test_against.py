@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs against former runs and against machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.check.against import against_machine, against_run, as_model, model_notes
+from nhalf.decide.check.verdict import Answer
+from nhalf.facts.facts import Measured
+from nhalf.facts.fit import fit_summary
+from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
+from nhalf.statistics.summary import launch_medians
+
+Make = Callable[..., pl.LazyFrame]
+SIZES = [0, 8, 1024, 65536]
+
+
+@pytest.fixture
+def exact(make_measurements: Make) -> Make:
+    """Measurements without noise."""
+
+    def make(**asked: Any) -> pl.LazyFrame:
+        return make_measurements(**{"sizes": SIZES, "noise": 0.0, "launch_noise": 0.0, **asked})
+
+    return make
+
+
+def by_name(answers: list[Answer]) -> dict[str, str]:
+    return {answer.name: answer.verdict for answer in answers}
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "met"), (0.5, "met"), (1.09, "met"), (1.11, "missed")]
+)
+def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None:
+    now = Measured(exact(slower={"mpich": factor}))
+    answers, missing = against_run(now, launch_medians(exact()), 0.10)
+    assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
+    # Every size and the level of them all.
+    assert len(answers[0].points) == len(SIZES) + 1
+    assert missing == []
+
+
+def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> None:
+    libraries = ["a", "b", "c", "d"]
+    before, after = (
+        make_measurements(libraries=libraries, sizes=SIZES, seed=seed) for seed in (1, 2)
+    )
+
+    def width(names: list[str]) -> float:
+        wanted = pl.col("mpi").is_in(names)
+        former = launch_medians(before.filter(wanted))
+        answers, _ = against_run(Measured(after.filter(wanted)), former, 0.10)
+        (answer,) = (answer for answer in answers if answer.name.startswith("pingpong, a,"))
+        level = answer.points[0].measured
+        assert level is not None
+        return level.high / level.low
+
+    assert width(libraries) > width(["a"]) > 1
+
+
+def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
+    former = launch_medians(exact(libraries=["mpich", "openmpi"], sizes=[0, 8, 16]))
+    answers, missing = against_run(Measured(exact(libraries=["mpich", "impi"])), former, 0.10)
+    assert by_name(answers) == {
+        "pingpong, mpich, 2 ranks": "met",
+        "pingpong, openmpi, 2 ranks": "not measured",
+    }
+    assert [(row["reason"], row["bytes"]) for row in missing] == [
+        ("only expected", [16]),
+        ("only measured", [1024, 65536]),
+    ]
+
+
+def test_nothing_in_common_is_all_not_measured(exact: Make) -> None:
+    former = launch_medians(exact(patterns=["exchange"]))
+    answers, missing = against_run(Measured(exact()), former, 0.10)
+    assert by_name(answers) == {"exchange, mpich, 2 ranks": "not measured"}
+    assert missing == []
+
+
+def test_one_launch_is_unclear(exact: Make) -> None:
+    answers, _ = against_run(Measured(exact(launches=1)), launch_medians(exact()), 0.10)
+    assert {point.verdict for point in answers[0].points} == {"unclear"}
+
+
+def test_wrong_data_is_missed(exact: Make) -> None:
+    answers, _ = against_run(Measured(exact(verified=False)), launch_medians(exact()), 0.10)
+    assert answers[0].verdict == "missed"
+    assert "did not verify" in answers[0].worst_point.reason
+
+
+def machine_of(measurements: pl.LazyFrame, **changes: Any) -> Machine:
+    models = fit_summary(measurements, Measured(measurements).summary)
+    return Machine(**{"name": "known", "models": tuple(models), **changes})
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "met"), (0.5, "met"), (1.09, "met"), (1.11, "missed")]
+)
+def test_a_machine_promises_what_its_models_say(exact: Make, factor: float, verdict: str) -> None:
+    now = Measured(exact(slower={"mpich": factor}, sizes=[0, 4096, 30000]))
+    answers, missing = against_machine(now, machine_of(exact()), 0.10)
+    assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
+    assert missing == []
+
+
+def test_a_model_does_not_promise_beyond_its_sizes(exact: Make) -> None:
+    now = Measured(exact(sizes=[*SIZES, 1 << 20], slower={"mpich": 1.0}))
+    answers, missing = against_machine(now, machine_of(exact()), 0.10)
+    assert [(row["reason"], row["bytes"]) for row in missing] == [("only measured", [1 << 20])]
+    assert max(point.point.get("bytes", 0) for point in answers[0].points) == 65536
+
+
+def test_a_machine_of_one_other_library_is_compared_with_the_only_one(exact: Make) -> None:
+    answers, _ = against_machine(Measured(exact()), machine_of(exact(libraries=["mpich-4"])), 0.10)
+    assert by_name(answers) == {"pingpong, mpich, 2 ranks": "met"}
+
+
+def test_models_that_were_not_measured_are_failures(exact: Make) -> None:
+    known = machine_of(exact(patterns=["pingpong", "exchange"]))
+    answers, _ = against_machine(Measured(exact()), known, 0.10)
+    assert by_name(answers) == {
+        "pingpong, mpich, 2 ranks": "met",
+        "exchange, mpich, 2 ranks": "not measured",
+    }
+    answers, _ = against_machine(Measured(exact(patterns=["stream"])), known, 0.10)
+    assert set(by_name(answers).values()) == {"not measured"}
+
+
+def test_a_machine_without_models_promises_nothing(exact: Make) -> None:
+    with pytest.raises(InputError, match="has no model"):
+        against_machine(Measured(exact()), Machine(name="empty"), 0.10)
+
+
+def test_a_model_of_a_file_predicts_as_it_was_fitted() -> None:
+    model = FittedModel(
+        transport="mpi",
+        pattern="pingpong",
+        ranks=2,
+        segments=(
+            Segment(from_bytes=0, to_bytes=100, t0_s=1e-6, t0_ci=(1e-6, 1e-6)),
+            Segment(from_bytes=200, to_bytes=400, t0_s=2e-6, t0_ci=(2e-6, 2e-6), r_inf_Bps=1e8),
+        ),
+        breakpoints=(
+            Breakpoint(
+                low_bytes=100, high_bytes=200, at_bytes=150, change_percent=250, kind="jump"
+            ),
+        ),
+    )
+    times = as_model(model).predict_s(np.array([0.0, 100.0, 149.0, 150.0, 400.0]))
+    assert times == pytest.approx([1e-6, 1e-6, 1e-6, 3.5e-6, 6e-6])
+
+
+def test_a_published_curve_promises_by_its_segments(exact: Make) -> None:
+    measured = Measured(exact())
+    row = measured.medians.row(0, named=True)
+    sizes = sorted(set(measured.medians["bytes"].to_list()))
+    segments = (
+        Segment(from_bytes=0, to_bytes=sizes[1], t0_s=1e-6, r_inf_Bps=1e9),
+        Segment(from_bytes=sizes[1] + 1, to_bytes=sizes[-1], t0_s=0, r_inf_Bps=1e8, root_s=1e-6),
+    )
+    model = FittedModel(
+        transport=row["transport"],
+        pattern=row["pattern"],
+        ranks=row["ranks"],
+        placement=row["placement"],
+        axes=row["axes"],
+        algorithm=row["algorithm"],
+        segments=segments,
+    )
+    (answer,), _ = against_machine(measured, Machine(name="old", models=(model,)), 0.0)
+    promised = {point.point["bytes"]: point.bounds.high for point in answer.points[1:]}
+    assert sorted(promised) == sizes
+    for size, high in promised.items():
+        by_hand = 1e-6 + size / 1e9 if size <= sizes[1] else size / 1e8 + 1e-6 * size**0.5
+        assert high == pytest.approx(by_hand)
+
+
+def test_models_that_err_more_than_is_tolerated_are_mentioned(exact: Make) -> None:
+    known = machine_of(exact())
+    assert model_notes(known, 0.10) == []
+    rough = msgspec.structs.replace(known.models[0], heldout_p95=0.3)
+    (note,) = model_notes(Machine(name="m", models=(rough,)), 0.10)
+    assert "30 %" in note

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JUnit XML: read back by a parser, and judged by the schema of the Ant task where it is here."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.decide.check.junit import junit, write_junit
+from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
+from nhalf.statistics.intervals import Interval
+
+ROOT = Path(__file__).resolve().parents[4]
+REFRAME = ROOT / "build" / "reframe"
+NASTY = 'a<b & "c" \x00\x1b[31m\ud800 ]]> µ 漢'
+
+VALIDATE = """
+import sys, pathlib, reframe
+from lxml import etree
+schema = etree.XMLSchema(etree.parse(pathlib.Path(reframe.__file__).parent / "schemas/junit.xsd"))
+schema.assertValid(etree.parse(sys.argv[1]))
+"""
+
+
+def answer(name: str, value: float, low: float, high: float, source: str = "") -> Answer:
+    point = {"pattern": NASTY, "mpi": "mpich", "ranks": 2, "bytes": 0}
+    judged = judge(point, "s", Bounds(high=3.0), Interval(value, low, high))
+    return Answer(name, "time", (judged,), source)
+
+
+def document(strict: bool = False, check: Check | None = None) -> xml.Element:
+    return xml.fromstring(written(strict, check))
+
+
+def written(strict: bool = False, check: Check | None = None) -> bytes:
+    if check is None:
+        absent = PointVerdict({"bytes": 8}, "s", Bounds(high=3.0), None, "not measured", "not here")
+        many = tuple(
+            judge({"bytes": i}, "s", Bounds(high=3.0), Interval(4.0, 4.0, 4.0)) for i in range(50)
+        )
+        answers = (
+            answer("good", 1.0, 1.0, 1.0),
+            answer(NASTY, 4.0, 3.5, 4.5, source=NASTY),
+            answer("open", 3.0, 2.0, 4.0),
+            Answer("absent", "time", (absent,)),
+            Answer("many", "time", many),
+        )
+        check = Check("expectations", 0.95, answers, notes=(NASTY,))
+    return junit(check, name="promise", host="", started_s=1.7e9, time_s=1e-7, strict=strict)
+
+
+def test_the_counts_and_the_cases_agree() -> None:
+    suite = document().find("testsuite")
+    assert suite is not None
+    expected = {"tests": "5", "failures": "3", "errors": "0", "skipped": "1", "time": "0.000"}
+    assert expected.items() <= suite.attrib.items()
+    assert suite.attrib["timestamp"] == "2023-11-14T22:13:20"
+    assert suite.attrib["hostname"] == "localhost"
+    cases = {case.attrib["name"]: case for case in suite.iter("testcase")}
+    assert {case.attrib["classname"] for case in cases.values()} == {"nhalf.promise"}
+    assert list(cases["good"]) == []
+    assert [child.tag for child in cases["open"]] == ["skipped"]
+    failure = cases["absent"].find("failure")
+    assert failure is not None
+    assert failure.attrib["type"] == "not measured"
+    assert "not here" in failure.attrib["message"]
+
+
+def test_strictly_what_is_open_fails() -> None:
+    suite = document(strict=True).find("testsuite")
+    assert suite is not None
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("4", "0")
+
+
+def test_a_failure_says_what_was_promised_measured_and_by_how_much() -> None:
+    failure = document().findall(".//failure")[0]
+    said = failure.attrib["message"]
+    for part in ("missed: ", "0 B: expected ≤ 3 s, measured 4 s (3.5 s to 4.5 s), 33 % too slow"):
+        assert part in said
+    assert said.endswith('(promised by a<b & "c" ��[31m� ]]> µ 漢)')
+
+
+def test_many_points_are_cut() -> None:
+    text = document().findall(".//failure")[-1].text or ""
+    assert text.splitlines()[-1] == "and 30 more"
+    assert len(text.splitlines()) == 21
+
+
+def test_nothing_asked_is_a_document_too() -> None:
+    suite = document(check=Check("baseline", 0.95, ())).find("testsuite")
+    assert suite is not None
+    assert suite.attrib["tests"] == "0"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
+    python = REFRAME / "bin" / "python"
+    if not python.exists():
+        pytest.skip("ReFrame, which brings the schema, is missing: run `make test-setup`")
+    path = tmp_path / "junit.xml"
+    write_junit(path, written(strict))
+    done = subprocess.run(
+        [python, "-c", VALIDATE, path], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text("old")
+    write_junit(path, b"new")
+    assert path.read_text() == "new"
+    assert [item.name for item in tmp_path.iterdir()] == ["junit.xml"]
+    with pytest.raises(MissingError, match="choose another place with --junit"):
+        write_junit(tmp_path / "no" / "where.xml", b"new")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a real Open MPI: a file is heeded, and under the wrong variables it is said not to be."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import FailedError, NhalfError
+from nhalf.decide.tune.bench import Bench
+from nhalf.decide.tune.outcome import check
+from nhalf.decide.tune.search import Asked
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.plan import Plan
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.tuners import tuner_for
+from nhalf.mpi.tuners.openmpi import PREFIX, OpenMpi
+from nhalf.sites.site import HERE
+
+FOUND = [library for library in libraries() if library.vendor == "openmpi"]
+ASKED = Asked(("bcast",), (2,), "512K", 0.05, 30.0)
+RULES = """\
+1 # collective
+7 # bcast
+2 # communicator sizes
+0 1
+0 0 0 0
+2 2
+0 0 0 0
+32768 1 0 0 # linear
+"""
+LOADED = "unclear"
+"""What a machine that does too many other things may answer, but never the contrary."""
+
+pytestmark = [
+    pytest.mark.skipif(not FOUND, reason="no Open MPI here: nhalf mpi install openmpi"),
+    pytest.mark.slow,
+]
+
+
+class Forgetful(OpenMpi):
+    """Does not tell the library to heed rules at all."""
+
+    def activate(self, path: Path) -> dict[str, str]:
+        found = super().activate(path)
+        del found[f"{PREFIX}_use_dynamic_rules"]
+        return found
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    library = FOUND[0]
+    try:
+        tuner = tuner_for(library)
+        assert "binomial" in tuner.algorithms("bcast")
+    except NhalfError as error:
+        pytest.skip(str(error))
+    plan = Plan(["mpi"], [library.name], [], 3, 30.0, 0.05, "", 1, 30.0)
+    return Bench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.rules"
+    path.write_text(RULES)
+    return path
+
+
+def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
+    found = check(bench, path, ASKED)
+    assert found.activity.verdict in ("active", LOADED), found.activity
+    assert found.rules[0].algorithm == "basic_linear"
+
+
+def test_under_the_wrong_variable_it_is_not(bench: Bench, path: Path) -> None:
+    bench = dataclasses.replace(bench, tuner=Forgetful(bench.library))
+    assert check(bench, path, ASKED).activity.verdict in ("not active", LOADED)
+
+
+def test_a_file_that_is_no_good_is_not_even_tried(bench: Bench, path: Path) -> None:
+    path.write_text(RULES.replace("0 0 0 0\n2", "8 0 0 0\n2"))
+    with pytest.raises(FailedError, match="line 5: the first message size is 8, not 0"):
+        check(bench, path, ASKED)

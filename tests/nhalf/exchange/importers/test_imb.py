@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IMB: tables by their columns' names, groups, modes, defects and an early end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from nhalf.exchange.importers import Imported
+from nhalf.exchange.logs.log import Log, read_text
+
+Read = Callable[..., Log]
+
+
+def only(log: Log, pattern: str, **axes: str) -> list[Imported]:
+    found = [p for p in log.points if p.pattern == pattern and p.axes == axes]
+    assert found, f"no {pattern} {axes}"
+    return found
+
+
+def test_the_largest_time_of_the_ranks_is_taken(read: Read) -> None:
+    (allreduce,) = only(read("imb_mpi1.txt"), "allreduce")
+    assert (allreduce.size_bytes, allreduce.ranks) == (8, 4)
+    assert allreduce.samples_s == pytest.approx([18.59e-6])
+    assert allreduce.values == pytest.approx(
+        {"average_s": 11.69e-6, "minimum_s": 4.5e-6, "repetitions": 1000}
+    )
+    (barrier,) = only(read("imb_mpi1.txt"), "barrier")
+    assert (barrier.size_bytes, *barrier.samples_s) == (0, pytest.approx(2.75e-6))
+
+
+def test_ping_pong_and_its_defects(read: Read) -> None:
+    zero, one, large = only(read("imb_mpi1.txt"), "pingpong")
+    assert (zero.size_bytes, *zero.samples_s) == (0, pytest.approx(0.25e-6))
+    assert one.samples_s == pytest.approx([0.5e-6])
+    assert (one.verified, large.verified) == (True, False)
+    # The printed rate, of 10^6 or of 2^20 bytes, is not needed.
+    assert large.samples_s == pytest.approx([512e-6])
+
+
+def test_sendrecv_of_two_ranks_is_an_exchange_and_of_more_a_ring(read: Read) -> None:
+    (two,) = only(read("imb_mpi1.txt"), "exchange")
+    (four,) = only(read("imb_mpi1.txt"), "sendrecv")
+    assert (two.ranks, two.bytes_per_time) == (2, 16)
+    assert (four.ranks, four.bytes_per_time) == (4, 16)
+    (exchange,) = only(read("imb_mpi1.txt"), "imb-exchange")
+    assert (exchange.ranks, exchange.bytes_per_time) == (4, 32)
+
+
+def test_rates_of_several_pairs(read: Read) -> None:
+    zero, large = only(read("imb_mpi1.txt"), "pairs-bandwidth", pairs="2")
+    assert zero.samples_s == pytest.approx([2 / 4e6])
+    assert large.bytes_per_time / large.samples_s[0] == pytest.approx(4096e6)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "pattern", "time_s", "bytes_per_time"),
+    [
+        ("Uniband", 2, "stream", 1e-6, 1000),
+        ("Uniband", 6, "pairs-bandwidth", 3e-6, 3000),
+        ("Biband", 2, "biband", 2e-6, 2000),
+    ],
+)
+def test_a_rate_counts_messages_of_all(
+    name: str, ranks: int, pattern: str, time_s: float, bytes_per_time: int
+) -> None:
+    text = (
+        f"# Benchmarking {name}\n# #processes = {ranks}\n"
+        "  #bytes #repetitions   Mbytes/sec      Msg/sec\n  1000  10  1000.00  1000000\n"
+    )
+    (point,) = read_text(text).points
+    assert (point.pattern, point.bytes_per_time) == (pattern, bytes_per_time)
+    assert point.samples_s == pytest.approx([time_s])
+
+
+def test_the_library_is_named_by_itself_or_by_the_standard(read: Read) -> None:
+    assert {p.mpi for p in read("imb_mpi1.txt").points} == {"intel-2021.5"}
+    text = (
+        "#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# MPI Version           : 3.1\n"
+        "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n"
+        "8 10 1.00 8.00\n"
+    )
+    assert [p.mpi for p in read_text(text).points] == ["mpi-3.1"]
+    assert {p.mpi for p in read("imb_groups.txt").points} == {"imported"}
+
+
+def test_an_early_end_is_told_and_zero_is_not_a_time(read: Read) -> None:
+    log = read("imb_mpi1.txt")
+    assert [p.line for p in log.passed_over] == [62]
+    assert log.passed_over[0].text.startswith("16 time-out.; Time limit")
+    assert not any(p.pattern == "allreduce" and p.size_bytes == 0 for p in log.points)
+
+
+def test_groups_that_ran_at_once_are_apart(read: Read) -> None:
+    log = read("imb_groups.txt")
+    (first,) = only(log, "pairs-latency", pairs="2", group="0")
+    (second,) = only(log, "pairs-latency", pairs="2", group="1")
+    assert (first.ranks, *first.samples_s) == (4, pytest.approx(4.5e-6))
+    assert second.samples_s == pytest.approx([5.5e-6])
+    (bcast,) = only(log, "bcast", groups="2")
+    assert (bcast.ranks, *bcast.samples_s) == (4, pytest.approx(0.75e-6))
+
+
+def test_overlap_is_a_point_of_its_own(read: Read) -> None:
+    log = read("imb_groups.txt")
+    (pure,) = only(log, "ibcast")
+    (busy,) = only(log, "ibcast", work="1")
+    assert (*pure.samples_s, *busy.samples_s) == pytest.approx((1.25e-6, 2e-6))
+    assert busy.values == pytest.approx(
+        {"overlap": 0.1, "pure_s": 1.25e-6, "work_s": 0.75e-6, "repetitions": 1000}
+    )
+
+
+def test_modes_of_one_sided_tests_are_an_axis(read: Read) -> None:
+    log = read("imb_groups.txt")
+    (plain,) = only(log, "unidir-put", mode="non-aggregate")
+    (aggregate,) = only(log, "unidir-put", mode="aggregate")
+    assert (*plain.samples_s, *aggregate.samples_s) == pytest.approx((7e-6, 0.5e-6))
+
+
+def test_rows_below_the_frame_of_another_table_are_not_read() -> None:
+    text = (
+        "# Benchmarking PingPong\n# #processes = 2\n#---\n#bytes #repetitions t[usec] Mbytes/sec\n"
+        "8 10 1.00 8.00\n#---\n16 10 2.00 8.00\n"
+    )
+    log = read_text(text)
+    assert [p.size_bytes for p in log.points] == [8]
+    assert [p.line for p in log.passed_over] == [7]

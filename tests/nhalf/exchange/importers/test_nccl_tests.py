@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nccl-tests: in place and out of place, blocks instead of totals, and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nhalf.exchange.logs.log import Log, read_text
+
+Read = Callable[..., Log]
+
+
+def test_both_ways_are_points(read: Read) -> None:
+    log = read("nccl_all_gather.txt")
+    assert {(p.pattern, p.transport, p.mpi, p.ranks) for p in log.points} == {
+        ("allgather", "nccl", "", 4)
+    }
+    # All-gather is counted by the block of one rank: 64 floats, not the 1024 bytes of all.
+    assert [(p.size_bytes, dict(p.axes), *p.samples_s) for p in log.points] == [
+        (256, {}, pytest.approx(20.5e-6)),
+        (256, {"place": "in"}, pytest.approx(19.75e-6)),
+        (268435456, {}, pytest.approx(4000.5e-6)),
+        (268435456, {"place": "in"}, pytest.approx(12e-3)),
+    ]
+
+
+def test_wrong_elements_are_told(read: Read) -> None:
+    assert [p.verified for p in read("nccl_all_gather.txt").points] == [True, False, True, True]
+
+
+def test_older_tables_have_no_root_and_print_an_error(read: Read) -> None:
+    log = read("nccl_all_reduce_old.txt")
+    assert [(p.pattern, p.ranks, p.size_bytes, p.verified) for p in log.points] == [
+        ("allreduce", 2, 8, True),
+        ("allreduce", 2, 8, True),
+        ("allreduce", 2, 134217728, True),
+        ("allreduce", 2, 134217728, True),
+    ]
+
+
+def test_json_has_iterations_as_samples(read: Read) -> None:
+    first, second, third = read("nccl_tests.json").points
+    assert (first.pattern, first.ranks, first.size_bytes) == ("reduce-scatter", 2, 1048576)
+    assert first.samples_s == pytest.approx([51e-6, 52e-6, 53.75e-6])
+    assert (first.raw, second.raw) == (True, False)
+    assert first.values == pytest.approx({"average_s": 52.25e-6})
+    assert (dict(second.axes), second.verified) == ({"place": "in"}, False)
+    assert (third.size_bytes, *third.samples_s) == (2097152, pytest.approx(100.5e-6))
+
+
+def test_json_that_was_cut_keeps_its_whole_records(logs: Path) -> None:
+    text = (logs / "nccl_tests.json").read_text("utf-8")
+    log = read_text(text[: text.index("100.5")])
+    assert len(log.points) == 2
+    assert len(log.passed_over) == 1
+
+
+def test_names_and_columns_of_iterations() -> None:
+    text = """# nThread 1 nGpus 2
+#  Rank  0 Group  0 Pid 1 on n device 0 [0000:30:00] X
+#  Rank  1 Group  0 Pid 1 on n device 1 [0000:40:00] X
+# size count type redop root {half} {half} timestamp
+8 2 float sum -1 10.0 0.1 0.1 0 9.0 12.0 11.0 0.1 0.1 0 10.5 13.0 2026-01-01 10:00:00
+"""
+    half = "time algbw busbw #wrong i_min i_max"
+    first, second = read_text(text.replace("{half}", half)).points
+    assert first.pattern == "nccl-tests"
+    assert first.values == pytest.approx({"minimum_s": 9e-6, "maximum_s": 12e-6})
+    assert second.samples_s == pytest.approx([11e-6])

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables in the form of IMB and OSU: the columns that scripts look for, with nhalf's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.base.plugins import load
+from nhalf.exchange.styles import Style, with_repetitions
+from nhalf.statistics.summary import summarise
+
+Measurements = Callable[..., pl.LazyFrame]
+
+
+def lines(name: str, measurements: pl.LazyFrame, titles: dict[str, str] | None = None) -> list[str]:
+    """The tables of a style for these measurements."""
+    points = with_repetitions(summarise(measurements), measurements)
+    return load("nhalf.exchange.styles", Style)[name]().text(points, titles or {}).splitlines()
+
+
+def exact(make: Measurements, **columns: Any) -> pl.LazyFrame:
+    """T = 1 us + n / (5 GB/s) without noise: 2 launches of 20 samples of 100 rounds."""
+    return make(sizes=(0, 5000), launches=2, noise=0.0, launch_noise=0.0, **columns)
+
+
+def test_imb_ping_pong(make_measurements: Measurements) -> None:
+    text = lines("imb", exact(make_measurements), {"mpich": "MPICH 5 (wheel)"})
+    start = text.index("# Benchmarking PingPong ")
+    assert "# MPI Library           : MPICH 5 (wheel)" in text
+    assert text[start + 1] == "# #processes = 2 "
+    assert text[start + 3] == "       #bytes #repetitions      t[usec]   Mbytes/sec"
+    assert text[start + 4] == "            0         4000         1.00         0.00"
+    assert text[start + 5] == "         5000         4000         2.00      2500.00"
+
+
+def test_imb_collective_shows_ranks(make_measurements: Measurements) -> None:
+    frame = exact(
+        make_measurements, patterns=("allreduce",), ranks=3, rank_s=[0.5e-6, 1e-6, 0.9e-6]
+    )
+    text = lines("imb", frame)
+    start = text.index("# Benchmarking Allreduce ")
+    assert text[start + 3] == "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]"
+    assert text[start + 4] == "            0         4000         0.50         1.00         0.80"
+
+
+def test_imb_barrier_has_no_size(make_measurements: Measurements) -> None:
+    frame = make_measurements(patterns=("barrier",), sizes=(0,), launches=2, noise=0.0)
+    text = lines("imb", frame)
+    start = text.index("# Benchmarking Barrier ")
+    assert text[start + 3] == " #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]"
+
+
+def test_imb_overlap(make_measurements: Measurements) -> None:
+    values = [
+        {"name": "pure_s", "value": 2e-6},
+        {"name": "work_s", "value": 3e-6},
+        {"name": "overlap", "value": 0.25},
+    ]
+    frame = exact(make_measurements, patterns=("ibcast",), axes="work=1", values=values)
+    text = lines("imb", frame)
+    start = text.index("# Benchmarking Ibcast ")
+    assert text[start + 3].split() == [
+        "#bytes", "#repetitions", "t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"
+    ]  # fmt: skip
+    assert text[start + 4].split() == ["0", "4000", "1.00", "2.00", "3.00", "25.00"]
+
+
+def test_osu_latency_and_collective(make_measurements: Measurements) -> None:
+    latency = lines("osu", exact(make_measurements))
+    start = latency.index("# OSU MPI Latency Test")
+    assert latency[start + 1 : start + 4] == [
+        "# Size       Avg Latency(us)",
+        "0                       1.00",
+        "5000                    2.00",
+    ]
+    frame = exact(make_measurements, patterns=("bcast",), rank_s=[0.5e-6, 1.5e-6])
+    bcast = lines("osu", frame)
+    start = bcast.index("# OSU MPI Broadcast Latency Test")
+    assert bcast[start + 1] == (
+        "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations"
+    )
+    assert bcast[start + 3].split() == ["5000", "1.00", "0.50", "2.00", "4000"]
+
+
+def test_osu_pairs_all_at_once_only(make_measurements: Measurements) -> None:
+    some = exact(make_measurements, patterns=("pairs-bandwidth",), ranks=8, axes="pairs=2")
+    assert not any("Multiple Bandwidth" in line for line in lines("osu", some))
+    every = exact(make_measurements, patterns=("pairs-bandwidth",), ranks=8, axes="pairs=4")
+    text = lines("osu", every)
+    start = text.index("# OSU MPI Multiple Bandwidth / Message Rate Test")
+    assert text[start + 1] == "# [ pairs: 4 ] [ window size: 100 ]"
+    assert text[start + 2] == "# Size                  MB/s        Messages/s"
+    assert text[start + 4].split() == ["5000", "2500.00", "500000.00"]
+
+
+def test_points_of_other_axes_are_left_out(make_measurements: Measurements) -> None:
+    frame = exact(make_measurements, patterns=("bcast",), axes="start=barrier")
+    assert not any("Bcast" in line for line in lines("imb", frame))
+
+
+@pytest.mark.parametrize("name", ["imb", "osu"])
+def test_every_library_has_tables_of_its_own(name: str, make_measurements: Measurements) -> None:
+    frame = make_measurements(libraries=("mpich", "openmpi"), sizes=(8,))
+    text = lines(name, frame)
+    assert sum(line.endswith((": mpich", ": openmpi")) for line in text) == 2
+
+
+def test_names_of_benchmarks() -> None:
+    styles = load("nhalf.exchange.styles", Style)
+    assert styles["imb"]().pattern("pingpong") == "pingpong"
+    assert styles["imb"]().pattern("Reduce_scatter") == "reduce-scatter"
+    assert styles["osu"]().pattern("osu_mbw_mr") == "pairs-bandwidth"
+    assert styles["osu"]().pattern("osu_ireduce_scatter") == "ireduce-scatter"
+    with pytest.raises(InputError, match="osu_latency"):
+        styles["osu"]().pattern("osu_latencies")
+
+
+def test_a_non_blocking_operation_alone_has_no_overlap_to_show(
+    make_measurements: Measurements,
+) -> None:
+    frame = exact(make_measurements, patterns=("ibcast",))
+    assert not any("Ibcast" in line for line in lines("imb", frame))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from nhalf.facts.overview import overview, patterns_overview
+from nhalf.present.panels import ReportData
+from nhalf.statistics.summary import summarise
+from nhalf.store.schema import MEASUREMENT_COLUMNS
+
+Make = Callable[..., pl.LazyFrame]
+
+
+def data_of(measured: pl.LazyFrame) -> ReportData:
+    return ReportData(measured, summarise(measured))
+
+
+def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make) -> None:
+    quiet = {"noise": 0.0, "launch_noise": 0.0, "libraries": ("a", "b")}
+    phases = [
+        make_measurements(
+            patterns=("dense-random",),
+            sizes=(5000, 10000),
+            axes=f"phase={phase}",
+            bytes_per_time=20000,
+            slower={"a": phase, "b": phase},
+            **quiet,
+        )
+        for phase in (1, 2)
+    ]
+    barrier = make_measurements(patterns=("barrier",), sizes=(0,), **quiet)
+    data = data_of(pl.concat([*phases, barrier]))
+    assert overview(data) == []
+    lines = patterns_overview(data)
+    assert [(line.series, line.pattern) for line in lines] == [
+        ("a", "barrier"),
+        ("a", "dense-random"),
+        ("b", "barrier"),
+        ("b", "dense-random"),
+    ]
+    assert lines[0].peak_Bps == 0
+    dense = lines[1]
+    assert (dense.points, dense.smallest_bytes) == (4, 5000)
+    assert (dense.quickest_s, dense.slowest_s) == pytest.approx((2e-6, 4e-6))
+    assert dense.peak_Bps == pytest.approx(20000 / 2e-6)
+
+
+def test_nothing_measured_has_no_lines() -> None:
+    nothing = pl.LazyFrame(schema=MEASUREMENT_COLUMNS)
+    assert patterns_overview(data_of(nothing)) == []

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks over hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.machines.layout import Layout, both_ways, parse_layout
+
+
+def test_forms() -> None:
+    assert parse_layout("4x2") == parse_layout("4x2:block") == Layout(4, 2)
+    assert parse_layout("4x2:cyclic") == Layout(4, 2, cyclic=True)
+    for other in ("", "cores", "4x", "x2", "4x2x1", "4x2:", "4x2:random", "-1x2", " 4x2"):
+        assert parse_layout(other) is None
+
+
+@pytest.mark.parametrize("text", ["0x1", "1x0", "0x0", "99999999x2"])
+def test_no_machine_is_so(text: str) -> None:
+    with pytest.raises(InputError, match="no machine"):
+        parse_layout(text)
+
+
+def test_blocks_and_turns() -> None:
+    names = ["a", "b"]
+    assert Layout(2, 2).expected(names, 4) == ["a", "a", "b", "b"]
+    assert Layout(2, 2, cyclic=True).expected(names, 4) == ["a", "b", "a", "b"]
+    assert Layout(2, 2).expected(names, 3) == ["a", "a", "b"]
+    assert Layout(2, 2, cyclic=True).expected(names, 3) == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "hosts", "cores", "expected"),
+    [
+        (2, 4, 4, ["1x2", "2x1"]),
+        (4, 4, 4, ["1x4", "4x1"]),
+        (8, 4, 4, ["4x2"]),
+        (6, 4, 8, ["1x6", "3x2"]),
+        (7, 4, 4, ["1x7"]),
+        (5, 8, 2, ["5x1"]),
+        (1, 4, 4, ["1x1"]),
+        (2, 1, 1, ["1x2"]),
+    ],
+)
+def test_on_one_host_and_over_many(ranks: int, hosts: int, cores: int, expected: list[str]) -> None:
+    assert both_ways(ranks, hosts, cores) == expected

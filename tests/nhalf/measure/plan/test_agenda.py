@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The points of a plan, and what is left of them where time is short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nhalf.measure.loop.state import Curve, State
+from nhalf.measure.plan import budget as budget_module
+from nhalf.measure.plan.agenda import Agenda, every
+from nhalf.measure.plan.budget import LAUNCHES_MIN, SLICE_MIN_S, Budget
+from nhalf.measure.plan.plan import Block, Plan, Point, Start
+from nhalf.measure.probe.subject import Subject
+
+PAIRS = {"name": "pairs", "values": "1:ranks/2:x2", "fallback": "", "what": ""}
+PATTERNS = [
+    {"name": "pingpong", "present": True},
+    {"name": "pairs", "present": True, "timing": "slowest-rank", "axes": [PAIRS]},
+    {"name": "barrier", "present": True, "sized": False},
+    {"name": "allreduce", "present": True, "size_multiple": 4, "timing": "operation"},
+    {"name": "crowd", "present": True, "ranks_min": 4},
+    {"name": "lacking", "present": False, "needs": "duplex"},
+]
+Make = Callable[..., Agenda]
+
+
+@pytest.fixture
+def make() -> Make:
+    def agenda(
+        *blocks: Block, subjects: int = 1, state: State | None = None, **plan: Any
+    ) -> Agenda:
+        choices: dict[str, Any] = {
+            "transports": [], "mpi": [], "blocks": list(blocks), "launches": 5, "budget_s": 60.0,
+            "precision": 0.01, "options": "", "seed": 1, "timeout_s": 60.0, **plan,
+        }  # fmt: skip
+        found = [Subject(f"s{n}", (), {"patterns": PATTERNS}) for n in range(subjects)]
+        return Agenda(Plan(**choices), found, state or State())
+
+    return agenda
+
+
+def all_points(agenda: Agenda) -> list[Point]:
+    return [point for start in agenda.starts() for point in agenda.points(start)]
+
+
+def test_every_combination_is_a_point(make: Make) -> None:
+    block = Block(["pairs"], [2, 4], "8,64", placements=["cores", "free"])
+    agenda = make(block, subjects=2)
+    assert len(agenda.starts()) == 2 * 2 * 2
+    assert list(agenda.points(Start("s1", 4, "free"))) == [
+        Point("pairs", 4, size, "free", f"pairs={pairs}") for pairs in (1, 2) for size in (8, 64)
+    ]
+    assert agenda.left().total() == 2 * 2 * (2 + 4) * 5
+
+
+def test_sizes_are_those_that_the_pattern_can_have(make: Make) -> None:
+    agenda = make(Block(["barrier", "allreduce"], [2], "0:8"))
+    assert [(p.pattern, p.size_bytes) for p in all_points(agenda)] == [
+        ("barrier", 0), ("allreduce", 0), ("allreduce", 4), ("allreduce", 8),
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_is_left_out(make: Make) -> None:
+    agenda = make(Block(["crowd", "lacking", "unheard"], [2, 4], "8"))
+    assert all_points(agenda) == [Point("crowd", 4, 8)]
+
+
+def test_a_point_of_two_blocks_is_measured_once(make: Make) -> None:
+    agenda = make(Block(["pingpong"], [2], "8,64"), Block(["pingpong"], [2], "64,512"))
+    (start,) = agenda.starts()
+    assert agenda.points(start) == {
+        Point("pingpong", 2, 8): 0,
+        Point("pingpong", 2, 64): 0,
+        Point("pingpong", 2, 512): 1,
+    }
+
+
+def test_only_plain_ranges_are_refined(make: Make) -> None:
+    agenda = make(
+        Block(["pingpong", "pairs", "allreduce", "barrier"], [2], "0:64"),
+        Block(["pingpong"], [2], "8,64"),
+    )
+    families = agenda.families(agenda.starts()[0])
+    assert [f.curve.pattern for f in families if f.adaptive] == ["pingpong"]
+
+
+def test_sizes_that_were_found_take_the_place_of_the_coarse_ones(make: Make) -> None:
+    state = State()
+    agenda = make(Block(["pingpong"], [2], "0:4"), Block(["pingpong"], [2], "512,1K"), state=state)
+    state.sizes[Curve("s0", "pingpong", 2, "cores", "0:4")] = [0, 1, 3, 4]
+    agenda.changed()
+    assert [p.size_bytes for p in all_points(agenda)] == [0, 1, 3, 4, 512, 1024]
+
+
+def test_done_and_impossible_points_are_not_to_do(make: Make) -> None:
+    state = State()
+    agenda = make(Block(["pingpong"], [2], "0,8,64", launches=3), state=state)
+    (start,) = agenda.starts()
+    state.done.add(("s0", 1, Point("pingpong", 2, 8)))
+    state.impossible.add(("s0", Point("pingpong", 2, 64)))
+    assert [p.size_bytes for p in agenda.todo(start, 0)] == [0, 8]
+    assert [p.size_bytes for p in agenda.todo(start, 1)] == [0]
+    assert agenda.todo(start, 3) == []
+    assert agenda.left().total() == 2 + 1 + 2
+    assert agenda.unmeasured() == {"pingpong": (2, 3)}
+    state.refused[start] = "no slots"
+    assert agenda.starts() == []
+
+
+@pytest.mark.parametrize(
+    ("values", "stride", "kept"),
+    [
+        ([], 2, []),
+        ([1], 4, [1]),
+        ([1, 2, 3], 1, [1, 2, 3]),
+        ([1, 2, 3], 2, [1, 3]),
+        ([1, 2, 3, 4], 2, [1, 3, 4]),
+        ([1, 2, 3, 4], 9, [1, 4]),
+    ],
+)
+def test_both_ends_are_kept(values: list[int], stride: int, kept: list[int]) -> None:
+    assert every(values, stride) == kept
+
+
+class TestThinning:
+    """A point of least slice takes 4 ms at first, a launch 1 s; the clock stands still."""
+
+    @pytest.fixture(autouse=True)
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(budget_module, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+
+    LARGE = Block(["pingpong"], [2], "0:4M")
+    WIDE = Block(["pairs"], [64], "8", axes={"pairs": "1:32"})
+
+    @staticmethod
+    def points_of(agenda: Agenda, block: int) -> int:
+        return sum(
+            number == block for start in agenda.starts() for number in agenda.points(start).values()
+        )
+
+    def test_nothing_is_left_out_where_all_fits(self, make: Make) -> None:
+        agenda = make(self.LARGE, self.WIDE)
+        agenda.thin(Budget(60.0, [1, 1]))
+        assert agenda.left_out() == ["the time was up in launch 1 of 5"], "nothing is measured yet"
+        assert agenda.left().total() == 5 * (24 + 32)
+
+    def test_launches_go_first(self, make: Make) -> None:
+        """Two launches of 300 sizes: 2.4 s, and 2 s to start them."""
+        agenda = make(Block(["pingpong"], [2], "0:299:1"))
+        agenda.thin(Budget(4.3))
+        assert agenda.thinned[0].launches == LAUNCHES_MIN
+        assert agenda.thinned[0].sizes > 1
+        assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one of ")
+        assert agenda.left().total() < 2 * 300
+
+    def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:
+        agenda = make(self.LARGE, self.WIDE, launches=2)
+        agenda.thin(Budget(4.0 + 2 * 0.004 * 50, [1, 1]))
+        assert self.points_of(agenda, 1) == 32
+        sizes = [p.size_bytes for p in all_points(agenda) if p.pattern == "pingpong"]
+        assert sizes[0] == 0
+        assert sizes[-1] == 2**22
+        assert 3 <= len(sizes) < 24
+
+    def test_then_axes_of_the_largest_block(self, make: Make) -> None:
+        agenda = make(self.LARGE, self.WIDE, launches=2)
+        agenda.thin(Budget(4.0 + 2 * 0.004 * 14, [1, 1]))
+        assert self.points_of(agenda, 0) == 3, "the first, the sixteenth and the last"
+        axes = [p.axes for p in all_points(agenda) if p.pattern == "pairs"]
+        assert axes[0] == "pairs=1"
+        assert axes[-1] == "pairs=32"
+        assert len(axes) < 14
+
+    def test_a_block_of_more_weight_is_left_alone_longer(self, make: Make) -> None:
+        other = Block(["allreduce"], [2], "0:4M")
+        agenda = make(self.LARGE, other, launches=2)
+        agenda.thin(Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
+        assert (self.points_of(agenda, 0), self.points_of(agenda, 1)) == (13, 22)
+        heavy = Block(["pingpong"], [2], "0:4M", weight=10)
+        agenda = make(heavy, other, launches=2)
+        agenda.thin(Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
+        assert (self.points_of(agenda, 0), agenda.thinned[0].sizes) == (24, 1)
+        assert agenda.thinned[1].sizes > 1
+
+    @pytest.mark.parametrize(
+        ("points", "launches", "others"),
+        [(2 * (32 + 24), 2, 24), (32 + 2 * 24, 1, 24), (32 + 2 * 24 - 1, 0, 24), (20, 0, 7)],
+    )
+    def test_a_whole_block_is_measured_whole_or_not_at_all(
+        self, make: Make, points: int, launches: int, others: int
+    ) -> None:
+        """There is time for so many points of 4 ms and the starts that are needed anyway."""
+        axes = {"pairs": "1:32"}
+        whole = Block(["pairs"], [64], "8", axes=axes, launches=2, weight=0.5, whole=True)
+        agenda = make(whole, self.LARGE, launches=2)
+        starts = 4 if launches == 2 else 2 + launches
+        agenda.thin(Budget(starts + points * 0.0040001, [1, 1]))
+        assert agenda.thinned[0].launches == launches
+        assert self.points_of(agenda, 0) == 32
+        assert self.points_of(agenda, 1) == others
+        if launches == 0:
+            assert agenda.left_out()[0] == (
+                "pairs: left out, because all of its points do not fit into the time"
+            )
+
+    def test_what_is_left_out_counts_as_unmeasured(self, make: Make) -> None:
+        agenda = make(self.WIDE)
+        agenda.thin(Budget(0.1))
+        assert agenda.unmeasured() == {"pairs": (32, 32)}
+        assert agenda.left().total() == 2 * 2
+
+    def test_it_ends_even_where_nothing_can_fit(self, make: Make) -> None:
+        agenda = make(self.LARGE, self.WIDE, subjects=3)
+        budget = Budget(1e-6, [1, 1])
+        agenda.thin(budget)
+        assert budget.short_s() > 0
+        assert SLICE_MIN_S > 0
+        assert agenda.left().total() == 3 * LAUNCHES_MIN * (3 + 2)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The budget on a clock that only moves when told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from nhalf.measure.plan import budget as module
+from nhalf.measure.plan.budget import (
+    AXES_POINT_BUDGET_S,
+    CROWDED_COST_S,
+    CURVE_BUDGET_S,
+    LAUNCH_COST_S,
+    LAUNCHES_MIN,
+    POINT_BUDGET_S,
+    POINT_COST_S,
+    SLICE_MAX_S,
+    SLICE_MIN_S,
+    Budget,
+    Group,
+    curve_budget,
+)
+from nhalf.measure.plan.plan import Start
+
+START = Start("mpich", 2, "cores")
+GROUP = Group(0, 2)
+
+
+class Clock:
+    now_s = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    fake = Clock()
+    monkeypatch.setattr(module, "time", fake)
+    yield fake
+
+
+def to_come(
+    launches: int, points: Mapping[int, int], first: int = 0
+) -> Counter[tuple[Start, int, int]]:
+    """So many points of each block in every launch from `first` on."""
+    return Counter(
+        {
+            (START, launch, block): n
+            for launch in range(first, launches)
+            for block, n in points.items()
+        }
+    )
+
+
+def slice_of(budget_s: float, launches: int, points: int) -> float:
+    budget = Budget(budget_s)
+    budget.count(to_come(launches, {0: points}))
+    return budget.slice_s(GROUP)
+
+
+def test_without_a_budget_a_curve_has_its_time() -> None:
+    """24 sizes in 5 launches: 14 s a curve; a fine grid gets what its points need."""
+    assert curve_budget(5, 24, has_axes=False) == CURVE_BUDGET_S
+    assert curve_budget(5, 2001, has_axes=False) == 2001 * 5 * POINT_BUDGET_S
+    assert curve_budget(5, 24, has_axes=True) == 24 * 5 * AXES_POINT_BUDGET_S
+
+
+@pytest.mark.parametrize("points", [0, 1, 10, 1000, 10**9])
+@pytest.mark.parametrize("budget_s", [1e-9, 1.0, 60.0, 1e9])
+def test_a_slice_stays_within_its_limits(clock: Clock, budget_s: float, points: int) -> None:
+    assert SLICE_MIN_S <= slice_of(budget_s, 3, points) <= SLICE_MAX_S
+
+
+def test_more_points_get_less_each(clock: Clock) -> None:
+    slices = [slice_of(60.0, 5, points) for points in (100, 200, 400, 800)]
+    assert slices == sorted(slices, reverse=True)
+    assert slices[0] > slices[-1]
+
+
+def test_one_block_has_all_the_time(clock: Clock) -> None:
+    expected_s = (60.0 - 5 * LAUNCH_COST_S) / (5 * 100) - POINT_COST_S
+    assert slice_of(60.0, 5, 100) == pytest.approx(expected_s)
+
+
+@pytest.mark.parametrize("launch_s", [0.1, 3.0])
+@pytest.mark.parametrize("extra_s", [-0.02, 0.0, 0.01])
+def test_a_run_keeps_to_its_budget(clock: Clock, launch_s: float, extra_s: float) -> None:
+    """Launches and points cost other than was assumed: what is left is shared anew."""
+    launches, points = 10, 120
+    budget = Budget(60.0)
+    began_s = clock.now_s
+    for launch in range(launches):
+        budget.count(to_come(launches, {0: points}, first=launch))
+        budget.begun(START, launch)
+        clock.now_s += launch_s
+        for _ in range(points):
+            slice_s = budget.slice_s(GROUP)
+            spent_s = max(0.0005, slice_s + extra_s)
+            clock.now_s += spent_s
+            budget.answered(GROUP, launch, spent_s, slice_s)
+        budget.launched(launch_s)
+    assert clock.now_s - began_s == pytest.approx(60.0, rel=0.15)
+
+
+def spent_by_block(
+    clock: Clock, budget: Budget, launches: int, points: Mapping[int, int]
+) -> Counter[int]:
+    """Milliseconds that each block takes when every slice is used up."""
+    spent: Counter[int] = Counter()
+    for launch in range(launches):
+        budget.count(to_come(launches, points, first=launch))
+        budget.begun(START, launch)
+        order = sorted((n / points[b], b) for b in points for n in range(points[b]))
+        for _, block in order:
+            slice_s = budget.slice_s(Group(block, 2))
+            took_s = slice_s + POINT_COST_S
+            clock.now_s += took_s
+            budget.answered(Group(block, 2), launch, took_s, slice_s)
+            spent[block] += round(took_s * 1e6)
+    return spent
+
+
+def test_blocks_share_by_weight_however_many_points_they_have(clock: Clock) -> None:
+    spent = spent_by_block(clock, Budget(60.0, [1.0, 3.0]), 2, {0: 400, 1: 100})
+    least = (
+        2 * 400 * (SLICE_MIN_S + POINT_COST_S) * 1e6,
+        2 * 100 * (SLICE_MIN_S + POINT_COST_S) * 1e6,
+    )
+    assert (spent[1] - least[1]) / (spent[0] - least[0]) == pytest.approx(3.0, rel=0.05)
+    assert sum(spent.values()) * 1e-6 == pytest.approx(60.0, rel=0.1)
+
+
+def test_what_a_block_cannot_use_flows_to_the_others(clock: Clock) -> None:
+    """Two points take the longest slice and no more; the rest is the other block's."""
+    spent = spent_by_block(clock, Budget(60.0, [1.0, 1.0]), 2, {0: 2, 1: 300})
+    assert spent[0] * 1e-6 == pytest.approx(4 * (SLICE_MAX_S + POINT_COST_S), rel=0.01)
+    assert sum(spent.values()) * 1e-6 == pytest.approx(60.0, rel=0.1)
+
+
+def test_crowded_ranks_are_assumed_to_cost_more(clock: Clock) -> None:
+    budget = Budget(60.0, cores=4)
+    assert budget.cost_s(Group(0, 4)) == POINT_COST_S
+    assert budget.cost_s(Group(0, 5)) == CROWDED_COST_S
+
+
+def test_what_is_missing_is_told_and_learned(clock: Clock) -> None:
+    budget = Budget(10.0)
+    budget.count(to_come(5, {0: 500}))
+    assert budget.short_s() == 0.0, "1000 points in two launches fit into 8 s at 4 ms each"
+    for _ in range(200):
+        budget.answered(GROUP, 0, 0.1, SLICE_MIN_S)
+    missing_s = 800 * 0.1 + 2 * LAUNCH_COST_S - 10.0
+    assert budget.short_s() == pytest.approx(missing_s, rel=0.01)
+    budget.count(to_come(5, {0: 10}), anew=True)
+    assert budget.short_s() == 0.0
+
+
+def test_what_is_spent_ends_the_run_but_for_the_first_launches(clock: Clock) -> None:
+    budget = Budget(10.0)
+    budget.count(to_come(5, {0: 3}))
+    assert not budget.spent(LAUNCHES_MIN)
+    clock.now_s += 10.1
+    assert [budget.spent(launch) for launch in range(4)] == [n >= LAUNCHES_MIN for n in range(4)]
+    assert budget.slice_s(GROUP) == SLICE_MIN_S
+
+
+@pytest.mark.parametrize(("budget_s", "overtime_s"), [(10.0, 20.0), (300.0, 30.0)])
+def test_the_second_launch_has_some_overtime(
+    clock: Clock, budget_s: float, overtime_s: float
+) -> None:
+    budget = Budget(budget_s)
+    clock.now_s += budget_s + overtime_s - 0.1
+    assert not budget.spent(1)
+    clock.now_s += 0.2
+    assert budget.spent(1)
+    assert not budget.spent(0)
+
+
+def test_more_launches_than_planned_do_no_harm(clock: Clock) -> None:
+    budget = Budget(10.0)
+    budget.count(to_come(1, {0: 100}))
+    for launch in range(5):
+        budget.begun(START, launch)
+        budget.launched(2.0)
+    for _ in range(200):
+        budget.answered(GROUP, 0, 0.01, 0.01)
+    assert SLICE_MIN_S <= budget.slice_s(GROUP) <= SLICE_MAX_S

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real runs on libraries whose mpiexec fails, hangs or talks, and with more ranks than cores."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+from nhalf.mpi import Library
+from nhalf.mpi.discover import libraries
+from nhalf.sites.start import cores
+
+FOUND = libraries()
+HYDRA = [one for one in FOUND if one.vendor == "mpich" and one.abi]
+LAUNCHES = 2
+Fake = Callable[[str], str]
+Watch = Callable[..., Any]
+
+
+def built() -> bool:
+    try:
+        return bool(native_files.executable("probe-mpi-abi"))
+    except NhalfError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not HYDRA, reason="no MPICH here: nhalf mpi install mpich"),
+    pytest.mark.skipif(not built(), reason="the probes are not built"),
+]
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """A prefix of its own whose mpiexec does something before, or instead of, the real one.
+
+    The name of the library there comes back; asked for its version, it answers as the real one.
+    """
+    real = HYDRA[0]
+
+    def make(body: str) -> str:
+        prefix = tmp_path / "fake"
+        (prefix / "bin").mkdir(parents=True)
+        (prefix / "lib").symlink_to(real.prefix / "lib")
+        path = prefix / "bin" / "mpiexec"
+        path.write_text(
+            f'#!/bin/sh\ncase "$*" in *probe-*) ;; *) exec {real.mpiexec} "$@" ;; esac\n'
+            f'{body}\nexec {real.mpiexec} "$@"\n'
+        )
+        path.chmod(0o755)
+        before = os.environ.get("NHALF_MPI_PREFIXES", "")
+        monkeypatch.setenv("NHALF_MPI_PREFIXES", f"{before}:{prefix}".strip(":"))
+        return next(one.name for one in libraries() if one.mpiexec == path)
+
+    return make
+
+
+def run(watched: Watch, out: Path, *words: str) -> tuple[int, str, str]:
+    effort = ("--launches", str(LAUNCHES), "--bytes", "0,8", "--precision", "0.2")
+    ended: tuple[int, str, str] = watched("run", *words, *effort, "--out", out, "--json").wait()
+    return ended
+
+
+BAD = [
+    ("echo 'not enough slots' >&2; exit 1", "exit code 1: not enough slots"),
+    ("exit 0", "ended with exit code 0"),
+    ("kill -9 $$", "ended with signal 9"),
+    ("sleep 1000", "no answer within 2 s"),
+    ("trap '' TERM; sleep 1000", "no answer within 2 s"),
+    ("exec yes noise", "no answer within 2 s: noise"),
+]
+
+
+@pytest.mark.parametrize(("body", "said"), BAD)
+def test_one_that_does_not_start_is_one_clear_line(
+    watched: Watch, fake: Fake, tmp_path: Path, body: str, said: str
+) -> None:
+    code, out, err = run(watched, tmp_path / "r", "--mpi", fake(body), "--timeout", "2s")
+    assert (code, out) == (3, "")
+    assert err.startswith("nhalf: error: nothing could be measured: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_other_library_is_measured(watched: Watch, fake: Fake, tmp_path: Path) -> None:
+    bad, good = fake("echo 'no licence' >&2; exit 1"), HYDRA[0].name
+    code, out, err = run(watched, tmp_path / "r", "--mpi", f"{bad},{good}")
+    assert code == 0, err
+    points = json.loads(out)["points"]
+    assert {(p["mpi"], p["launches"]) for p in points} == {(good, LAUNCHES)}
+    assert len(points) == 2
+    assert f"nhalf: not measured: {bad}: " in err
+    assert "no licence" in err
+    assert err.count("\n") == 1
+    shown = watched("run", "--resume", tmp_path / "r").wait()
+    assert shown[0] == 0
+    assert "not measured" in shown[1]
+
+
+NOISE = [
+    "echo '*** welcome ***'; echo '{'; echo '{\"nhalf\":'",
+    "printf 'a warning without a line end '",
+    "(for i in 1 2 3 4 5 6 7 8 9; do echo later $i; sleep 0.2; done) &",
+    'head -c 200000 /dev/zero; echo; echo \'{"nhalf":"point","id":"0"}\'',
+]
+
+
+@pytest.mark.parametrize("body", NOISE)
+def test_one_that_talks_is_measured(watched: Watch, fake: Fake, tmp_path: Path, body: str) -> None:
+    code, out, err = run(watched, tmp_path / "r", "--mpi", fake(body))
+    assert (code, err) == (0, "")
+    assert [(p["bytes"], p["launches"]) for p in json.loads(out)["points"]] == [(0, 2), (8, 2)]
+
+
+def test_an_unknown_library_is_one_clear_line(watched: Watch, tmp_path: Path) -> None:
+    wrong = HYDRA[0].name.replace("mpich", "mpihc")
+    code, out, err = run(watched, tmp_path / "r", "--mpi", wrong)
+    assert (code, out) == (2, "")
+    assert f"unknown MPI library {wrong!r}; did you mean {HYDRA[0].name}" in err
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
+def test_more_ranks_than_cores_work_with_a_doubt(
+    watched: Watch, tmp_path: Path, library: Library
+) -> None:
+    ranks = cores() + 1
+    code, out, err = run(watched, tmp_path / "r", "--mpi", library.name, "--ranks", str(ranks))
+    assert code == 0, err
+    points = json.loads(out)["points"]
+    assert {(p["ranks"], p["verified"]) for p in points} == {(ranks, True)}
+    assert all("oversubscribed" in p["advice"] for p in points)

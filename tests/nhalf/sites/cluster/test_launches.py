@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks are where they were asked to be: both ways to start, every library, every placement."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nhalf.machines.layout import parse_layout
+from nhalf.mpi import discover
+
+from .conftest import NHALF, Cluster, Journal
+
+pytestmark = pytest.mark.slow
+
+PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "2x2:cyclic")
+HOSTS = ["n1", "n2", "n3", "n4"]
+# Open MPI and srun speak PMIx, which Debian's Slurm is not built for.
+WAYS = [("srun", "mpich"), ("mpirun", "mpich"), ("mpirun", "openmpi"), ("srun", "intel"),
+        ("mpirun", "intel")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("launcher", "vendor"), WAYS)
+def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str) -> None:
+    library = next((one for one in discover.libraries() if one.vendor == vendor), None)
+    if library is None:
+        pytest.skip(f"no {vendor} here: nhalf mpi install {vendor}")
+    out = tmp_path / "run"
+    command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "8", "--launches", "1"]
+    command += ["--budget", "2s", "--placement", ",".join(PLACEMENTS), "--launcher", launcher]
+    command += ["--mpi", library.name, "--json", "--out", str(out)]
+    allocation = ["salloc", "--nodes=4"] if launcher == "mpirun" else []
+    outcome = cluster.run(*allocation, *command)
+    assert outcome.returncode == 0, outcome.stderr
+    assert len(json.loads(outcome.stdout)["points"]) == len(PLACEMENTS)
+    launches = Journal(out / "journal.jsonl").events("launch")
+    address_of = {node["node"]: node["address"] for node in cluster.status()["nodes"]}
+    assert sorted(launch["asked_placement"] for launch in launches) == sorted(PLACEMENTS)
+    for launch in launches:
+        layout = parse_layout(launch["asked_placement"])
+        assert layout is not None
+        ranks = launch["placement"]
+        assert [rank["host"] for rank in ranks] == layout.expected(HOSTS, layout.ranks)
+        assert "misplaced" not in launch["advice"]
+        several = layout.hosts > 1
+        assert ("shared-cores" in launch["advice"]) == several
+        # Every rank exchanges with ranks of other hosts where there are any.
+        addresses = {address for rank in ranks for address in rank["addresses"]}
+        expected = {address_of[rank["host"]] for rank in ranks if several}
+        assert addresses <= expected
+        assert bool(addresses) == several
+
+
+def test_more_hosts_than_there_are(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [*NHALF, "run", "--placement", "5x1", "--bytes", "8", "--out", str(out)]
+    outcome = cluster.run("salloc", "--quiet", "--nodes=4", *command)
+    assert outcome.returncode == 3
+    assert "there are 4 hosts only: 5x1 needs 5" in outcome.stderr
+    assert not out.exists()
+
+
+def test_a_run_of_hosts_does_not_go_on_without(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [*NHALF, "run", "--placement", "2x1", "--bytes", "8", "--launches", "1"]
+    command += ["--mpi", "mpich", "--pattern", "exchange", "--budget", "1s", "--out", str(out)]
+    begun = cluster.run("salloc", "--quiet", "--nodes=2", *command)
+    assert begun.returncode == 0, begun.stderr
+    outcome = cluster.run(*NHALF, "run", "--resume", str(out))
+    assert outcome.returncode == 3
+    assert "was begun on 2 hosts" in outcome.stderr

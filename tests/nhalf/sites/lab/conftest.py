@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs of the tests' own, with names that nobody else has."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.sites.lab import build, packages, remove
+from nhalf.sites.lab.state import Lab
+
+SOURCES = Path(__file__).resolve().parents[4] / "src"
+NUMBERS = itertools.count(1)
+TIMEOUT_S = 60.0
+
+
+@pytest.fixture(scope="session")
+def can_have_labs() -> None:
+    """Skips where this user or machine cannot have a lab, with the reason."""
+    if "NHALF_LAB" in os.environ:
+        pytest.skip("these tests run inside of a lab")
+    try:
+        build.require_root()
+        packages.ensure(False, lambda _: None)
+    except MissingError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def name(can_have_labs: None) -> Iterator[str]:
+    """A name for a lab, which is removed afterwards."""
+    chosen = unused_name()
+    yield chosen
+    remove.remove_named(chosen)
+
+
+def unused_name() -> str:
+    return f"test-{os.getpid()}-{next(NUMBERS)}"
+
+
+@pytest.fixture(scope="module")
+def make_lab(can_have_labs: None) -> Iterator[Callable[..., Lab]]:
+    """Makes labs that live as long as the tests of a module: `make_lab(nodes, topology, …)`."""
+    made: list[str] = []
+
+    def make(nodes: int, *options: Any, **named: Any) -> Lab:
+        made.append(unused_name())
+        return build.build(build.plan(made[-1], nodes, *options, **named))
+
+    yield make
+    for one in made:
+        remove.remove_named(one)
+
+
+def nhalf(*arguments: str, **choices: Any) -> subprocess.CompletedProcess[str]:
+    """`nhalf ARGUMENTS` as a user calls it."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES), **choices.pop("environment", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "nhalf", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env=environment,
+        **choices,
+    )
+
+
+def inside(lab: Lab, *command: str, node: str = "", **choices: Any) -> Any:
+    """`nhalf lab exec -- COMMAND` in a lab."""
+    where = ["--node", node] if node else []
+    return nhalf("lab", "exec", "--name", lab.name, *where, "--", *command, **choices)
+
+
+TCP = Path(__file__).parent / "tcp.py"
+
+
+@pytest.fixture
+def rates_Bps() -> Iterator[Callable[..., list[float]]]:
+    """Bytes per second of plain TCP transfers: `rates_Bps(lab, "n1", "n2", size, times)`."""
+    servers: list[subprocess.Popen[str]] = []
+
+    def transfer(lab: Lab, sender: str, receiver: str, size_bytes: int, times: int) -> list[float]:
+        port = str(5000 + len(servers))
+        words = [sys.executable, "-m", "nhalf", "lab", "exec", "--name", lab.name]
+        server = subprocess.Popen(
+            [*words, "--node", receiver, "--", sys.executable, str(TCP), "serve", port],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(SOURCES)},
+        )
+        servers.append(server)
+        watch = threading.Timer(TIMEOUT_S, server.kill)
+        watch.start()
+        assert server.stdout is not None
+        assert server.stdout.readline() == "ready\n"
+        watch.cancel()
+        sent = inside(
+            lab, sys.executable, str(TCP), "send", receiver, port, str(size_bytes), str(times),
+            node=sender,
+        )  # fmt: skip
+        return [float(line) for line in sent.stdout.split()]
+
+    yield transfer
+    for server in servers:
+        server.kill()
+        server.communicate()
+
+
+def own_spaces(pids: Sequence[int]) -> set[tuple[str, int]]:
+    """The namespaces of processes, without those of this one."""
+    kinds = ("net", "mnt", "uts", "ipc")
+    found = {(kind, space) for pid in pids for kind in kinds if (space := _space(pid, kind))}
+    return found - {(kind, _space(os.getpid(), kind)) for kind in kinds}
+
+
+def who_is_in(spaces: set[tuple[str, int]]) -> list[int]:
+    """Every process of the machine in one of these namespaces."""
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [pid for pid in pids if any(_space(pid, kind) == one for kind, one in spaces)]
+
+
+def _space(pid: int, kind: str) -> int:
+    try:
+        return Path(f"/proc/{pid}/ns/{kind}").stat().st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nhalf.mpi.discover import Broken, Discovery
+from nhalf.sites import examine as module
+from nhalf.sites.examine import BAD, DOUBT, GOOD, Finding, can_measure, examine
+
+Script = Callable[[Path, str], Path]
+
+
+def put(root: Path, name: str, text: str = "") -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def named(findings: object) -> dict[str, Finding]:
+    return {one.name: one for one in findings}  # type: ignore[attr-defined]
+
+
+def test_every_doubt_has_a_remedy_and_every_name_is_its_own(empty_machine: Path) -> None:
+    broken = [Broken(Path("/a/bin/mpiexec"), "path", "hangs")]
+    findings = list(examine(Discovery([], broken)))
+    assert len({one.name for one in findings}) == len(findings)
+    assert all(one.found for one in findings)
+    assert all(one.remedy for one in findings if one.state != GOOD)
+    assert named(findings)["mpi"].state == BAD
+    assert named(findings)["mpiexec of /a/bin"].found == "hangs"
+
+
+@pytest.mark.parametrize(
+    ("findings", "ready"),
+    [
+        ([], False),
+        ([("probes", GOOD)], False),
+        ([("probes", GOOD), ("mpi mpich-5", GOOD)], True),
+        ([("probes", GOOD), ("mpi mpich-5", DOUBT), ("mpi x", BAD)], True),
+        ([("probes", BAD), ("mpi mpich-5", GOOD)], False),
+        ([("probes", GOOD), ("mpi mpich-5", BAD)], False),
+        ([("probes", GOOD), ("mpiexec of /a/bin", DOUBT)], False),
+    ],
+)
+def test_ready_means_probes_and_one_library(findings: list[tuple[str, str]], ready: bool) -> None:
+    assert can_measure([Finding(name, state, "x") for name, state in findings]) is ready
+
+
+@pytest.mark.parametrize(
+    ("content", "cores"),
+    [("150000 100000", 1.5), ("max 100000", None), ("", None), ("0 0", None), ("a b", None)],
+)
+def test_quota_of_a_container(content: str, cores: float | None, tmp_path: Path) -> None:
+    put(tmp_path, "sys/fs/cgroup/cpu.max", content)
+    assert module._quota_cores(tmp_path) == cores
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("-1", None), ("50000", 0.5)])
+def test_quota_of_an_older_container(quota: str, cores: float | None, tmp_path: Path) -> None:
+    put(tmp_path, "sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota)
+    put(tmp_path, "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000")
+    assert module._quota_cores(tmp_path) == cores
+
+
+def test_a_small_share_is_doubted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 4)
+    put(tmp_path, "sys/fs/cgroup/cpu.max", "150000 100000")
+    assert named(module.cores_and_speed(tmp_path))["quota"].state == DOUBT
+    put(tmp_path, "sys/fs/cgroup/cpu.max", "400000 100000")
+    assert "quota" not in named(module.cores_and_speed(tmp_path))
+
+
+def test_one_core_is_doubted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for count, state in ((1, DOUBT), (2, GOOD)):
+        monkeypatch.setattr(module, "cores", lambda count=count: count)
+        assert named(module.cores_and_speed(tmp_path))["cores"].state == state
+
+
+@pytest.mark.parametrize(
+    ("governors", "state"),
+    [([], GOOD), (["performance", "performance"], GOOD), (["performance", "powersave"], DOUBT)],
+)
+def test_governor(governors: list[str], state: str, tmp_path: Path) -> None:
+    for number, text in enumerate(governors):
+        folder = f"sys/devices/system/cpu/cpu{number}/cpufreq"
+        put(tmp_path, f"{folder}/scaling_governor", f"{text}\n")
+    assert named(module.cores_and_speed(tmp_path))["governor"].state == state
+
+
+def test_virtual_machines_are_named(tmp_path: Path) -> None:
+    assert "machine" not in named(module.cores_and_speed(tmp_path))
+    put(tmp_path, "proc/cpuinfo", "flags : fpu hypervisor sse")
+    assert "virtual" in named(module.cores_and_speed(tmp_path))["machine"].found
+
+
+@pytest.mark.parametrize(("running", "state"), [(0.0, GOOD), (1.0, GOOD), (1.1, DOUBT)])
+def test_load(running: float, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (running, 9.0, 9.0))
+    assert module.load().state == state
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"), [("", ""), (".dockerenv", "docker"), ("run/.containerenv", "podman")]
+)
+def test_containers(file: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    if file:
+        put(tmp_path, file)
+    assert module._container(tmp_path) == kind
+    if not file:
+        monkeypatch.setenv("APPTAINER_CONTAINER", "/x.sif")
+        assert module._container(tmp_path) == "apptainer"
+
+
+def test_memory_between_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "can_read_neighbours", lambda: False)
+    found = named(module.memory_between_ranks(tmp_path))
+    assert found["copying"].state == DOUBT
+    assert found["shared memory"].state == DOUBT
+    (tmp_path / "dev/shm").mkdir(parents=True)
+    usage = shutil.disk_usage(tmp_path)
+    for free_bytes, state in ((64 << 20, DOUBT), (1 << 30, GOOD)):
+        free = usage._replace(free=free_bytes)
+        monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: free)
+        assert named(module.memory_between_ranks(tmp_path))["shared memory"].state == state
+
+
+def test_disks(empty_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(empty_machine)
+    assert set(named(module.disks())) == {"runs", "libraries", "cache"}
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert {one.state for one in module.disks()} == {DOUBT}
+
+
+def test_compiler(empty_machine: Path, script: Script) -> None:
+    assert module.compiler([]).state == GOOD
+    script(empty_machine / "data/nhalf/mpi/x/bin/mpiexec", "echo '(Open MPI) 5.0.11'")
+    from nhalf.mpi.discover import libraries
+
+    finding = module.compiler(libraries())
+    assert (finding.state, "openmpi-5.0.11" in finding.found) == (DOUBT, True)
+    script(empty_machine / "bin/g++", "true")
+    assert module.compiler(libraries()).state == GOOD

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is to blame for a launch that failed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from nhalf.base.processes import Outcome
+from nhalf.sites import health
+from nhalf.sites.health import SILENT, Examiner, unanswered
+
+FOUR = Examiner(("n1", "n2", "n3", "n10.cluster"))
+
+
+def rank(number: int, host: str, pid: int) -> dict[str, Any]:
+    return {"rank": number, "host": host, "pid": pid}
+
+
+class TestWhatLaunchersSay:
+    @pytest.mark.parametrize(
+        ("words", "named"),
+        [
+            (["srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Killed"], "n2"),
+            (["=   RANK 1 PID 7236 RUNNING AT n3", "=   KILLED BY SIGNAL: 9 (Killed)"], "n3"),
+            (
+                [
+                    "[n1:00000] *** and MPI will try to terminate your MPI job as well)",
+                    "prterun noticed that process rank 1 with PID 16198 on node n2 exited on",
+                ],
+                "n2",
+            ),
+            (["Local host: n1", "Peer host:  n2"], "n2"),
+            (["srun: error: n1: task 0: Exited with exit code 1"], "n1"),
+            (["srun: error: n10: task 0: Segmentation fault"], "n10.cluster"),
+        ],
+    )
+    def test_a_rank_that_ended(self, words: Sequence[str], named: str) -> None:
+        found = FOUR.told(words)
+        assert named in found.text
+        assert not found.dead
+
+    def test_one_that_brings_another_down(self) -> None:
+        killed, crashed = "n3: task 2: Killed", "n1: task 0: Segmentation fault"
+        rest = ["srun: Terminating StepId=1.0", "n2: task 1: Killed"]
+        assert FOUR.told([crashed, killed, *rest]).text == f"{crashed}; {killed}"
+        assert FOUR.told([killed, *rest]).text == killed
+        assert FOUR.told(["srun: Job step aborted", killed, crashed]).text == killed
+
+    @pytest.mark.parametrize(
+        ("line", "named"),
+        [
+            ("salloc: error: Node failure on n2", "n2"),
+            ("srun: error: Task launch for StepId=3.0 failed on node n3: Socket timed out", "n3"),
+            ("ssh: connect to host n1 port 22: No route to host", "n1"),
+            ("ssh: Could not resolve hostname n10: unknown", "n10.cluster"),
+        ],
+    )
+    def test_a_host_that_is_lost(self, line: str, named: str) -> None:
+        found = FOUR.told(["srun: error: n1: task 0: Killed", line])
+        assert list(found.dead) == [named]
+        assert line in found.text
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            [],
+            ["everything is well on n1"],
+            ["n1 and n2: Killed"],
+            ["Killed"],
+            ["srun: error: n11: task 0: Killed", "n1-old: Killed", "a.n1: Killed"],
+        ],
+    )
+    def test_nobody_is_named(self, words: Sequence[str]) -> None:
+        assert FOUR.told(words) == health.Finding()
+
+    def test_nobody_can_be_named_on_one_machine(self) -> None:
+        assert Examiner().told(["srun: error: n1: task 0: Killed"]) == health.Finding()
+
+
+class TestAsked:
+    """What hosts answer is written by hand here; the lab's tests ask real ones."""
+
+    @staticmethod
+    def answers(monkeypatch: pytest.MonkeyPatch, states: Mapping[str, str | None]) -> None:
+        def ask(commands: Mapping[str, Sequence[str]]) -> dict[str, Outcome]:
+            return {
+                host: Outcome(0, said, "") if (said := states[host]) is not None
+                else Outcome(None, "", "", "no answer")
+                for host in commands
+            }  # fmt: skip
+
+        monkeypatch.setattr(health, "ask", ask)
+
+    def test_a_host_that_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers(monkeypatch, {"n1": "7 (probe) R 1\n", "n2": None})
+        found = Examiner(("n1", "n2")).look([rank(0, "n1", 7), rank(1, "n2", 8)], [])
+        assert found.dead == {"n2": SILENT}
+        assert found.text == "n2 does not answer any more"
+
+    def test_all_are_silent_so_asking_is_at_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers(monkeypatch, {"n1": None, "n2": None})
+        assert Examiner(("n1", "n2")).look([], []) == health.Finding()
+
+    def test_a_rank_that_is_stopped_and_one_that_is_gone(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.answers(monkeypatch, {"n1": "7 (a) T) T 1\n", "n2": "8\n9 (probe) R 1\n"})
+        ranks = [rank(0, "n1.cluster", 7), rank(1, "n2", 8), rank(2, "n2", 9)]
+        found = Examiner(("n1", "n2")).look(ranks, [])
+        assert found.text == (
+            "rank 0 on n1.cluster (process 7) is stopped, rank 1 on n2 (process 8) is gone"
+        )
+        assert not found.dead
+
+    def test_all_is_well_so_the_launcher_has_the_word(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.answers(monkeypatch, {"n1": "7 (probe) R 1\n"})
+        ranks = [rank(0, "n1", 7)]
+        assert Examiner(("n1",)).look(ranks, []) == health.Finding()
+        assert "n1" in Examiner(("n1",)).look(ranks, ["n1: task 0: Killed"]).text
+
+    def test_those_that_do_not_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers(monkeypatch, {"n1": "", "n2": None})
+        assert unanswered(["n1", "n2"]) == ["n2"]
+        assert unanswered([]) == []
+
+
+class TestOnThisMachine:
+    @pytest.fixture
+    def sleeper(self) -> Iterator[subprocess.Popen[bytes]]:
+        process = subprocess.Popen(["sleep", "1000"])
+        yield process
+        process.kill()
+        process.wait()
+
+    def test_a_process_that_is_stopped(self, sleeper: subprocess.Popen[bytes]) -> None:
+        ranks = [rank(0, "here", os.getpid()), rank(1, "here", sleeper.pid)]
+        assert Examiner().look(ranks, []) == health.Finding()
+        sleeper.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, sleeper.pid, os.WSTOPPED)
+        expected = f"rank 1 on here (process {sleeper.pid}) is stopped"
+        assert Examiner().look(ranks, []).text == expected
+        sleeper.kill()
+        os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+        assert Examiner().look(ranks, []).text.endswith("is gone")

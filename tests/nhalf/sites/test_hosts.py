@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of hosts and host files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nhalf.base.errors import InputError
+from nhalf.sites.hosts import Host, parse_hosts, read_host_file, short_name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", ["a"]),
+        ("a,b:4", ["a", "b:4"]),
+        ("n[1-3,7]", ["n1", "n2", "n3", "n7"]),
+        ("n[08-11]", ["n08", "n09", "n10", "n11"]),
+        ("r[1-2]n[1-2]:8", ["r1n1:8", "r1n2:8", "r2n1:8", "r2n2:8"]),
+        ("a,n[1,3]-ib.cluster,b", ["a", "n1-ib.cluster", "n3-ib.cluster", "b"]),
+        ("a:2,b,a:2", ["a:4", "b"]),
+    ],
+)
+def test_lists(text: str, expected: list[str]) -> None:
+    assert list(map(str, parse_hosts(text))) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ",", "a,", ",a", "a,,b", "n[1-3", "n]1[", "n[3-1]", "n[a-b]", "n[]", "n[1-]", "a b",
+     "a:0", "a:x", "a:-1", "n[1-99999999999]", "n[0-999]m[0-999]", "-a", "a;rm", "n[[1]]"],
+)  # fmt: skip
+def test_what_is_no_list(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_hosts(text)
+
+
+@given(st.text(alphabet="an1[]-,: .", max_size=12))
+def test_any_text_is_a_list_or_an_error(text: str) -> None:
+    try:
+        hosts = parse_hosts(text)
+    except InputError:
+        return
+    assert parse_hosts(",".join(map(str, hosts))) == hosts
+
+
+def test_host_files_of_each_kind(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("# all\nn1\nn1\n\nn2:4 # Hydra\nn3 slots=8 max_slots=9\nn4 2\nn[5-6]\n")
+    assert read_host_file(path) == [
+        Host("n1", 2), Host("n2", 4), Host("n3", 8), Host("n4", 2), Host("n5", 1), Host("n6", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"a b[\nn[\n", b"\xff\xfe\x00"])
+def test_bad_host_files(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "hosts"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="hosts"):
+        read_host_file(path)
+
+
+def test_a_host_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_host_file(tmp_path / "none")
+
+
+def test_names_without_domain() -> None:
+    assert short_name("n1.cluster.example") == short_name("n1") == "n1"

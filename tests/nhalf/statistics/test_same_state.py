@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a machine that changes between two states: only like is compared with like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.statistics.same_state import same_state, with_flags
+from nhalf.store.schema import POINT_COLUMNS
+
+NEAR, FAR = 50e-9, 200e-9
+SIZES = (0, 8, 64)
+
+
+def medians(flags_s: Sequence[float | None], slower: float = 1.0, **other: Any) -> pl.DataFrame:
+    """A launch per flag; messages of far cores take twice as long."""
+    text = {"transport": "mpi", "mpi": "mpich", "pattern": "pingpong", "algorithm": "native"}
+    point = {**text, "ranks": 2, "placement": "cores", "axes": "", **other}
+    rows = [
+        {
+            **{name: point.get(name) for name in POINT_COLUMNS if name != "bytes"},
+            **{"bytes": size, "launch": launch, "flag_s": flag_s},
+            "median_s": 1e-6 * slower * (2 if flag_s and flag_s > 1e-7 else 1),
+        }
+        for launch, flag_s in enumerate(flags_s)
+        for size in SIZES
+    ]
+    return pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64, "launch": pl.Int64})
+
+
+def times(frame: pl.DataFrame) -> set[float]:
+    return set(frame["median_s"])
+
+
+def test_like_is_paired_with_like() -> None:
+    found = same_state(medians([NEAR, FAR, NEAR, NEAR]), medians([FAR, FAR, NEAR, NEAR], 1.25))
+    for size in SIZES:
+        a, b = (one.filter(pl.col("bytes") == size).sort("launch") for one in (found.a, found.b))
+        assert a["launch"].to_list() == b["launch"].to_list() == [0, 1, 2]
+        assert (b["median_s"] / a["median_s"]).to_list() == pytest.approx([1.25] * 3)
+    assert found.lost == ()
+    assert "2 states" in found.note
+    assert "50 to 200 ns" in found.note
+
+
+def test_three_states_are_told_apart() -> None:
+    flags_s = [20e-9, NEAR, FAR, NEAR * 1.2]
+    found = same_state(medians(flags_s), medians(flags_s[::-1]))
+    assert "3 states" in found.note
+    assert found.a["launch"].n_unique() == 4
+
+
+def test_without_a_state_in_common_the_curve_is_lost() -> None:
+    found = same_state(medians([NEAR] * 5), medians([FAR] * 5))
+    assert found.a.is_empty()
+    assert found.b.is_empty()
+    assert [one["pattern"] for one in found.lost] == ["pingpong"]
+
+
+def test_one_launch_in_common_is_none() -> None:
+    found = same_state(medians([NEAR] * 5), medians([FAR, FAR, FAR, NEAR]))
+    assert len(found.lost) == 1
+
+
+@pytest.mark.parametrize("flags_s", [[NEAR] * 4, [None] * 4, [NEAR, NEAR * 1.3, NEAR, NEAR]])
+def test_one_state_and_no_flags_leave_all_as_it_is(flags_s: list[float | None]) -> None:
+    given = medians(flags_s)
+    found = same_state(given, medians([NEAR] * 3))
+    assert found.a.equals(given.drop("flag_s"))
+    assert (found.note, found.lost) == ("", ())
+
+
+def test_points_during_which_the_machine_changed_are_left_out() -> None:
+    found = same_state(medians([NEAR, math.nan, NEAR]), medians([NEAR, NEAR, FAR]))
+    assert len(found.a) == 2 * len(SIZES)
+
+
+def test_points_without_a_flag_are_paired_with_each_other() -> None:
+    """More ranks than cores have no flag, whatever the others of a run have."""
+    crowded = medians([None] * 4, ranks=4)
+    found = same_state(
+        pl.concat([medians([NEAR, FAR, NEAR]), crowded]),
+        pl.concat([medians([FAR, NEAR, NEAR]), crowded]),
+    )
+    assert found.lost == ()
+    for side in (found.a, found.b):
+        assert len(side.filter(pl.col("ranks") == 4)) == len(crowded)
+
+
+def test_a_point_whose_flag_was_missed_is_left_out() -> None:
+    found = same_state(medians([NEAR, None, FAR, NEAR]), medians([NEAR, None, FAR, NEAR]))
+    assert found.a["launch"].n_unique() == 3
+
+
+def test_curves_that_one_lacks_are_not_compared() -> None:
+    both = pl.concat([medians([NEAR] * 3), medians([NEAR] * 3, pattern="exchange")])
+    found = same_state(both, medians([NEAR] * 3))
+    assert set(found.a["pattern"]) == {"pingpong"}
+    assert found.lost == ()
+
+
+def test_flags_come_from_both_sides_of_a_point() -> None:
+    given = medians([None, None]).drop("flag_s")
+    flags = [{"flag_before_s": 40e-9, "flag_after_s": 40e-9}] * len(SIZES)
+    flags += [{"flag_before_s": 40e-9, "flag_after_s": 160e-9}] * len(SIZES)
+    values = [[{"name": name, "value": x} for name, x in one.items()] for one in flags]
+    measured = given.with_columns(values=pl.Series(values)).lazy()
+    found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
+    assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))
+    assert all(math.isnan(flag) for flag in found[len(SIZES) :])
