@@ -183,12 +183,12 @@ def text(content: dict[str, Any]) -> str:
 
 def draw(of: Simulation, run: Path) -> None:
     """The panels of a simulation, in docs/gallery."""
-    from nhalf.facts.assemble import assemble
+    from nhalf.facts.facts import Facts
     from nhalf.present.report.images import picture
     from nhalf.present.report.page import sections
     from nhalf.store.run import Run
 
-    for section in sections(assemble([Run.open(run)])):
+    for section in sections(Facts.of([Run.open(run)])):
         if section.name in of.panels and section.spec is not None:
             content = picture(section.spec, "png", PIXEL_RATIO)
             (FOLDER / f"{of.name}.png").write_bytes(content)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.facts.facts import Facts
+from nhalf.present.panels import Panel, Table
 
 
 class Effort(Panel):
@@ -15,7 +16,7 @@ class Effort(Panel):
     how_to_read = "More samples are more certainty: each row counts those of one pattern."
     order = 900
 
-    def render(self, data: ReportData) -> Table | None:
+    def render(self, data: Facts) -> Table | None:
         """One row per pattern; hidden where nothing was measured."""
         if data.summary.is_empty():
             return None

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_time
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import full_name, sound
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 
 NOTICED_S = 0.1
 
@@ -16,12 +16,12 @@ NOTICED_S = 0.1
 class LongWait(Finder):
     """One sentence, or none."""
 
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         """The slowest point, where it is slow enough."""
-        for row in common.sound(data.summary).sort("median_s").tail(1).to_dicts():
+        for row in sound(data.summary).sort("median_s").tail(1).to_dicts():
             if row["median_s"] > NOTICED_S:
                 yield Finding(
-                    f"{common.full_name(row)} takes {format_time(row['median_s'])}.",
+                    f"{full_name(row)} takes {format_time(row['median_s'])}.",
                     importance=40,
                     kind="long-wait",
                     label="Long wait",

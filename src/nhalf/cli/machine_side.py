@@ -22,10 +22,10 @@ def side(text: str) -> tuple[Machine, str]:
         name, library = text.rsplit(":", 1)
     if catalogue.is_machine(name) or not Path(name).exists():
         return catalogue.machine(name), library
-    from nhalf.facts.fit import machine_of_run
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
-    return machine_of_run(Run.open(Path(name))), library
+    return Facts.of([Run.open(Path(name))]).machine, library
 
 
 def _is_there(text: str) -> bool:

@@ -16,11 +16,9 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from nhalf.facts.fit import machine_of_run
+from nhalf.facts.facts import Facts
 from nhalf.machines.curve import PINGPONG, joined, starts
 from nhalf.machines.machine import FittedModel, Machine, Segment
-from nhalf.statistics.summary import summarise
-from nhalf.store.run import Run
 
 TOLERANCE = 0.02
 
@@ -28,13 +26,12 @@ Measured = Sequence[tuple[int, float]]
 """Sizes in bytes, rising, and the reported median of each in seconds."""
 
 
-def calibrated(run: Run) -> Machine:
+def calibrated(facts: Facts) -> Machine:
     """The machine of a run, with ping-pongs that follow what was measured.
 
     Raises InputError where the run has no curve to fit.
     """
-    machine = machine_of_run(run)
-    summary = summarise(run.measurements())
+    machine, summary = facts.machine, facts.summary
     models = tuple(
         follow(model, _measured(summary, model)) if model.pattern == PINGPONG else model
         for model in machine.models

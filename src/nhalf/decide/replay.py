@@ -10,15 +10,13 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.decide.calibrate import calibrated, points_of
-from nhalf.facts.fit import machine_of_run
+from nhalf.facts.facts import Facts
 from nhalf.machines.curve import PINGPONG, is_between_nodes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.measure.loop.measure import line
 from nhalf.measure.plan.plan import Point
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.simulate.subject import site_of, smpi_subject
-from nhalf.statistics.summary import summarise
-from nhalf.store.run import Run
 
 TIMEOUT_S = 120.0
 
@@ -63,20 +61,19 @@ class Replay:
         return max(self.sizes, key=lambda one: abs(one.error))
 
 
-def replay(run: Run, mpi: str = "") -> list[Replay]:
+def replay(facts: Facts, mpi: str = "") -> list[Replay]:
     """Every ping-pong of a run (or of one library), simulated at the sizes that were measured.
 
     Raises InputError where there is none, MissingError without SimGrid.
     """
-    fitted = {_key(model): model for model in machine_of_run(run).models}
-    machine = calibrated(run)
-    summary = summarise(run.measurements())
+    fitted = {_key(model): model for model in facts.machine.models}
+    machine = calibrated(facts)
     found = []
     for model in machine.models:
         if model.pattern != PINGPONG or model.axes or mpi not in ("", model.mpi, model.transport):
             continue
         alone = msgspec.structs.replace(machine, models=(model,))
-        points = points_of(summary, model)
+        points = points_of(facts.summary, model)
         simulated = _simulated(alone, model, [int(row["bytes"]) for row in points])
         sizes = tuple(
             Replayed(
@@ -90,8 +87,9 @@ def replay(run: Run, mpi: str = "") -> list[Replay]:
         )
         found.append(Replay(model.mpi or model.transport, model.placement, sizes))
     if not found:
+        run = ", ".join(facts.environments)
         raise InputError(
-            f"{run.path} has no ping-pong{' of ' + mpi if mpi else ''} to replay",
+            f"{run} has no ping-pong{' of ' + mpi if mpi else ''} to replay",
             "measure one: nhalf run --pattern pingpong",
         )
     return found

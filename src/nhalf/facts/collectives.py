@@ -6,8 +6,8 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.operations import NATIVE, OPERATIONS
-from nhalf.present.charts import common
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
 from nhalf.store.schema import POINT_COLUMNS
 
 SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
@@ -40,7 +40,7 @@ def usual(summary: pl.DataFrame) -> pl.DataFrame:
     return summary.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
 
 
-def varied(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+def varied(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
     """Launches of blocking operations that differ in one axis, beside the standard.
 
     `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
@@ -56,4 +56,4 @@ def varied(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
         ratio=pl.col("median_s") / pl.col("standard_s"),
         axes=pl.lit(""),
     )
-    return common.with_series(named, data)
+    return with_series(named, data)

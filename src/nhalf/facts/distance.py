@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
 from nhalf.store.axes import axis
 from nhalf.store.places import Place
 
@@ -19,7 +19,7 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(ends).drop_nulls(["first", "second"])
 
 
-def places_of(data: ReportData, row: dict[str, object]) -> list[Place]:
+def places_of(data: Facts, row: dict[str, object]) -> list[Place]:
     """Rank by rank the places in the launches of a point; none where they are not known."""
     start = (str(row["mpi"] or row["transport"]), row["ranks"], str(row["placement"]))
     return data.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]

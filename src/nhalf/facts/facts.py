@@ -1,71 +1,183 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is checked: the points of a run, the models and the results that follow from them."""
+"""Everything known about one run or several, computed when it is first asked for, once each.
+
+Findings, panels, tables, checks, exporters and notebooks are handed a `Facts` and compute nothing
+of this themselves. What speaks of one kind of measurement only, such as traffic, has a file of its
+own in this folder: functions of `Facts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from nhalf.base.errors import unknown
-from nhalf.facts.fit import fit_summary
-from nhalf.machines.machine import FittedModel
-from nhalf.results import Row, results
+from nhalf.base.errors import InputError, unknown
+from nhalf.results import Row, parts, results
 from nhalf.statistics.same_state import with_flags
 from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.places import places
+from nhalf.store.schema import MEASUREMENT_COLUMNS
 
-SUBJECT = ("transport", "mpi", "ranks", "placement")
+if TYPE_CHECKING:
+    from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
+    from nhalf.store.places import Place, Start
+    from nhalf.store.run import Run
 
 
-class Measured:
-    """The measurements of one run, and what is derived from them when somebody asks."""
+@dataclass(frozen=True)
+class Facts:
+    """The measurements of runs, and what follows from them.
 
-    def __init__(self, measurements: pl.LazyFrame) -> None:
-        self.measurements = measurements
+    `measurements` has one row per point and launch (MEASUREMENT_COLUMNS); `titles` gives the words
+    for a library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping
+    per run. Times are seconds, sizes bytes, rates bytes per second. Reading a damaged store raises
+    InputError, when the fact is asked for that needs it.
+    """
+
+    measurements: pl.LazyFrame
+    titles: Mapping[str, str] = field(default_factory=dict)
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Self:
+        """The facts of runs together. Raises InputError where no run is given."""
+        if not runs:
+            raise InputError("no run was given", "name at least one run directory")
+        named = distinct(runs)
+        frames = [
+            run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
+            for name, run in named.items()
+        ]
+        return cls(
+            measurements=pl.concat(frames),
+            titles={name: title for run in runs for name, title in run.titles.items()},
+            environments={
+                name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
+                for name, run in named.items()
+            },
+            find_places=lambda: {name: places(run) for name, run in named.items()},
+        )
+
+    def with_known(self, **known: Any) -> Self:
+        """The same, with some facts given instead of computed: `with_known(summary=frame)`."""
+        copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
+        vars(copy).update(known)
+        return copy
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """What is reported of every point; what is not said is ''."""
-        return summarise(self.measurements).with_columns(pl.col(pl.String).fill_null(""))
+        """What is reported: one row per point (SUMMARY_COLUMNS), median and interval in seconds."""
+        return summarise(self.measurements)
 
     @cached_property
-    def medians(self) -> pl.DataFrame:
-        """One row per point and launch."""
-        return launch_medians(self.measurements).with_columns(pl.col(pl.String).fill_null(""))
+    def launches(self) -> pl.DataFrame:
+        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`."""
+        return launch_medians(self.measurements)
 
     @cached_property
     def flagged(self) -> pl.DataFrame:
-        """The same with what a flag between two cores took, `flag_s`."""
-        return with_flags(self.medians, self.measurements)
+        """`launches` with the machine's state: what a flag between two cores took, `flag_s`."""
+        return with_flags(self.launches, self.measurements)
+
+    @cached_property
+    def whole(self) -> pl.DataFrame:
+        """The rows of `summary` that mean something alone: no parts of derived results."""
+        return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
 
     @cached_property
     def models(self) -> list[FittedModel]:
-        """A model of every curve that has enough sizes."""
-        return fit_summary(self.measurements, self.summary)
+        """A model of time against size for every curve that can be fitted; none for others."""
+        from nhalf.facts.fit import fit_summary
+
+        try:
+            return fit_summary(self.summary, self.launches)
+        except InputError:
+            return []
+
+    @cached_property
+    def loggp(self) -> list[LogGP]:
+        """The parameters of the LogP family of every library for which they were measured."""
+        from nhalf.facts.fit import fit_loggp
+
+        return fit_loggp(self.measurements)
+
+    @cached_property
+    def patterns(self) -> list[PatternModel]:
+        """A model of time against size and ranks of every pattern with enough numbers of ranks."""
+        from nhalf.facts.pattern_fit import fit_patterns
+
+        return fit_patterns(self.summary)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine that the run describes, with every model that could be fitted.
+
+        Raises InputError where there is nothing to fit, or where these are several runs.
+        """
+        from nhalf.facts.fit import SIZES_MIN, machine_of
+
+        if len(self.environments) > 1:
+            names = ", ".join(self.environments)
+            raise InputError(f"{names} are several runs", "fit one at a time")
+        ((run, environment),) = self.environments.items()
+        if not (self.models or self.loggp or self.patterns):
+            raise InputError(
+                f"{run} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
+                "measure more sizes, for instance --bytes 0:4M",
+            )
+        return machine_of(run, environment, self.models, self.loggp, self.patterns)
+
+    @cached_property
+    def places(self) -> dict[str, dict[Start, list[Place]]]:
+        """By run and way to start, rank by rank where the ranks were, as far as it was recorded."""
+        return self.find_places()
 
     @cached_property
     def results(self) -> dict[str, list[Row]]:
-        """The derived results for which something was measured."""
-        return results(self.measurements, self.summary)
+        """The rows of every derived result of the data, by its name (nhalf.results)."""
+        return results(self.measurements, self.summary, lambda: self.places)
 
-    def launches(self, subject: Mapping[str, Any]) -> int:
-        """How often the processes of a subject were started: the fewest of its points."""
-        rows = self.summary
-        for column in SUBJECT:
-            rows = rows.filter(pl.col(column) == subject[column])
+    def restricted(self, **wanted: str) -> Self:
+        """The facts of the points with these values alone: `restricted(mpi="mpich-5.0.2")`.
+
+        '' wants them all. Raises InputError for a value that no point has.
+        """
+        measurements = self.measurements
+        for column, value in wanted.items():
+            measurements = _only(measurements, column, value)
+        return type(self)(measurements, self.titles, self.environments, self.find_places)
+
+    def launches_of(self, subject: Mapping[str, Any]) -> int:
+        """How often the processes of a subject were started: the fewest of its points.
+
+        `subject` gives values of columns, as `mpi` and `ranks`.
+        """
+        rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
 
 
-def only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
-    """The rows with one value, or all where none is wanted.
-
-    Raises InputError when a value is wanted that no row has.
-    """
+def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
     if not wanted:
         return measurements
     known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
     if wanted not in known:
         raise unknown("library" if column == "mpi" else column, wanted, known)
     return measurements.filter(pl.col(column) == wanted)
+
+
+def distinct(runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+
+    The same folder given twice counts once: its launches must not count double.
+    """
+    named: dict[str, Run] = {}
+    for run in {run.path.resolve(): run for run in runs}.values():
+        path = run.path.resolve()
+        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
+        named[next(name for name in candidates if name not in named)] = run
+    return named

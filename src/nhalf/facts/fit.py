@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nhalf.base.errors import InputError
-from nhalf.facts.pattern_fit import fit_patterns
 from nhalf.machines.machine import (
     Breakpoint,
     FittedModel,
@@ -31,8 +28,6 @@ from nhalf.results import parts
 from nhalf.results.logp.parameters import LogP, each_logp
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
-from nhalf.statistics.summary import launch_medians, summarise
-from nhalf.store.run import Run
 from nhalf.store.schema import POINT_COLUMNS
 
 SIZES_MIN = 3
@@ -42,13 +37,13 @@ CURVE_COLUMNS = ["run", *(name for name in POINT_COLUMNS if name != "bytes")]
 """What identifies a curve: everything of a point but its size."""
 
 
-def fit_summary(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[FittedModel]:
+def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedModel]:
     """A segmented model of every curve with three sizes or more, sorted by what it describes.
 
-    `measurements` give the launches, `summary` (SUMMARY_COLUMNS, from the same measurements) what
+    `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) what
     is reported. Sizes whose data did not verify or whose time is not positive are left out.
     """
-    return [_fitted(key, curve) for key, curve in curves(measurements, summary)]
+    return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
 
 def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
@@ -85,41 +80,23 @@ def _median_s(interval: Interval | None) -> float | None:
     return None if interval is None else interval.median
 
 
-def machine_of_run(run: Run) -> Machine:
-    """The machine that the measurements of a run describe.
-
-    Raises InputError where there is nothing to fit.
-    """
-    measurements = run.measurements()
-    summary = summarise(measurements)
-    models = fit_summary(measurements, summary)
-    loggp = fit_loggp(measurements)
-    patterns = fit_patterns(summary)
-    if not models and not loggp and not patterns:
-        raise InputError(
-            f"{run.path} has no curve to fit: each needs {SIZES_MIN} sizes with sound data",
-            "measure more sizes, for instance --bytes 0:4M",
-        )
-    return machine_of(run.path, run.environment, models, loggp, patterns)
-
-
 def machine_of(
-    path: Path,
-    environment: dict[str, Any],
+    run: str,
+    environment: Mapping[str, Any],
     models: Sequence[FittedModel],
     loggp: Sequence[LogGP] = (),
     patterns: Sequence[PatternModel] = (),
 ) -> Machine:
-    """The machine that a run directory describes, with the plain facts of its environment."""
+    """The machine that a run describes, with the plain facts of its environment."""
     facts = {
         str(key): str(value)
         for key, value in environment.items()
         if isinstance(value, str | int | float) and str(value)
     }
-    name = facts.get("host") or facts.get("hostname") or path.absolute().name
+    name = facts.get("host") or facts.get("hostname") or run
     return Machine(
         name=name,
-        source=f"measured by nhalf, run {path.absolute().name}",
+        source=f"measured by nhalf, run {run}",
         environment=facts,
         models=tuple(models),
         loggp=tuple(loggp),
@@ -127,7 +104,7 @@ def machine_of(
     )
 
 
-def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
+def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str, Any], Curve]]:
     """Every curve of a run that can be fitted, with the columns that identify it."""
     sound = summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
@@ -135,8 +112,7 @@ def curves(measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[tuple[dict
     )
     if sound.is_empty():
         return []
-    launches = launch_medians(measurements).filter(pl.col("median_s") > 0)
-    by_curve = launches.partition_by(CURVE_COLUMNS, as_dict=True)
+    by_curve = launches.filter(pl.col("median_s") > 0).partition_by(CURVE_COLUMNS, as_dict=True)
     found: list[tuple[dict[str, Any], Curve]] = []
     for values, points in sound.sort([*CURVE_COLUMNS, "bytes"]).group_by(
         CURVE_COLUMNS, maintain_order=True

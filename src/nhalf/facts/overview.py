@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.present.charts import common
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, describes, sound, with_series
 
-PATTERN = common.MAIN_PATTERN
+PATTERN = MAIN_PATTERN
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class PatternOverview:
     peak_Bps: float
 
 
-def patterns_overview(data: ReportData) -> list[PatternOverview]:
+def patterns_overview(data: Facts) -> list[PatternOverview]:
     """One entry per curve and pattern, of whatever was measured."""
-    points = common.with_series(common.sound(data.summary), data)
+    points = with_series(sound(data.summary), data)
     smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
     found = points.group_by("series", "pattern").agg(
         points=pl.len(),
@@ -70,14 +70,14 @@ def patterns_overview(data: ReportData) -> list[PatternOverview]:
     return [PatternOverview(**row) for row in found.sort("series", "pattern").to_dicts()]
 
 
-def overview(data: ReportData) -> list[Overview]:
+def overview(data: Facts) -> list[Overview]:
     """One entry per curve of the main pattern, in the report's order of series."""
-    points = common.with_series(common.sound(data.summary), data)
+    points = with_series(sound(data.summary), data)
     points = points.filter(pl.col("pattern") == PATTERN).sort("series", "bytes")
     return [_curve(curve, data) for (_,), curve in points.group_by("series", maintain_order=True)]
 
 
-def _curve(points: pl.DataFrame, data: ReportData) -> Overview:
+def _curve(points: pl.DataFrame, data: Facts) -> Overview:
     first = points.row(0, named=True)
     rates = points.filter((pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0)).with_columns(
         rate=pl.col("bytes_per_time") / pl.col("median_s")
@@ -120,9 +120,9 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
     )
 
 
-def _switches(point: dict[str, object], data: ReportData) -> tuple[tuple[int, int], ...]:
+def _switches(point: dict[str, object], data: Facts) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
     for model in data.models:
-        if common.describes(model, point):
+        if describes(model, point):
             found += [(change.low_bytes, change.high_bytes) for change in model.breakpoints]
     return tuple(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,10 +18,6 @@ from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.pattern import RANKS_MIN, Heldout, fit_judged
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
-from nhalf.statistics.summary import summarise
-
-if TYPE_CHECKING:
-    from nhalf.store.run import Run
 
 COLUMNS = ["transport", "mpi", "pattern", "algorithm", "axes"]
 """What identifies a pattern over sizes and ranks, beside the kind of its placement."""
@@ -56,11 +52,11 @@ def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
     ]
 
 
-def not_modelled(run: Run, models: Sequence[PatternModel]) -> list[Unmodelled]:
+def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[Unmodelled]:
     """The patterns of a run of which none of the models speaks, with their numbers of ranks."""
     named = {(model.pattern, model.mpi or model.transport) for model in models}
     ranks: dict[tuple[str, str], set[int]] = {}
-    for key, points in _each(summarise(run.measurements())):
+    for key, points in _each(summary):
         name = key["pattern"], key["mpi"] or key["transport"]
         if name not in named:
             ranks.setdefault(name, set()).update(points["ranks"].to_list())

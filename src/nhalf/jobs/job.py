@@ -18,11 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from nhalf.base import plugins
 from nhalf.base.errors import InputError, MissingError
 from nhalf.jobs.script import Commands, chosen, script
-from nhalf.sites import batch
-from nhalf.sites.batch import BatchSystem, Request
+from nhalf.sites.batch import BatchSystem, Request, systems_known
 from nhalf.store.run import DESCRIPTION, Run, write_atomically
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
@@ -77,12 +75,6 @@ def system_here() -> tuple[str, BatchSystem]:
         f"there is no batch system here: looked for {known}",
         "go to a login node or load its module, or run without --submit",
     )
-
-
-def systems_known() -> dict[str, BatchSystem]:
-    """Every batch system by name."""
-    found: dict[str, type[BatchSystem]] = plugins.load(batch.__name__, BatchSystem)
-    return {name: system() for name, system in found.items()}
 
 
 def job_time_s(budget_s: float) -> float:

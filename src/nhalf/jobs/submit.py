@@ -24,8 +24,8 @@ from nhalf.jobs import job as jobs
 
 if TYPE_CHECKING:
     from nhalf.jobs.follow import Look
+    from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import Outcome
     from nhalf.measure.plan.plan import Plan
     from nhalf.sites.batch import BatchSystem, JobState
 

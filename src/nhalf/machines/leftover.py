@@ -1,24 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the sums of a pattern leave over, between a machine file and its interpolation."""
+"""What the sums of a pattern leave over, as it stands in a machine file, and its interpolation.
+
+Machine files are read often and interpolated seldom: what needs NumPy is imported when it is asked.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
+from typing import TYPE_CHECKING
 
-import numpy as np
+import msgspec
 
-from nhalf.base.arrays import Floats
-from nhalf.machines.machine import Leftover
-from nhalf.models.pattern import DEVIATION_MAX, places
-from nhalf.statistics.gaussian_process import Correction
+if TYPE_CHECKING:
+    from nhalf.base.arrays import Floats
+    from nhalf.statistics.gaussian_process import Correction
 
 DIGITS = 6
 """After the point of logarithms of ratios: a millionth is far below what any clock resolves."""
 
 
+class Leftover(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
+
+    Between the cells a process interpolates (statistics/gaussian_process.py) whose `scale`,
+    `nugget` and `variance` these are.
+    """
+
+    size_bytes: tuple[float, ...]
+    ranks: tuple[int, ...]
+    log_ratio: tuple[float, ...]
+    scale: tuple[float, ...]
+    nugget: float
+    variance: float
+
+    def factor(self, size_bytes: float, ranks: int) -> float:
+        """By what the sums are multiplied at a place."""
+        import numpy as np
+
+        from nhalf.models.pattern import DEVIATION_MAX, places
+
+        process, weights = correction_of(self)
+        place = places(np.array([float(size_bytes)]), np.array([ranks]))
+        mean = float(process.mean(place, weights)[0])
+        return math.exp(min(max(mean, -DEVIATION_MAX), DEVIATION_MAX))
+
+
 def leftover(correction: Correction) -> Leftover:
     """A fitted correction as it stands in a machine file."""
+    import numpy as np
+
     sizes = np.exp2(correction.place[:, 0]) - 1
     return Leftover(
         size_bytes=tuple(map(float, sizes.round())),
@@ -33,15 +64,12 @@ def leftover(correction: Correction) -> Leftover:
 @functools.lru_cache(maxsize=256)
 def correction_of(found: Leftover) -> tuple[Correction, Floats]:
     """The process of a machine file, and its weights."""
+    import numpy as np
+
+    from nhalf.models.pattern import places
+    from nhalf.statistics.gaussian_process import Correction
+
     place = places(np.array(found.size_bytes), np.array(found.ranks, dtype=np.int64))
     value = np.array(found.log_ratio)
     process = Correction(place, value, found.scale, found.nugget, found.variance)
     return process, process.weights()
-
-
-def factor(found: Leftover, size_bytes: float, ranks: int) -> float:
-    """By what the sums are multiplied at a place."""
-    process, weights = correction_of(found)
-    place = places(np.array([float(size_bytes)]), np.array([ranks]))
-    mean = float(process.mean(place, weights)[0])
-    return math.exp(min(max(mean, -DEVIATION_MAX), DEVIATION_MAX))

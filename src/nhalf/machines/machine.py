@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.machines.leftover import Leftover
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import check_terms, value
 
@@ -152,21 +153,6 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
     sizes: tuple[Overheads, ...] = ()
 
 
-class Leftover(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
-
-    Between the cells a process interpolates (statistics/gaussian_process.py) whose `scale`,
-    `nugget` and `variance` these are.
-    """
-
-    size_bytes: tuple[float, ...]
-    ranks: tuple[int, ...]
-    log_ratio: tuple[float, ...]
-    scale: tuple[float, ...]
-    nugget: float
-    variance: float
-
-
 class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     """T(n, p) = startup(p) + per_byte(p) n + per_root_byte(p) sqrt(n) of one pattern.
 
@@ -218,9 +204,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         time_s = self.sums_s(size_bytes, ranks)
         if self.leftover is None:
             return time_s
-        from nhalf.machines.leftover import factor
-
-        return time_s * factor(self.leftover, size_bytes, ranks)
+        return time_s * self.leftover.factor(size_bytes, ranks)
 
     def sums_s(self, size_bytes: float, ranks: int) -> float:
         """What its sums say, without what they leave over."""

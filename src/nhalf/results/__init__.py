@@ -3,7 +3,7 @@
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Result`. It
 then appears in `run --json` and `show --json` under "results", as a table of `nhalf show`, as a
-line at the end of `nhalf run` and, for panels, in `ReportData.results`; no other file changes. The
+line at the end of `nhalf run` and, for panels, in `Facts.results`; no other file changes. The
 method itself, where it is longer than a screen, lives in decide/NAME.py and knows of no tables.
 
     class Example(Result):

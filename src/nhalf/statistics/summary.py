@@ -31,7 +31,9 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     point more than once), `lowest_s` its fastest sample, `samples` their number. Rows without
     samples are left out. Raises InputError when a sample is negative or not finite.
     """
-    return _launches(measurements).select(*KEY, "launch", "median_s", "lowest_s", "samples")
+    return _launches(_worded(measurements)).select(
+        *KEY, "launch", "median_s", "lowest_s", "samples"
+    )
 
 
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
@@ -44,7 +46,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     `values` are medians over launches, each rank and each name by itself.
     """
     # Read once: unpacking ten million samples takes longer than any use that is made of them.
-    measurements = measurements.select(_READ).collect().lazy()
+    measurements = _worded(measurements.select(_READ)).collect().lazy()
     launches = _launches(measurements)
     if launches.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
@@ -65,6 +67,11 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     points = _with_advice(points, derived(measurements, launches))
     points = _with_lists(points, measurements)
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
+
+
+def _worded(measurements: pl.LazyFrame) -> pl.LazyFrame:
+    """The same with '' for whatever is not said: keys are compared often."""
+    return measurements.with_columns(pl.col(pl.String).fill_null(""))
 
 
 def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 
 from nhalf.facts.fit import curves, fit_loggp, fit_summary, machine_of
-from nhalf.statistics.summary import summarise
+from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 SIZES = [0, *(2**k for k in range(23))]
@@ -53,7 +51,7 @@ def frame_of(rows):
 
 def fitted(rows):
     frame = frame_of(rows).sample(fraction=1.0, shuffle=True, seed=1).lazy()
-    return fit_summary(frame, summarise(frame))
+    return fit_summary(summarise(frame), launch_medians(frame))
 
 
 def test_every_library_gets_its_own_model():
@@ -94,7 +92,7 @@ def test_launches_that_miss_a_size_are_nan():
     rows = rows_of("a", SIZES, lambda n: 1e-6 + n * 1e-10)
     rows = [row for row in rows if not (row["launch"] == 1 and row["bytes"] == 8)]
     frame = frame_of(rows).lazy()
-    ((key, curve),) = curves(frame, summarise(frame))
+    ((key, curve),) = curves(summarise(frame), launch_medians(frame))
     assert key["mpi"] == "a"
     assert curve.launch_time_s.shape == (3, len(SIZES))
     assert np.argwhere(np.isnan(curve.launch_time_s)).tolist() == [[1, SIZES.index(8)]]
@@ -150,7 +148,7 @@ def test_without_the_patterns_there_are_no_parameters():
 
 def test_a_machine_is_named_after_its_host():
     facts = {"host": "node1", "nested": {"x": 1}, "cores": 4, "empty": ""}
-    machine = machine_of(Path("/data/run-1"), facts, [])
+    machine = machine_of("run-1", facts, [])
     assert machine.name == "node1"
     assert machine.environment == {"host": "node1", "cores": "4"}
-    assert machine_of(Path("/data/run-1"), {}, []).name == "run-1"
+    assert machine_of("run-1", {}, []).name == "run-1"

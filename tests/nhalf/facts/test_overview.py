@@ -6,16 +6,15 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from nhalf.facts.facts import Facts
 from nhalf.facts.overview import overview, patterns_overview
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
 
 
-def data_of(measured: pl.LazyFrame) -> ReportData:
-    return ReportData(measured, summarise(measured))
+def data_of(measured: pl.LazyFrame) -> Facts:
+    return Facts(measured)
 
 
 def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.facts.fit import machine_of_run
+from nhalf.facts.facts import Facts
 from nhalf.facts.pattern_fit import fit_patterns, not_modelled
 from nhalf.machines.machine import PatternModel, encode, read
 from nhalf.statistics.summary import summarise
@@ -86,7 +86,7 @@ def test_few_numbers_of_ranks_have_no_model_and_the_reason_says_so(
 ) -> None:
     rows = rows_of(ranks=RANKS[:count])
     assert fitted([dict(row) for row in rows]) == []
-    (missing,) = not_modelled(make_run(tmp_path / "run", rows), [])
+    (missing,) = not_modelled(Facts.of([make_run(tmp_path / "run", rows)]).summary, [])
     assert missing.pattern == "bcast"
     assert missing.reason == f"measured at {count} numbers of ranks, 4 are needed"
 
@@ -124,7 +124,7 @@ def test_layouts_of_no_one_kind_go_together_where_each_number_of_ranks_has_one()
 
 def test_a_correction_goes_through_the_machine_file_unchanged(tmp_path: Path) -> None:
     rows = rows_of(bent, sizes=(1, 4, 16, 64, 256, 1024, 4096, 16384))
-    machine = machine_of_run(make_run(tmp_path / "run", rows))
+    machine = Facts.of([make_run(tmp_path / "run", rows)]).machine
     assert any(model.leftover for model in machine.patterns)
     path = tmp_path / "machine.toml"
     path.write_bytes(encode(machine))

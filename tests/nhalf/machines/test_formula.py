@@ -11,7 +11,8 @@ import pytest
 
 from nhalf.machines import catalogue
 from nhalf.machines.formula import _LATEX, _PYTHON, formulas
-from nhalf.machines.machine import FittedModel, Leftover, Machine, PatternModel, Segment
+from nhalf.machines.leftover import Leftover
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 from nhalf.models.terms import TERMS
 
 RECORDS = catalogue.names()

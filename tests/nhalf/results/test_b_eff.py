@@ -8,21 +8,20 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.facts.fit import fit_summary
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import findings
-from nhalf.present.panels import ReportData, Table
+from nhalf.present.panels import Table
 from nhalf.present.panels.b_eff import BEff
 from nhalf.present.panels.b_eff_curves import BEffCurves
 from nhalf.present.panels.bandwidth import Bandwidth
 from nhalf.results.b_eff import EffectiveBandwidth
-from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
 
 
-def report_data(*frames: pl.LazyFrame) -> ReportData:
+def report_data(*frames: pl.LazyFrame) -> Facts:
     measurements = pl.concat(frames)
-    return ReportData(measurements, summarise(measurements), titles={"mpich": "MPICH"})
+    return Facts(measurements, titles={"mpich": "MPICH"})
 
 
 def test_table_has_the_columns_by_which_machines_are_compared(
@@ -101,5 +100,4 @@ def test_parts_stay_out_of_curves_names_and_models(
     assert chart is not None
     rows = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
     assert {(row["series"], row["pattern"]) for row in rows} == {("MPICH", "pingpong")}
-    models = fit_summary(data.measurements, data.summary)
-    assert {model.pattern for model in models} == {"pingpong"}
+    assert {model.pattern for model in data.models} == {"pingpong"}

@@ -60,6 +60,7 @@ def command(
     from nhalf.base.units import parse_share
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
+    from nhalf.facts.facts import Facts
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.store.run import Run
 
@@ -71,7 +72,7 @@ def command(
     if not expect:
         raise InputError("what is the run to be checked against?", "name --expect or --against")
     share = parse_share(tolerance) if tolerance else None
-    found = check(opened.measurements(), expect, tolerance=share, pattern=pattern, mpi=mpi)
+    found = check(Facts.of([opened]), expect, tolerance=share, pattern=pattern, mpi=mpi)
     if junit is not None:
         _write_junit(junit, found, opened, expect, strict)
     if json:

@@ -90,7 +90,7 @@ def _subject(path: Path | None, changes: list[str]) -> Run | Machine | None:
 def _list(forms: dict[str, str], *, as_json: bool) -> None:
     """The forms, a line each."""
     from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.summary import show_table
+    from nhalf.present.terminal.tables import show_table
 
     if as_json:
         emit_json({"forms": [{"name": name, "what": what} for name, what in forms.items()]})

@@ -20,7 +20,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Fit models to a run and write them as a machine file."""
-    from nhalf.facts.fit import machine_of_run
+    from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine import write
     from nhalf.present.terminal.machine_table import as_tables, model_json
@@ -29,8 +29,9 @@ def command(
     from nhalf.store.run import Run
 
     measured = Run.open(run)
-    machine = machine_of_run(measured)
-    missing = not_modelled(measured, machine.patterns)
+    facts = Facts.of([measured])
+    machine = facts.machine
+    missing = not_modelled(facts.summary, machine.patterns)
     path = (out or measured.path / "machine.toml").absolute()
     write(machine, path)
     if as_json:

@@ -11,7 +11,7 @@ import typer
 from nhalf.base.errors import unknown
 
 if TYPE_CHECKING:
-    from nhalf.present.panels import ReportData
+    from nhalf.facts.facts import Facts
 
 FORMATS = ("html", "png", "svg")
 
@@ -30,13 +30,13 @@ def command(
     """Write the report: findings in words, then charts, in one file that needs no network."""
     if kind not in FORMATS:
         raise unknown("format", kind, FORMATS)
-    from nhalf.facts.assemble import assemble
+    from nhalf.facts.facts import Facts
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.store.run import Run
 
-    data = assemble([Run.open(path) for path in runs])
+    data = Facts.of([Run.open(path) for path in runs])
     place = _write(data, kind, out, runs[0])
     if as_json:
         found = [finding_json(finding) for finding in findings(data)]
@@ -45,7 +45,7 @@ def command(
         stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _write(data: ReportData, kind: str, out: Path | None, run: Path) -> Path:
+def _write(data: Facts, kind: str, out: Path | None, run: Path) -> Path:
     """The report of the data in the form asked for; returns its file or folder, absolute."""
     from nhalf.base.files import write_text
     from nhalf.present.report.images import write_images

@@ -15,8 +15,9 @@ from nhalf.base.errors import FailedError, InputError, Interrupted, Terminated
 if TYPE_CHECKING:
     import polars as pl
 
+    from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
-    from nhalf.measure.loop.session import Outcome, Prepared
+    from nhalf.measure.loop.session import Prepared
     from nhalf.store.run import Run
 
 LAUNCHES = 5
@@ -159,7 +160,7 @@ def _list(*, as_json: bool) -> None:
     """The studies that come with the program, a line each."""
     from nhalf.measure.plan import catalogue
     from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.summary import show_table
+    from nhalf.present.terminal.tables import show_table
 
     found = [catalogue.study(name, cores=2) for name in catalogue.names()]
     if as_json:

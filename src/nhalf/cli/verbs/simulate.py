@@ -85,16 +85,18 @@ def command(
 def machine_of(text: str) -> Machine:
     """A machine by name or file, or that which a run measured."""
     from nhalf.decide.calibrate import calibrated
+    from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
     from nhalf.store.run import DESCRIPTION, Run
 
     is_run = Path(text, DESCRIPTION).is_file()
-    return calibrated(Run.open(Path(text))) if is_run else catalogue.machine(text)
+    return calibrated(Facts.of([Run.open(Path(text))])) if is_run else catalogue.machine(text)
 
 
 def _replay(path: str, study: str, options: dict[str, Any]) -> None:
     """The ping-pongs of a run beside their simulation."""
     from nhalf.decide.replay import replay
+    from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
     from nhalf.store.run import DESCRIPTION, Run
 
@@ -104,7 +106,7 @@ def _replay(path: str, study: str, options: dict[str, Any]) -> None:
         raise InputError(f"--replay does not go with {names}", "leave it out")
     if not Path(path, DESCRIPTION).is_file():
         raise InputError(f"{path} is no run", "--replay compares a run with its own simulation")
-    show(replay(Run.open(Path(path)), options["mpi"]), as_json=options["json"])
+    show(replay(Facts.of([Run.open(Path(path))]), options["mpi"]), as_json=options["json"])
 
 
 def _is_multicast(study: str) -> bool:

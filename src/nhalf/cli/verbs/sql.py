@@ -20,7 +20,7 @@ def command(
 ) -> None:
     """Ask runs with SQL: tables points (summary), launches, samples (raw), ranks, extras."""
     from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.summary import show_frame
+    from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
     from nhalf.store.run import Run
 

@@ -19,7 +19,7 @@ from nhalf.decide.check.intervals import CURVE, shared_confidence
 from nhalf.decide.check.promise import UNVERIFIED
 from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
 from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
-from nhalf.facts.facts import Measured
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import Piece
@@ -33,14 +33,14 @@ Missing = list[dict[str, Any]]
 
 
 def against_former(
-    measured: Measured, former: pl.DataFrame, tolerance: float
+    facts: Facts, former: pl.DataFrame, tolerance: float
 ) -> tuple[list[Answer], Missing, list[str]]:
     """As `against_run`, by what both did in the same state of the machine; and notes on that.
 
     `former` are launch medians with `flag_s` (statistics/same_state.py).
     """
     former = former.with_columns(pl.col(pl.String).fill_null(""))
-    now = measured.flagged
+    now = facts.flagged
     libraries = pair_libraries(former, now)
     pairs = [same_state(*_pair(former, now, pair)) for pair in libraries]
     apart = [
@@ -52,7 +52,7 @@ def against_former(
     if all(same.a.is_empty() for same in pairs):
         return [*apart, *unpaired], [], _notes(pairs)
     a, b = (pl.concat([getattr(same, side) for same in pairs]) for side in ("a", "b"))
-    answers, missing = against_run(measured, a, tolerance, b)
+    answers, missing = against_run(facts, a, tolerance, b)
     return [*answers, *apart, *unpaired], missing, _notes(pairs)
 
 
@@ -68,14 +68,14 @@ def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
 
 
 def against_run(
-    measured: Measured, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
+    facts: Facts, former: pl.DataFrame, tolerance: float, now: pl.DataFrame | None = None
 ) -> tuple[list[Answer], Missing]:
     """One answer per curve that both have or that only `former` has (launch medians).
 
     Also the sizes that one of both lacks; those are no failures, since runs choose their own. `now`
     are the launch medians to take instead of all that was measured.
     """
-    medians = measured.medians if now is None else now
+    medians = facts.launches if now is None else now
     former = former.with_columns(pl.col(pl.String).fill_null(""))
     libraries = pair_libraries(former, medians)
     families = _families(former, medians, libraries)
@@ -88,13 +88,13 @@ def against_run(
         libraries=libraries,
         confidence=shared_confidence(families),
     )
-    wrong = measured.summary.filter(~pl.col("verified"))
+    wrong = facts.summary.filter(~pl.col("verified"))
     found = [_answer(curve, wrong, tolerance) for curve in comparison.curves]
     return [*found, *unpaired], _not_compared(comparison, unpaired)
 
 
 def against_machine(
-    measured: Measured, machine: Machine, tolerance: float
+    facts: Facts, machine: Machine, tolerance: float
 ) -> tuple[list[Answer], Missing]:
     """One answer per model; sizes outside of a model are told, since models do not extrapolate."""
     if not machine.models:
@@ -102,13 +102,13 @@ def against_machine(
     promised = pl.DataFrame(
         [{**_key(model), "mpi": model.mpi, "place": i} for i, model in enumerate(machine.models)]
     )
-    libraries = pair_libraries(promised, measured.medians)
-    frames = [_predicted(machine, measured.medians, promised, pair) for pair in libraries]
-    absent = [_absent(row) for row in _unpaired(promised, measured.medians, libraries)]
+    libraries = pair_libraries(promised, facts.launches)
+    frames = [_predicted(machine, facts.launches, promised, pair) for pair in libraries]
+    absent = [_absent(row) for row in _unpaired(promised, facts.launches, libraries)]
     frames = [frame for frame in frames if not frame.is_empty()]
     if not frames:
         return absent, []
-    answers, missing = against_run(measured, pl.concat(frames), tolerance)
+    answers, missing = against_run(facts, pl.concat(frames), tolerance)
     return [*answers, *absent], missing
 
 

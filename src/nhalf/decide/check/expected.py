@@ -15,47 +15,43 @@ from nhalf.decide.check.expectations import POINT_METRICS, read_expectations
 from nhalf.decide.check.intervals import CONFIDENCE
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import Check, Kind
-from nhalf.facts.facts import Measured, only
+from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue, machine
-from nhalf.statistics.same_state import with_flags
-from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import DESCRIPTION, Run
 
 NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
 
 
 def check(
-    measurements: pl.LazyFrame,
+    facts: Facts,
     expect: str,
     *,
     tolerance: float | None = None,
     pattern: str = "",
     mpi: str = "",
 ) -> Check:
-    """The measurements of one run against a file, a run directory or the name of a machine.
+    """The facts of one run against a file, a run directory or the name of a machine.
 
     `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
     that do not say theirs. `pattern` and `mpi` narrow down what is expected, too. Raises InputError
     for what is neither of the three.
     """
     path, kind = find(expect)
-    chosen = only(only(measurements, "pattern", pattern), "mpi", mpi)
-    measured = Measured(chosen)
-    verdict = verified(measured)
+    chosen = facts.restricted(pattern=pattern, mpi=mpi)
+    verdict = verified(chosen)
     if kind == "expectations":
         expectations = read_expectations(path, read_toml(path), tolerance)
         others = any(one.metric not in POINT_METRICS for one in expectations)
-        found = answers(measured, expectations)
+        found = answers(chosen, expectations)
         return Check(kind, CONFIDENCE, (verdict, *found), notes=(NOT_SHARED,) if others else ())
     tolerance = TOLERANCE if tolerance is None else tolerance
     notes: list[str] = []
     if kind == "baseline":
-        before = Run.open(path).measurements()
-        former = _only(with_flags(launch_medians(before), before), pattern, mpi)
-        found, missing, notes = against_former(measured, former, tolerance)
+        former = _only(Facts.of([Run.open(path)]).flagged, pattern, mpi)
+        found, missing, notes = against_former(chosen, former, tolerance)
     else:
         known = _narrowed(machine.read(path), pattern, mpi)
-        found, missing = against_machine(measured, known, tolerance)
+        found, missing = against_machine(chosen, known, tolerance)
         notes = model_notes(known, tolerance)
     return Check(kind, CONFIDENCE, (verdict, *found), tuple(missing), tuple(notes))
 

@@ -14,33 +14,34 @@ from nhalf.decide.check.expectations import MODEL_METRICS, POINT_METRICS, Expect
 from nhalf.decide.check.intervals import KEY, Key, time_intervals
 from nhalf.decide.check.selector import select
 from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
-from nhalf.facts.facts import SUBJECT, Measured
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.results import Row, kinds
 from nhalf.statistics.intervals import Interval
 
 UNVERIFIED = "its data did not verify"
 ZERO = "a time of 0: the clock is too coarse"
+SUBJECT = ("transport", "mpi", "ranks", "placement")
 NOTHING = "no such point was measured"
 
 MEMBERS = {"t0": "t0_s", "r_inf": "r_inf_Bps", "n_half": "n_half_bytes"}
 
 
-def answers(measured: Measured, expectations: Sequence[Expectation]) -> list[Answer]:
+def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
     """One answer per expectation, in their order."""
-    frames = [_points(measured, expectation) for expectation in expectations]
+    frames = [_points(facts, expectation) for expectation in expectations]
     keys = [frame.select(KEY) for frame in frames]
-    together = pl.concat([measured.summary.select(KEY).clear(), *keys]).unique()
-    checked = measured.summary.join(together, on=KEY, how="semi", nulls_equal=True)
-    times = time_intervals(checked, measured.medians)
+    together = pl.concat([facts.summary.select(KEY).clear(), *keys]).unique()
+    checked = facts.summary.join(together, on=KEY, how="semi", nulls_equal=True)
+    times = time_intervals(checked, facts.launches)
     found = []
     for expectation, frame in zip(expectations, frames, strict=True):
         if expectation.metric in POINT_METRICS:
             points = [_point(expectation, row, times) for row in frame.iter_rows(named=True)]
         elif expectation.metric in MODEL_METRICS:
-            frame, points = _models(measured, expectation)
+            frame, points = _models(facts, expectation)
         else:
-            frame, points = _results(measured, expectation)
+            frame, points = _results(facts, expectation)
         points += _missing(expectation, frame)
         if not points:
             points = [_not_measured({}, expectation, NOTHING)]
@@ -50,24 +51,24 @@ def answers(measured: Measured, expectations: Sequence[Expectation]) -> list[Ans
     return found
 
 
-def verified(measured: Measured) -> Answer:
+def verified(facts: Facts) -> Answer:
     """Whether the data of every point arrived as it was sent; without it no time means anything."""
-    wrong = measured.summary.filter(~pl.col("verified")).select(KEY).to_dicts()
+    wrong = facts.summary.filter(~pl.col("verified")).select(KEY).to_dicts()
     name, bounds = "all data verified", Bounds(1.0, 1.0)
     if wrong:
         found = [PointVerdict(row, "", bounds, None, "missed", UNVERIFIED) for row in wrong]
-    elif measured.summary.is_empty():
+    elif facts.summary.is_empty():
         found = [PointVerdict({}, "", bounds, None, "not measured", "the run has no point")]
     else:
         found = [PointVerdict({}, "", bounds, Interval(1.0, 1.0, 1.0), "met")]
     return Answer(name, "verified", tuple(found))
 
 
-def _points(measured: Measured, expectation: Expectation) -> pl.DataFrame:
+def _points(facts: Facts, expectation: Expectation) -> pl.DataFrame:
     """The points that are judged one by one; a rate belongs to those that move something."""
     if expectation.metric not in POINT_METRICS:
-        return measured.summary.clear()
-    points = select(measured.summary, expectation.selectors)
+        return facts.summary.clear()
+    points = select(facts.summary, expectation.selectors)
     if expectation.metric == "bandwidth":
         points = points.filter(pl.col("bytes_per_time") > 0)
     return points.select(*KEY, "median_s", "launches", "bytes_per_time", "verified")
@@ -90,14 +91,12 @@ def _point(
     return judge(key, unit, bounds, value)
 
 
-def _models(
-    measured: Measured, expectation: Expectation
-) -> tuple[pl.DataFrame, list[PointVerdict]]:
+def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:
     """The parameters of each model: the start-up time of its first segment, the rest of its last.
 
     With sizes selected, of those segments only that hold one of them. Also what they are about.
     """
-    rows = [_model_row(model) for model in measured.models]
+    rows = [_model_row(model) for model in facts.models]
     frame = pl.DataFrame(rows, schema=[name for name in KEY if name != "bytes"])
     selectors = [s for s in expectation.selectors if s.column != "bytes"]
     sizes = [s for s in expectation.selectors if s.column == "bytes"]
@@ -105,13 +104,13 @@ def _models(
     found = []
     for place in chosen["place"] if rows else ():
         segments = [
-            s for s in measured.models[place].segments if all(_touches(s, size) for size in sizes)
+            s for s in facts.models[place].segments if all(_touches(s, size) for size in sizes)
         ]
         if segments:
             segment = segments[0 if expectation.metric == "t0" else -1]
             low, high = getattr(segment, f"{expectation.metric}_ci") or (math.nan, math.nan)
             value = Interval(getattr(segment, MEMBERS[expectation.metric]), low, high)
-            found.append(_whole(measured, rows[place], expectation, value))
+            found.append(_whole(facts, rows[place], expectation, value))
     return chosen, found
 
 
@@ -126,12 +125,10 @@ def _touches(segment: Segment, sizes: Any) -> bool:
     return exact or any(low <= last and first <= high for low, high in sizes.ranges)
 
 
-def _results(
-    measured: Measured, expectation: Expectation
-) -> tuple[pl.DataFrame, list[PointVerdict]]:
+def _results(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:
     """A member of each row of a result, and whom the rows are about."""
     name, _, member = expectation.metric.partition(".")
-    rows = measured.results.get(name, [])
+    rows = facts.results.get(name, [])
     member = member or kinds()[name].columns[0].name
     known = sorted({key for row in rows for key in row if not key.endswith("_ci")})
     if rows and member not in known:
@@ -141,10 +138,10 @@ def _results(
     if not rows:
         return frame, []
     chosen = select(frame.with_row_index("place"), expectation.selectors)
-    return chosen, [_result(measured, expectation, rows[p], member) for p in chosen["place"]]
+    return chosen, [_result(facts, expectation, rows[p], member) for p in chosen["place"]]
 
 
-def _result(measured: Measured, expectation: Expectation, row: Row, member: str) -> PointVerdict:
+def _result(facts: Facts, expectation: Expectation, row: Row, member: str) -> PointVerdict:
     subject = {key: row[key] for key in SUBJECT}
     value = row.get(member)
     if not isinstance(value, int | float):
@@ -152,14 +149,14 @@ def _result(measured: Measured, expectation: Expectation, row: Row, member: str)
         return _not_measured(subject, expectation, reason)
     low, high = row.get(f"{member}_ci") or (math.nan, math.nan)
     interval = Interval(float(value), float(low), float(high))
-    return _whole(measured, subject, expectation, interval)
+    return _whole(facts, subject, expectation, interval)
 
 
 def _whole(
-    measured: Measured, subject: dict[str, Any], expectation: Expectation, value: Interval
+    facts: Facts, subject: dict[str, Any], expectation: Expectation, value: Interval
 ) -> PointVerdict:
     """A value that follows from many points: with one launch it has no interval that counts."""
-    if measured.launches(subject) < 2:
+    if facts.launches_of(subject) < 2:
         value = Interval(value.median, math.nan, math.nan)
     return judge(subject, expectation.unit, expectation.bounds, value)
 

@@ -64,9 +64,9 @@ def the_machine(subject: Run | Machine | None, form: str) -> Machine:
 
     Raises InputError where nothing was named, or there is nothing to fit.
     """
-    from nhalf.facts.fit import machine_of_run
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
     if subject is None:
         raise InputError(f"{form} needs a run or a machine", "name its directory or its file")
-    return machine_of_run(subject) if isinstance(subject, Run) else subject
+    return Facts.of([subject]).machine if isinstance(subject, Run) else subject

@@ -4,14 +4,28 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from nhalf.store.run import Run
 
-if TYPE_CHECKING:
-    from nhalf.measure.loop.session import Outcome
-
 EVENT = "end"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that ended, and what is not in it.
+
+    `failed` is what could not be measured: the reason by library or points; `notes` what was left
+    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch;
+    `lost` are the hosts that died while measuring, each with the reason.
+    """
+
+    run: Run
+    failed: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    unmeasured: dict[str, tuple[int, int]] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
 
 
 def keep_end(outcome: Outcome) -> None:
@@ -27,8 +41,6 @@ def keep_end(outcome: Outcome) -> None:
 
 def last_end(run: Run) -> Outcome | None:
     """The last end of a run; None where it never came to one."""
-    from nhalf.measure.loop.session import Outcome
-
     ends = [event for event in run.events() if event["event"] == EVENT]
     if not ends:
         return None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import msgspec
 
 from nhalf.base.errors import InputError, MissingError, NhalfError
 from nhalf.base.units import format_size
-from nhalf.measure.loop.ending import keep_end
+from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.time_limit import time_limit
@@ -26,22 +26,6 @@ from nhalf.mpi import Library, discover
 from nhalf.sites.environment import environment
 from nhalf.sites.site import HERE, Site, find_site
 from nhalf.store.run import Run
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A run that ended, and what is not in it.
-
-    `failed` is what could not be measured: the reason by library or points; `notes` what was left
-    out and why, a line each; `unmeasured` by pattern how many of how many points have no launch;
-    `lost` are the hosts that died while measuring, each with the reason.
-    """
-
-    run: Run
-    failed: dict[str, str]
-    notes: list[str] = field(default_factory=list)
-    unmeasured: dict[str, tuple[int, int]] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ UNLIMITED = TimeLimit(lambda: None)
 
 def time_limit() -> TimeLimit:
     """That of the job in which this process runs."""
-    from nhalf.jobs.job import systems_known
+    from nhalf.sites.batch import systems_known
 
     for system in systems_known().values():
         job = system.job_here(os.environ)

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.facts.fit import CURVE_COLUMNS
-from nhalf.machines.machine import FittedModel
-from nhalf.present.panels import ReportData
+from nhalf.facts.series import MAIN_PATTERN
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
@@ -23,7 +20,6 @@ DRAWN_FACTOR = 4.0
 """Intervals are drawn up to this factor around the median: one of two launches may span decades,
 and would flatten every curve. Tooltips and tables give the whole interval."""
 
-MAIN_PATTERN = "pingpong"
 FACET_WIDTH = 330
 FACET_HEIGHT = 210
 CHART_HEIGHT = 360
@@ -42,91 +38,6 @@ RATE_LABEL = _SI_LABEL + "'B/s'"
 LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
 
 Row = dict[str, Any]
-
-
-def library_label(data: ReportData, transport: str, mpi: str) -> str:
-    """How the report calls a library; transports without MPI go by their own name."""
-    return data.titles.get(mpi, mpi) if mpi else transport
-
-
-def with_series(
-    frame: pl.DataFrame, data: ReportData, on_axis: Collection[str] = ()
-) -> pl.DataFrame:
-    """Adds `series`: the library's title and whatever else tells the curves of this data apart.
-
-    Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
-    vary, its panel shows them in its own way.
-    """
-    varying = [
-        name
-        for name in ("transport", "algorithm", "ranks", "placement", "run")
-        if name not in on_axis and _tells_apart(data.summary, name)
-    ]
-
-    def label(row: Row) -> str:
-        extras = [_extra(name, row[name]) for name in varying]
-        return ", ".join([library_label(data, row["transport"], row["mpi"]), *filter(None, extras)])
-
-    columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
-    labels = [label(row) for row in frame.select(columns).iter_rows(named=True)]
-    return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
-
-
-def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
-    if name == "transport":
-        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
-    return summary[name].n_unique() > 1
-
-
-def _extra(name: str, value: object) -> str:
-    if name == "algorithm" and value == NATIVE:
-        return ""
-    return f"{value} ranks" if name == "ranks" else str(value)
-
-
-def series_names(data: ReportData) -> list[str]:
-    """Every series of the data, sorted: the one order that fixes each library's colour.
-
-    Those of algorithms other than the library's own come last, as few panels have them.
-    """
-    named = with_series(data.summary, data)
-    chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
-    return (
-        named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
-    )
-
-
-def full_name(row: Row) -> str:
-    """A point's pattern with its further axes: 'distance, first=0, second=3'."""
-    return ", ".join([row["pattern"], *filter(None, row["axes"].split(","))])
-
-
-def sound(summary: pl.DataFrame) -> pl.DataFrame:
-    """The points that can be drawn: a finite positive median, ends of the interval filled in."""
-    median = pl.col("median_s")
-    return summary.filter(median.is_finite() & (median > 0)).with_columns(
-        low_s=pl.when(pl.col("ci_low_s").is_finite() & (pl.col("ci_low_s") > 0))
-        .then("ci_low_s")
-        .otherwise(median),
-        high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
-        .then("ci_high_s")
-        .otherwise(median),
-    )
-
-
-def plain(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
-    """The rows that make curves over the size: messages between two ranks, on no further axis.
-
-    Not those of many ranks at once, of collective operations, or of parts of derived results:
-    these have panels of their own. What more than one rank has times of is not between two ranks,
-    as rank 0 alone can tell those.
-    """
-    points = data.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
-    timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
-    known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
-    return frame.filter(
-        pl.col("pattern").is_in(known["pattern"].to_list()) & (pl.col("axes") == "")
-    )
 
 
 def thin(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -277,8 +188,3 @@ def choice(name: str, options: Sequence[str], first: str, title: str) -> alt.Par
 def only_shown() -> str:
     """The filter that goes with `pattern_choice`."""
     return "datum.pattern === shown"
-
-
-def describes(model: FittedModel, point: Row) -> bool:
-    """Whether a fitted model is that of the curve to which a point belongs."""
-    return all(getattr(model, name) == point[name] for name in CURVE_COLUMNS)

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names, with_series
 from nhalf.present.charts import common
-from nhalf.present.panels import ReportData
 
 
-def time_curves(points: pl.DataFrame, data: ReportData, title: str) -> alt.TopLevelMixin | None:
+def time_curves(points: pl.DataFrame, data: Facts, title: str) -> alt.TopLevelMixin | None:
     """The times of sound `points` on an axis called `title`; None where there are no points."""
     if points.is_empty():
         return None
-    series = common.with_series(points, data)
+    series = with_series(points, data)
     rows = common.time_rows(common.thin(series, ["series", "pattern"]))
     return curves(
         rows,
@@ -33,13 +34,13 @@ def time_curves(points: pl.DataFrame, data: ReportData, title: str) -> alt.TopLe
 
 def curves(
     rows: Sequence[common.Row],
-    data: ReportData,
+    data: Facts,
     value: alt.Y,
     ends: tuple[alt.Y, str],
     tooltip: Sequence[alt.Tooltip],
 ) -> alt.TopLevelMixin:
     """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
-    names = common.series_names(data)
+    names = series_names(data)
     here = {row["series"] for row in rows}
     shown = [name for name in names if name in here]
     patterns = sorted({row["pattern"] for row in rows})

@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.plugins import load
-from nhalf.present.charts import common
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Finding:
     low: float = math.nan
     high: float = math.nan
     mpi: str = ""
-    pattern: str = common.MAIN_PATTERN
+    pattern: str = MAIN_PATTERN
     size_bytes: int | None = None
     label: str = "How sure"
     figure: str = ""
@@ -66,11 +66,11 @@ class Finder(ABC):
     """Looks for one kind of thing worth saying."""
 
     @abstractmethod
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         """The findings of this kind; none where the data holds nothing for it."""
 
 
-def findings(data: ReportData) -> list[Finding]:
+def findings(data: Facts) -> list[Finding]:
     """Everything worth saying about the data, the most important first."""
     found: list[Finding] = []
     for kind in load("nhalf.present.findings", Finder).values():

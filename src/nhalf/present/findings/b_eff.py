@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import COSTLY, percent, weight
 from nhalf.results import Row
 from nhalf.results.b_eff.average import PATTERN
 
 
 class BEff(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for row in data.results.get("b_eff", []):
-            name = common.library_label(data, row["transport"], row["mpi"])
+            name = library_label(data, row["transport"], row["mpi"])
             who = f"{name} with {row['ranks']} processes"
             if row["missing"]:
                 yield _incomplete(who, row)

@@ -10,9 +10,9 @@ import polars as pl
 
 from nhalf.base.units import format_size
 from nhalf.facts.collectives import VARIANTS, varied
-from nhalf.facts.contest import with_cores
+from nhalf.facts.contests import with_cores
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import between, times
 from nhalf.statistics.intervals import ratio_interval
 
@@ -21,7 +21,7 @@ MISLEADS = 1.1
 
 
 class BarrierStart(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         ratios = varied(with_cores(data.launches, data), data).filter(
             pl.col("variant") == VARIANTS["start=barrier"]
         )

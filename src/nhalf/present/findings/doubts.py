@@ -9,9 +9,9 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names, with_series
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import count, sentence
 from nhalf.statistics.advice import advice
 
@@ -25,11 +25,11 @@ SAID_ELSEWHERE = {"unverified", "imprecise"}
 
 
 class Doubts(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        carried = common.with_series(data.summary, data).explode("advice").drop_nulls("advice")
+    def find(self, data: Facts) -> Iterator[Finding]:
+        carried = with_series(data.summary, data).explode("advice").drop_nulls("advice")
         carried = carried.filter(~pl.col("advice").is_in(list(SAID_ELSEWHERE)))
         total = data.summary.height
-        everyone = len(common.series_names(data))
+        everyone = len(series_names(data))
         for (name,), frame in carried.group_by("advice", maintain_order=True):
             what, remedy = _doubt(str(name))
             libraries = sorted(frame["series"].unique())

@@ -10,10 +10,11 @@ import polars as pl
 
 from nhalf.base.units import format_size
 from nhalf.facts.collectives import OWN_CHOICE, SAME_POINT, usual
-from nhalf.facts.contest import beyond, with_cores
+from nhalf.facts.contests import beyond, with_cores
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
 from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import between, count, times, weight
 from nhalf.statistics.intervals import Interval
 
@@ -31,7 +32,7 @@ class _Win:
 
 
 class FastestAlgorithm(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         launches = with_cores(usual(data.launches).filter(pl.col("median_s") > 0), data)
         own = launches.filter(OWN_CHOICE)
         others = launches.filter(~OWN_CHOICE)
@@ -55,9 +56,9 @@ def _wins(paired: pl.DataFrame) -> Iterator[_Win]:
             yield _Win(row, interval)
 
 
-def _title(data: ReportData, run: str, mpi: str, win: _Win) -> str:
+def _title(data: Facts, run: str, mpi: str, win: _Win) -> str:
     """The library's name, with that of the run where there are several."""
-    label = common.library_label(data, win.row["transport"], mpi)
+    label = library_label(data, win.row["transport"], mpi)
     return f"{label} [{run}]" if data.summary["run"].n_unique() > 1 else label
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nhalf.base.operations import NATIVE, OPERATIONS
-from nhalf.facts.contest import CLASSES, beyond, contests
+from nhalf.facts.contests import CLASSES, beyond, contests
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import FASTER, between, times, weight
 from nhalf.statistics.intervals import Interval
 
@@ -27,14 +27,14 @@ class _Match:
 
 
 class FastestCollectives(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for name, low, high in CLASSES:
             matches = list(_matches(data, low, high))
             if matches:
                 yield _finding(name, matches)
 
 
-def _matches(data: ReportData, low: int, high: int) -> Iterator[_Match]:
+def _matches(data: Facts, low: int, high: int) -> Iterator[_Match]:
     """Every operation in which one library is behind another beyond doubt."""
     for pattern in OPERATIONS:
         for contest in contests(data, pattern):

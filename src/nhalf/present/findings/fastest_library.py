@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.contest import CLASSES, Contest, beyond, contests
+from nhalf.facts.contests import CLASSES, Contest, beyond, contests
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import FASTER, between, ends, sentence, times, weight
 from nhalf.statistics.intervals import Interval
 
 
 class FastestLibrary(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for contest in contests(data):
             for name, low, high in CLASSES:
                 sizes = contest.sizes(low, high)

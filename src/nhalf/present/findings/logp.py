@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from nhalf.base.units import format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.logp import named_logp
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
-from nhalf.present.panels.logp import with_series
 from nhalf.present.wording import percent
 
 BUSY = 0.5
@@ -17,8 +17,8 @@ BUSY = 0.5
 
 
 class Busy(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        rows = with_series(data)
+    def find(self, data: Facts) -> Iterator[Finding]:
+        rows = named_logp(data)
         unknown = [row for row in rows if row["identifiable"] is False]
         if unknown:
             yield _unknown(unknown)

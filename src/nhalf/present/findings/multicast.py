@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import FORWARDINGS, METHODS, PATTERN, multicasts
-from nhalf.present.charts import common
+from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import FASTER, times, weight
 from nhalf.results import SUBJECT
 
@@ -24,11 +24,11 @@ Row = dict[str, Any]
 
 
 class Multicast(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         points = multicasts(data.summary)
         for _, machine in points.group_by(SUBJECT, maintain_order=True):
             whole = machine.filter(pl.col("group") == pl.col("group").max())
-            name = common.library_label(data, machine["transport"][0], machine["mpi"][0])
+            name = library_label(data, machine["transport"][0], machine["mpi"][0])
             for forwarding, words in FORWARDINGS.items():
                 yield from _fastest(whole.filter(pl.col("forwarding") == forwarding), words, name)
             yield from _spared(whole, name)

@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_time
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 
 
 class PacketSteps(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for model in data.models:
             steps = model.packet_steps
-            if steps is None or model.pattern != common.MAIN_PATTERN:
+            if steps is None or model.pattern != MAIN_PATTERN:
                 continue
-            name = common.library_label(data, model.transport, model.mpi)
+            name = library_label(data, model.transport, model.mpi)
             low_s, high_s = steps.height_ci
             yield Finding(
                 f"{name}: messages travel in packets. From {steps.offset_bytes} B on, every "

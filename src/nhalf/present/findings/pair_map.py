@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import sentence, weight
 from nhalf.results.pair_map.times import Row
 from nhalf.results.pair_map.words import equal_percent
@@ -17,9 +17,9 @@ SENTENCES_MAX = 5
 
 
 class PairMap(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for row in data.results.get("pair_map", []):
-            name = common.library_label(data, row["transport"], row["mpi"])
+            name = library_label(data, row["transport"], row["mpi"])
             about = f"{name}, {row['ranks']} ranks, {row['map']}"
             if row["doubts"]:
                 continue

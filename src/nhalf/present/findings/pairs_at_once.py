@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.base.units import format_size
-from nhalf.facts.contest import beyond
+from nhalf.facts.contests import beyond
+from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import LATENCY, load_ratios
-from nhalf.present.charts import common
+from nhalf.facts.series import with_series
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import COSTLY, between, times, weight
 from nhalf.statistics.intervals import Interval
 
@@ -20,8 +20,8 @@ SETTING = ["run", "ranks", "placement", "algorithm"]
 
 
 class PairsAtOnce(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        ratios = common.with_series(load_ratios(data.launches), data)
+    def find(self, data: Facts) -> Iterator[Finding]:
+        ratios = with_series(load_ratios(data.launches), data)
         ratios = ratios.filter(
             pl.col("bytes") == pl.col("bytes").min().over(*SETTING, "series"),
             pl.col("pairs") == pl.col("pairs").max().over(*SETTING, "series"),

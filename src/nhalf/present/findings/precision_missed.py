@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.precision import missed, target_of
+from nhalf.facts.series import full_name, with_series
 from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
-from nhalf.present.panels.interval_width import missed, target_of
 from nhalf.present.wording import count
 
 
 class PrecisionMissed(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        points = common.with_series(missed(data), data)
+    def find(self, data: Facts) -> Iterator[Finding]:
+        points = with_series(missed(data), data)
         if points.is_empty():
             return
         targets = {target_of(values) for values in data.environments.values()} or {target_of({})}
@@ -23,7 +24,7 @@ class PrecisionMissed(Finder):
         yield Finding(
             f"{points.height} of {count(data.summary.height, 'point')} did not reach the "
             f"precision of ±{max(targets) * 100:.3g} %; the widest is {worst['series']}, "
-            f"{common.full_name(worst)} of {format_size(worst['bytes'])}: "
+            f"{full_name(worst)} of {format_size(worst['bytes'])}: "
             f"{format_time(worst['median_s'])} {common.half_width_text(worst['half_width'])}.",
             importance=10 + 29 * points.height / data.summary.height,
             kind="precision-missed",

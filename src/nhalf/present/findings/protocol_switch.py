@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.contest import SETTING, beyond, contests, reported_s
+from nhalf.facts.contests import SETTING, beyond, contests, reported_s
+from nhalf.facts.facts import Facts
 from nhalf.facts.fit import CURVE_COLUMNS
+from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import COSTLY, FASTER, between, percent, times, weight
 from nhalf.statistics.intervals import Interval, ratio_interval
 
@@ -23,9 +23,9 @@ SIZES_BESIDE = 3
 
 
 class ProtocolSwitch(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for model in data.models:
-            if model.pattern != common.MAIN_PATTERN:
+            if model.pattern != MAIN_PATTERN:
                 continue
             frame = _curve_of(model, data.launches)
             sides = zip(model.segments, model.segments[1:], strict=False)
@@ -40,9 +40,7 @@ def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
     return launches.filter(pl.col("median_s") > 0, *same)
 
 
-def _switch(
-    data: ReportData, frame: pl.DataFrame, left: Segment, right: Segment
-) -> Iterator[Finding]:
+def _switch(data: Facts, frame: pl.DataFrame, left: Segment, right: Segment) -> Iterator[Finding]:
     before, after = left.to_bytes, right.from_bytes
     jumps = _jumps(frame, left, right)
     if len(jumps) < 2:
@@ -52,7 +50,7 @@ def _switch(
         return
     costs = jump.low > COSTLY
     first = frame.row(0, named=True)
-    title = common.with_series(frame.head(1), data)["series"][0]
+    title = with_series(frame.head(1), data)["series"][0]
     place = f"at {before} B" if after <= before * 1.06 else f"between {before} B and {after} B"
     yield Finding(
         f"{title}: the switch {place} {_change(jump)}: "
@@ -104,7 +102,7 @@ def _modelled(segment: Segment, size: int) -> float:
     return float(segment.t0_s + size / segment.r_inf_Bps)
 
 
-def _quicker(data: ReportData, point: dict[str, Any], size: int) -> str:
+def _quicker(data: Facts, point: dict[str, Any], size: int) -> str:
     """The library measured to be faster in the same setting at this size or next to it."""
     for contest in contests(data):
         near = [common_size for common_size in contest.sizes() if size <= common_size <= 2 * size]

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from nhalf.facts.contest import CLASSES, beyond
-from nhalf.present.charts import common
+from nhalf.facts.contests import CLASSES, beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.modes import mode_name, mode_ratios
+from nhalf.facts.series import with_series
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
-from nhalf.present.panels.modes import mode_name, mode_ratios
 from nhalf.present.wording import COSTLY, between, times, weight
 from nhalf.statistics.intervals import Interval
 
 
 class SendMode(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        ratios = common.with_series(mode_ratios(data), data)
+    def find(self, data: Facts) -> Iterator[Finding]:
+        ratios = with_series(mode_ratios(data), data)
         for (pattern,), frame in ratios.group_by("pattern", maintain_order=True):
             costs: list[tuple[str, str, str, Interval]] = []
             for (series, mpi), of_series in frame.group_by("series", "mpi", maintain_order=True):

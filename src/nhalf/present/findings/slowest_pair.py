@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.base.units import format_size
-from nhalf.facts.contest import beyond
+from nhalf.facts.contests import beyond
 from nhalf.facts.distance import PATTERN, places_of, relation, with_ranks
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import COSTLY, between, times, weight
 
 LAUNCHES_MIN = 3
@@ -20,14 +20,14 @@ SETTING = ["run", "transport", "mpi", "algorithm", "ranks", "placement"]
 
 
 class SlowestPair(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         launches = with_ranks(data.launches)
         smallest = pl.col("bytes") == pl.col("bytes").min().over(SETTING)
         for _, frame in launches.filter(smallest).group_by(SETTING, maintain_order=True):
             yield from _of(frame, data)
 
 
-def _of(frame: pl.DataFrame, data: ReportData) -> Iterator[Finding]:
+def _of(frame: pl.DataFrame, data: Facts) -> Iterator[Finding]:
     if frame["launch"].n_unique() < LAUNCHES_MIN or frame["axes"].n_unique() < 3:
         return
     interval = beyond(_ratios(frame), COSTLY)
@@ -35,7 +35,7 @@ def _of(frame: pl.DataFrame, data: ReportData) -> Iterator[Finding]:
         return
     slowest = _slowest(frame)
     first = frame.filter(axes=slowest).row(0, named=True)
-    series = common.with_series(frame.head(1), data)["series"][0]
+    series = with_series(frame.head(1), data)["series"][0]
     ranks = [first["first"], first["second"]]
     places = places_of(data, first)
     known = max(ranks) < len(places)

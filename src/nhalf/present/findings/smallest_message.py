@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.contest import beyond, contests
+from nhalf.facts.contests import beyond, contests
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import FASTER, between, times, weight
 
 
 class SmallestMessage(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         for contest in contests(data):
             sizes = contest.sizes()[:1]
             if not sizes:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from nhalf.facts.contest import beyond
+from nhalf.facts.contests import beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
 from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import COSTLY, between, times, weight
 from nhalf.results.traffic.accepted import (
     CURVE,
@@ -25,7 +26,7 @@ RULE = ("to", "distance")
 
 
 class Traffic(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
+    def find(self, data: Facts) -> Iterator[Finding]:
         crowded = pl.col("advice").list.contains("oversubscribed")
         rates = per_sender(launches(data.measurements.filter(~crowded)))
         settings = [name for name in CURVE if name not in RULE]
@@ -38,7 +39,7 @@ class Traffic(Finder):
         yield from by_library.values()
 
 
-def _worst(rates: pl.DataFrame, data: ReportData) -> Finding | None:
+def _worst(rates: pl.DataFrame, data: Facts) -> Finding | None:
     """The rule that suffers most in one setting, if that is beyond doubt."""
     middles = rates.group_by(RULE, maintain_order=True).agg(pl.col("per_sender_Bps").median())
     ordered = middles.drop_nulls().sort("per_sender_Bps", *RULE)
@@ -51,7 +52,7 @@ def _worst(rates: pl.DataFrame, data: ReportData) -> Finding | None:
     if interval is None:
         return None
     row = rates.row(0, named=True)
-    name = common.library_label(data, row["transport"], row["mpi"])
+    name = library_label(data, row["transport"], row["mpi"])
     return Finding(
         f"{name}, {row['ranks']} processes, {setting_name(row)} messages under full load: by "
         f"{_choice(slow)} each sender gets through {times(interval.median)} less than by "

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
 from nhalf.present.wording import count
 
 
 class WrongData(Finder):
-    def find(self, data: ReportData) -> Iterator[Finding]:
-        wrong = common.with_series(data.summary.filter(~pl.col("verified")), data)
+    def find(self, data: Facts) -> Iterator[Finding]:
+        wrong = with_series(data.summary.filter(~pl.col("verified")), data)
         if wrong.is_empty():
             return
         names = ", ".join(sorted(wrong["series"].unique()))

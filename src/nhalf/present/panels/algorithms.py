@@ -8,9 +8,11 @@ import polars as pl
 
 from nhalf.base.operations import NATIVE
 from nhalf.facts.collectives import OWN_CHOICE, usual
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 OWN = "the library's own"
 
@@ -24,8 +26,8 @@ class Algorithms(Panel):
     )
     order = 53
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(usual(data.summary))
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(usual(data.summary))
         chosen = (~OWN_CHOICE).any().over("pattern")
         points = points.filter(chosen, pl.col("pattern") != "barrier")
         if points.is_empty():
@@ -34,7 +36,7 @@ class Algorithms(Panel):
             kind=pl.when(OWN_CHOICE).then(pl.lit(OWN)).otherwise("algorithm"),
             algorithm=pl.lit(NATIVE),
         )
-        shown = common.with_series(subjects, data)
+        shown = with_series(subjects, data)
         shown = common.thin(shown, ["series", "pattern", "kind"])
         rows = common.time_rows(shown)
         rows = [{**row, "kind": kind} for row, kind in zip(rows, shown["kind"], strict=True)]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.present.panels import Panel, Table
 from nhalf.results.b_eff import EffectiveBandwidth
 
 
@@ -21,7 +22,7 @@ class BEff(Panel):
     )
     order = 70
 
-    def render(self, data: ReportData) -> Table | None:
+    def render(self, data: Facts) -> Table | None:
         found = data.results.get("b_eff", [])
         if not found:
             return None
@@ -33,7 +34,7 @@ class BEff(Panel):
         names = ["run", "transport", "mpi", "ranks", "placement"]
         subjects = pl.DataFrame([{name: row[name] for name in names} for row in found])
         subjects = subjects.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))
-        series = common.with_series(subjects, data)["series"]
+        series = with_series(subjects, data)["series"]
         cells = [
             [name, str(row["ranks"]), *(column.cell(row) for column in columns)]
             for name, row in zip(series, found, strict=True)

@@ -6,9 +6,11 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import plain, sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class Bandwidth(Panel):
@@ -19,8 +21,8 @@ class Bandwidth(Panel):
     )
     order = 20
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.with_series(common.sound(common.plain(data.summary, data)), data).filter(
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = with_series(sound(plain(data.summary, data)), data).filter(
             (pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0)
         )
         if points.is_empty():

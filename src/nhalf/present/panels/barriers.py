@@ -7,8 +7,10 @@ import polars as pl
 
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label, sound
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.panels import Panel, Table
 
 
 class Barriers(Panel):
@@ -20,8 +22,8 @@ class Barriers(Panel):
     )
     order = 54
 
-    def render(self, data: ReportData) -> Table | None:
-        points = common.sound(data.summary).filter(
+    def render(self, data: Facts) -> Table | None:
+        points = sound(data.summary).filter(
             pl.col("pattern").is_in(["barrier", "ibarrier"]) & (pl.col("axes") == "")
         )
         if points.is_empty():
@@ -31,7 +33,7 @@ class Barriers(Panel):
             times = row["rank_s"] or [row["median_s"]]
             rows.append(
                 [
-                    common.library_label(data, row["transport"], row["mpi"]),
+                    library_label(data, row["transport"], row["mpi"]),
                     _kind(row),
                     str(row["ranks"]),
                     format_time(row["median_s"]),

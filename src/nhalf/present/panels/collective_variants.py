@@ -6,9 +6,11 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.collectives import varied
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class CollectiveVariants(Panel):
@@ -21,7 +23,7 @@ class CollectiveVariants(Panel):
     )
     order = 55
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         ratios = varied(data.launches, data)
         if ratios.is_empty():
             return None
@@ -33,6 +35,4 @@ class CollectiveVariants(Panel):
             }
             for row in common.thin(points, ["series", "pattern", "variant"]).to_dicts()
         ]
-        return ratio_chart(
-            rows, common.series_names(data), what="condition", standard="the usual time"
-        )
+        return ratio_chart(rows, series_names(data), what="condition", standard="the usual time")

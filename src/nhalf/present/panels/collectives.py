@@ -7,9 +7,10 @@ import altair as alt
 import polars as pl
 
 from nhalf.facts.collectives import standard
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import sound
 from nhalf.present.charts.curves import time_curves
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class Collectives(Panel):
@@ -21,6 +22,6 @@ class Collectives(Panel):
     )
     order = 50
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(standard(data.summary)).filter(pl.col("pattern") != "barrier")
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(standard(data.summary)).filter(pl.col("pattern") != "barrier")
         return time_curves(points, data, "completion time")

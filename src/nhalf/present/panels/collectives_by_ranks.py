@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from nhalf.facts.collectives import standard
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 SIZES_SHOWN = 4
 
@@ -23,9 +25,9 @@ class CollectivesByRanks(Panel):
     )
     order = 52
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(standard(data.summary))
-        points = common.with_series(points, data, on_axis=["ranks"])
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(standard(data.summary))
+        points = with_series(points, data, on_axis=["ranks"])
         points = points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
         if points.is_empty():
             return None

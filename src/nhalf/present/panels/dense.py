@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 from nhalf.store.axes import axis
 
 PATTERNS = {
@@ -29,9 +31,9 @@ class Dense(Panel):
     )
     order = 65
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
-        points = common.sound(data.summary).with_columns(phase)
+        points = sound(data.summary).with_columns(phase)
         points = points.filter(
             pl.col("pattern").is_in(list(PATTERNS)),
             pl.col("axes").str.contains(r"^phase=\d+$"),
@@ -39,7 +41,7 @@ class Dense(Panel):
         )
         if points.is_empty():
             return None
-        rows = _rows(common.with_series(points, data))
+        rows = _rows(with_series(points, data))
         rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
         return lines(
             rows,

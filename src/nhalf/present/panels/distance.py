@@ -12,9 +12,11 @@ import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.distance import places_of, relation, with_ranks
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names, sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 from nhalf.store.places import Place
 
 LARGE_BYTES = 2**16
@@ -44,8 +46,8 @@ class Distance(Panel):
     )
     order = 47
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.with_series(with_ranks(common.sound(data.summary)), data)
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = with_series(with_ranks(sound(data.summary)), data)
         if points["axes"].n_unique() < 2:
             return None
         sizes = some_sizes(points["bytes"].to_list())
@@ -55,7 +57,7 @@ class Distance(Panel):
         ranks = int(points.select(pl.max_horizontal("first", "second").max()).item()) + 1
         chart = _matrix(rows, _names(points, data, ranks))
         here = {row["series"] for row in rows}
-        order = [name for name in common.series_names(data) if name in here]
+        order = [name for name in series_names(data) if name in here]
         choices = list(dict.fromkeys(row["choice"] for row in rows))
         return (
             alt.layer(*chart, data=common.data_of(rows))
@@ -65,7 +67,7 @@ class Distance(Panel):
         )
 
 
-def _names(points: pl.DataFrame, data: ReportData, ranks: int) -> list[str]:
+def _names(points: pl.DataFrame, data: Facts, ranks: int) -> list[str]:
     """How each rank is called beside the matrix: with its host or its core, where all agree."""
     numbers = [str(rank) for rank in range(ranks)]
     starts = points.unique(["run", "transport", "mpi", "ranks", "placement"]).to_dicts()
@@ -146,7 +148,7 @@ def _tooltip() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in names.items()]
 
 
-def _rows(points: pl.DataFrame, data: ReportData) -> list[common.Row]:
+def _rows(points: pl.DataFrame, data: Facts) -> list[common.Row]:
     """The cells of one size: text, colour and what more there is to say."""
     size = points["bytes"][0]
     quickest_s = float(points["median_s"].min())  # type: ignore[arg-type]

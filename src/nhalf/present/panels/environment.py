@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nhalf.base.units import format_size, format_time
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.facts.facts import Facts
+from nhalf.present.panels import Panel, Table
 
 LENGTH_MAX = 160
 """Longer values are cut: version texts of some libraries fill a page."""
@@ -22,7 +23,7 @@ class Environment(Panel):
     )
     order = 90
 
-    def render(self, data: ReportData) -> Table | None:
+    def render(self, data: Facts) -> Table | None:
         runs = {run: dict(_flat(values)) for run, values in data.environments.items()}
         keys = list(dict.fromkeys(key for values in runs.values() for key in values))
         if not keys:

@@ -7,9 +7,11 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names, sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 KINDS = {
     "one-to-many": "one to many",
@@ -28,14 +30,14 @@ class Fan(Panel):
     )
     order = 64
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(data.summary)
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(data.summary)
         points = points.filter(
             pl.col("pattern").is_in(list(KINDS)), pl.col("axes") == "", pl.col("ranks") > 1
         )
         if points.is_empty():
             return None
-        rows = _rows(common.thin(common.with_series(points, data), ["series", "pattern"]))
+        rows = _rows(common.thin(with_series(points, data), ["series", "pattern"]))
         time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
         here = {row["kind"] for row in rows}
         return lines(
@@ -43,7 +45,7 @@ class Fan(Panel):
             common.size_axis(),
             time_axis,
             kinds=[kind for kind in KINDS.values() if kind in here],
-            facets=("series", common.series_names(data)),
+            facets=("series", series_names(data)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("kind:N", title="traffic"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import altair as alt
 
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import plain, sound
 from nhalf.present.charts.curves import time_curves
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class Latency(Panel):
@@ -18,6 +19,6 @@ class Latency(Panel):
     )
     order = 10
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(common.plain(data.summary, data))
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(plain(data.summary, data))
         return time_curves(points, data, "time of one message")

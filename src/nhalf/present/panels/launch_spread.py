@@ -7,8 +7,10 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, plain, series_names, with_series
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 LAUNCHES_MAX = 24
 """More launches than this are thinned to evenly spaced ones per point; the spread stays whole."""
@@ -26,12 +28,12 @@ class LaunchSpread(Panel):
     )
     order = 42
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = _main_pattern(common.with_series(common.plain(data.launches, data), data))
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = _main_pattern(with_series(plain(data.launches, data), data))
         points = _deviations(common.thin(points, ["series"]))
         if points.is_empty():
             return None
-        names = common.series_names(data)
+        names = series_names(data)
         base = alt.Chart().encode(
             x=common.size_axis(),
             color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
@@ -76,8 +78,8 @@ def _range(points: pl.DataFrame) -> list[float]:
 
 def _main_pattern(points: pl.DataFrame) -> pl.DataFrame:
     patterns = points["pattern"].unique().sort().to_list()
-    if common.MAIN_PATTERN in patterns:
-        return points.filter(pl.col("pattern") == common.MAIN_PATTERN)
+    if MAIN_PATTERN in patterns:
+        return points.filter(pl.col("pattern") == MAIN_PATTERN)
     return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
 
 

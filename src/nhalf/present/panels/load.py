@@ -7,11 +7,13 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import load_ratios
+from nhalf.facts.series import series_names, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 from nhalf.statistics.intervals import ratio_interval
 
 
@@ -24,18 +26,18 @@ class Load(Panel):
     )
     order = 48
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         ratios = load_ratios(data.launches)
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
-        rows = _rows(common.with_series(ratios, data))
+        rows = _rows(with_series(ratios, data))
         domain = ratio_domain([row["ratio"] for row in rows])
         return lines(
             rows,
             count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
             ratio_axis(domain, "one pair's latency"),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-            facets=("series", common.series_names(data)),
+            facets=("series", series_names(data)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("pairs:Q", title="pairs"),

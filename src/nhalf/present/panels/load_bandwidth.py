@@ -7,10 +7,12 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size
+from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import BANDWIDTH, with_pairs
+from nhalf.facts.series import series_names, sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class LoadBandwidth(Panel):
@@ -22,19 +24,19 @@ class LoadBandwidth(Panel):
     )
     order = 49
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = with_pairs(common.sound(data.summary), BANDWIDTH)
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = with_pairs(sound(data.summary), BANDWIDTH)
         points = points.filter((pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0))
         if points["pairs"].n_unique() < 2:
             return None
-        rows = _rows(common.with_series(points, data))
+        rows = _rows(with_series(points, data))
         rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
         return lines(
             rows,
             count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
             rate,
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-            facets=("series", common.series_names(data)),
+            facets=("series", series_names(data)),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("pairs:Q", title="pairs"),

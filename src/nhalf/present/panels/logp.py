@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.logp import named_logp
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 QUANTITIES = {
     "o_s, send": "send_overhead_s",
@@ -29,8 +30,8 @@ class LogP(Panel):
     )
     order = 44
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        rows = [row for found in with_series(data) for row in _rows(found)]
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for found in named_logp(data) for row in _rows(found)]
         if not rows:
             return None
         names = sorted({row["series"] for row in rows})
@@ -64,19 +65,6 @@ class LogP(Panel):
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(alt.Facet("series:N", title=None, sort=names), columns=2)
         )
-
-
-def with_series(data: ReportData) -> list[dict[str, Any]]:
-    """The rows of the result, each with the name that the report gives to its library."""
-    found = data.results.get("logp", [])
-    if not found:
-        return []
-    subjects = pl.DataFrame(
-        [{name: row[name] for name in ("run", "transport", "mpi", "ranks", "placement")}
-         for row in found]
-    ).with_columns(algorithm=pl.lit(""), axes=pl.lit(""))  # fmt: skip
-    labels = common.with_series(subjects, data)["series"].to_list()
-    return [{**row, "series": label} for row, label in zip(found, labels, strict=True)]
 
 
 def _rows(found: dict[str, Any]) -> Iterator[common.Row]:

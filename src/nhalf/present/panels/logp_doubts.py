@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from nhalf.present.panels import Panel, ReportData, Table
-from nhalf.present.panels.logp import with_series
+from nhalf.facts.facts import Facts
+from nhalf.facts.logp import named_logp
+from nhalf.present.panels import Panel, Table
 
 
 class LogPDoubts(Panel):
@@ -15,10 +16,10 @@ class LogPDoubts(Panel):
     )
     order = 46
 
-    def render(self, data: ReportData) -> Table | None:
+    def render(self, data: Facts) -> Table | None:
         rows = [
             [found["series"], f"{said}."]
-            for found in with_series(data)
+            for found in named_logp(data)
             for said in [found["missing"], *found["doubts"]]
             if said
         ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from nhalf.present.panels import Panel, ReportData, Table
-from nhalf.present.panels.logp import with_series
+from nhalf.facts.facts import Facts
+from nhalf.facts.logp import named_logp
+from nhalf.present.panels import Panel, Table
 from nhalf.results.logp import LogPResult
 
 MEANINGS = {
@@ -28,8 +29,8 @@ class LogPParameters(Panel):
     )
     order = 45
 
-    def render(self, data: ReportData) -> Table | None:
-        found = with_series(data)
+    def render(self, data: Facts) -> Table | None:
+        found = named_logp(data)
         if not found:
             return None
         rows = [

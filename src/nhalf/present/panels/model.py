@@ -10,9 +10,11 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, describes, series_names, sound, with_series
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 STEPS_PER_SEGMENT = 24
 """Places at which a segment's line is drawn: it is curved on logarithmic axes."""
@@ -26,12 +28,12 @@ class Model(Panel):
     )
     order = 40
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         rows = _rows(data)
         if not any(row["kind"] == "segment" for row in rows):
             return None
         shown = {row["series"] for row in rows}
-        names = common.series_names(data)
+        names = series_names(data)
         # A layer without rows would leave its scale without an extent.
         switched = any(row["kind"] == "switch" for row in rows)
         layers = [*([_stripes()] if switched else []), *_curves(rows, names)]
@@ -84,13 +86,13 @@ def _words(title: str) -> alt.Tooltip:
     return alt.Tooltip("words:N", title=title)
 
 
-def _rows(data: ReportData) -> list[common.Row]:
-    points = common.with_series(common.sound(data.summary), data)
-    points = points.filter(pl.col("pattern") == common.MAIN_PATTERN)
+def _rows(data: Facts) -> list[common.Row]:
+    points = with_series(sound(data.summary), data)
+    points = points.filter(pl.col("pattern") == MAIN_PATTERN)
     rows: list[common.Row] = []
     for (series,), curve in points.group_by("series", maintain_order=True):
         first = curve.row(0, named=True)
-        models = [model for model in data.models if common.describes(model, first)]
+        models = [model for model in data.models if describes(model, first)]
         if not models:
             continue
         rows += _measured(common.thin(curve, ["series"]))

@@ -4,20 +4,13 @@
 from __future__ import annotations
 
 import altair as alt
-import polars as pl
 
+from nhalf.facts.facts import Facts
+from nhalf.facts.modes import mode_name, mode_ratios
+from nhalf.facts.series import series_names, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
-from nhalf.present.panels import Panel, ReportData
-from nhalf.store.schema import POINT_COLUMNS
-
-PAIRED = ["run", *(name for name in POINT_COLUMNS if name != "pattern"), "launch"]
-MODE_WORDS = {
-    "ssend": "synchronous",
-    "bsend": "buffered",
-    "rsend": "ready",
-    "diffbuf": "changing buffers",
-}
+from nhalf.present.panels import Panel
 
 
 class Modes(Panel):
@@ -29,32 +22,16 @@ class Modes(Panel):
     )
     order = 30
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         rows = _rows(data)
         if not rows:
             return None
-        names = common.series_names(data)
+        names = series_names(data)
         return ratio_chart(rows, names, what="mode", standard="the standard send")
 
 
-def mode_name(pattern: str) -> str:
-    """'pingpong-ssend' -> 'synchronous (ssend)'; unknown modes keep their own name."""
-    suffix = pattern.removeprefix(f"{common.MAIN_PATTERN}-")
-    return f"{MODE_WORDS[suffix]} ({suffix})" if suffix in MODE_WORDS else suffix
-
-
-def mode_ratios(data: ReportData) -> pl.DataFrame:
-    """Per launch, each mode's median over the standard send's: columns of a launch and `ratio`."""
-    launches = data.launches.filter(pl.col("median_s") > 0)
-    standard = launches.filter(pl.col("pattern") == common.MAIN_PATTERN)
-    modes = launches.filter(pl.col("pattern").str.starts_with(f"{common.MAIN_PATTERN}-"))
-    return modes.join(
-        standard.select(*PAIRED, standard_s="median_s"), on=PAIRED, nulls_equal=True
-    ).with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))
-
-
-def _rows(data: ReportData) -> list[common.Row]:
-    ratios = common.with_series(mode_ratios(data), data)
+def _rows(data: Facts) -> list[common.Row]:
+    ratios = with_series(mode_ratios(data), data)
     points = ratios.group_by("series", "pattern", "bytes").agg("ratio")
     return [
         ratio_row(row["series"], mode_name(row["pattern"]), row["bytes"], row["ratio"])

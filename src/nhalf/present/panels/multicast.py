@@ -7,11 +7,17 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS
+from nhalf.facts.facts import Facts
+from nhalf.facts.multicast import (
+    BY_NUMBER,
+    FORWARDINGS,
+    forwardings_of,
+    methods_of,
+    named_multicasts,
+)
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis
-from nhalf.present.charts.multicast import forwardings_of, methods_of, named_multicasts
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 
 class Multicast(Panel):
@@ -24,7 +30,7 @@ class Multicast(Panel):
     )
     order = 67
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         points = named_multicasts(data)
         if points.is_empty():
             return None

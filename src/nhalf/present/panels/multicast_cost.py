@@ -6,9 +6,9 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.multicast import FORWARDINGS
-from nhalf.present.charts.multicast import methods_of, named_multicasts
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.facts.facts import Facts
+from nhalf.facts.multicast import FORWARDINGS, methods_of, named_multicasts
+from nhalf.present.panels import Panel, Table
 
 
 class MulticastCost(Panel):
@@ -21,7 +21,7 @@ class MulticastCost(Panel):
     )
     order = 68
 
-    def render(self, data: ReportData) -> Table | None:
+    def render(self, data: Facts) -> Table | None:
         points = named_multicasts(data)
         if points.is_empty():
             return None

@@ -8,8 +8,10 @@ import polars as pl
 
 from nhalf.base.operations import NON_BLOCKING
 from nhalf.base.units import format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 from nhalf.store.values import value
 
 
@@ -22,14 +24,14 @@ class Overlap(Panel):
     )
     order = 62
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(data.summary).filter(
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(data.summary).filter(
             pl.col("pattern").is_in(NON_BLOCKING) & (pl.col("axes") == "work=1")
         )
         points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")
         if points.is_empty():
             return None
-        shown = common.with_series(points.with_columns(axes=pl.lit("")), data)
+        shown = with_series(points.with_columns(axes=pl.lit("")), data)
         rows = [
             {
                 "series": row["series"],

@@ -12,8 +12,10 @@ import altair as alt
 import numpy as np
 
 from nhalf.base.units import format_rate, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 from nhalf.results.pair_map.times import natural
 from nhalf.statistics.intervals import Floats
 
@@ -39,7 +41,7 @@ class PairMap(Panel):
     )
     order = 51
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         rows: list[common.Row] = []
         names: dict[str, dict[str, list[str]]] = {}
         for one in data.results.get("pair_map", []):
@@ -62,8 +64,8 @@ class PairMap(Panel):
         )
 
 
-def _series(data: ReportData, one: common.Row) -> str:
-    name = common.library_label(data, one["transport"], one["mpi"])
+def _series(data: Facts, one: common.Row) -> str:
+    name = library_label(data, one["transport"], one["mpi"])
     rows = data.results["pair_map"]
     parts = [name, f"{one['ranks']} ranks"]
     parts += [

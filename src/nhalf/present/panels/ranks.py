@@ -8,8 +8,10 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.collectives import standard
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names, sound, with_series
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.panels import Panel
 
 RANKS_SHOWN = 64
 
@@ -23,12 +25,12 @@ class Ranks(Panel):
     )
     order = 60
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
-        points = common.sound(standard(data.summary)).filter(pl.col("rank_s").list.len() > 1)
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+        points = sound(standard(data.summary)).filter(pl.col("rank_s").list.len() > 1)
         if points.is_empty():
             return None
-        names = common.series_names(data)
-        rows = _rows(common.thin(common.with_series(points, data), ["series", "pattern"]))
+        names = series_names(data)
+        rows = _rows(common.thin(with_series(points, data), ["series", "pattern"]))
         patterns = sorted({row["pattern"] for row in rows})
         here = {row["series"] for row in rows}
         marks = (

@@ -8,8 +8,10 @@ import polars as pl
 from nhalf.base.operations import NATIVE, OPERATIONS
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.collectives import SAME_POINT
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label, sound
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.panels import Panel, Table
 from nhalf.store.values import value
 
 ROWS_MAX = 60
@@ -24,8 +26,8 @@ class StartedTogether(Panel):
     )
     order = 58
 
-    def render(self, data: ReportData) -> Table | None:
-        points = common.sound(data.summary).filter(pl.col("pattern").is_in(OPERATIONS))
+    def render(self, data: Facts) -> Table | None:
+        points = sound(data.summary).filter(pl.col("pattern").is_in(OPERATIONS))
         together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
         barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
         both = together.join(
@@ -54,11 +56,11 @@ class StartedTogether(Panel):
         )
 
 
-def _cells(row: common.Row, data: ReportData) -> list[str]:
+def _cells(row: common.Row, data: Facts) -> list[str]:
     unsure_s = row["clock_uncertainty_s"]
     algorithm = [] if row["algorithm"] in (NATIVE, "") else [row["algorithm"]]
     return [
-        common.library_label(data, row["transport"], row["mpi"]),
+        library_label(data, row["transport"], row["mpi"]),
         ", ".join([row["pattern"], *algorithm, f"{row['ranks']} ranks"]),
         format_size(row["bytes"]) if row["bytes"] else "–",
         format_time(row["median_s"]),

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import altair as alt
 
-from nhalf.facts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.present.panels import Panel
 
 
 class Traffic(Panel):
@@ -21,7 +23,7 @@ class Traffic(Panel):
     )
     order = 56
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         rows = traffic_rows(data)
         if not rows:
             return None
@@ -37,7 +39,7 @@ class Traffic(Panel):
             alt.X("offered:Q", title="offered, per sending process", axis=axis),
             alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
             kinds=rules_of(rows),
-            facets=("series", common.series_names(data)),
+            facets=("series", series_names(data)),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
             behind=[diagonal],

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import altair as alt
 
-from nhalf.facts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
-from nhalf.present.panels import Panel, ReportData
+from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
+from nhalf.present.panels import Panel
 
 
 class TrafficDelay(Panel):
@@ -21,7 +23,7 @@ class TrafficDelay(Panel):
     )
     order = 57
 
-    def render(self, data: ReportData) -> alt.TopLevelMixin | None:
+    def render(self, data: Facts) -> alt.TopLevelMixin | None:
         rows = [row for row in traffic_rows(data) if row["delay"] is not None]
         if not rows:
             return None
@@ -36,7 +38,7 @@ class TrafficDelay(Panel):
             load,
             delay,
             kinds=rules_of(rows),
-            facets=("series", common.series_names(data)),
+            facets=("series", series_names(data)),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
         )

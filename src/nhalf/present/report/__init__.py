@@ -17,7 +17,7 @@ def write_report(runs: list[Run], out: Path) -> Path:
     written; an existing file is replaced only by a whole new one.
     """
     from nhalf.base.files import write_text
-    from nhalf.facts.assemble import assemble
+    from nhalf.facts.facts import Facts
     from nhalf.present.report.page import page
 
-    return write_text(out, page(assemble(runs)))
+    return write_text(out, page(Facts.of(runs)))

@@ -9,7 +9,7 @@ from typing import Any
 import vl_convert
 
 from nhalf.base.files import write_bytes
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
 from nhalf.present.report import themes
 from nhalf.present.report.page import sections
 
@@ -18,7 +18,7 @@ PIXEL_RATIO = 2.0
 FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 
 
-def write_images(data: ReportData, folder: Path, kind: str) -> list[Path]:
+def write_images(data: Facts, folder: Path, kind: str) -> list[Path]:
     """One file per chart panel, named after it; `kind` is png or svg. Tables have no picture.
 
     Raises MissingError when the folder cannot be written.

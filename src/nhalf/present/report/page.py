@@ -21,10 +21,12 @@ from markupsafe import Markup
 from nhalf.base.plugins import load
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
+from nhalf.facts.facts import Facts
 from nhalf.facts.overview import Overview, overview
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.findings import Finding, findings
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.panels import Panel, Table
 from nhalf.present.report import themes
 from nhalf.present.wording import FASTER, times
 from nhalf.statistics.summary import EXACT
@@ -56,7 +58,7 @@ class Section:
     table: Table | None
 
 
-def sections(data: ReportData) -> list[Section]:
+def sections(data: Facts) -> list[Section]:
     """Every panel that has something to show, in order."""
     shown: list[Section] = []
     panels = load("nhalf.present.panels", Panel)
@@ -72,10 +74,10 @@ def sections(data: ReportData) -> list[Section]:
     return shown
 
 
-def page(data: ReportData) -> str:
+def page(data: Facts) -> str:
     """The whole report as HTML."""
     found = findings(data)
-    names = common.series_names(data)
+    names = series_names(data)
     return rendered(
         title=_title(data),
         subtitle=_subtitle(data),
@@ -138,7 +140,7 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _title(data: ReportData) -> str:
+def _title(data: Facts) -> str:
     hosts = sorted({name for values in data.environments.values() for name in _hosts(values)})
     more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
     named = ", ".join(hosts[:HOSTS_NAMED])
@@ -152,7 +154,7 @@ def _hosts(environment: Mapping[str, Any]) -> list[str]:
     return [str(name).partition(":")[0] for name in named] or here
 
 
-def _subtitle(data: ReportData) -> str:
+def _subtitle(data: Facts) -> str:
     started = data.measurements.select(pl.col("started_s").min()).collect().item()
     day = ""
     if started is not None and math.isfinite(started):
@@ -173,12 +175,12 @@ def _subtitle(data: ReportData) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _is_simulated(data: ReportData) -> bool:
+def _is_simulated(data: Facts) -> bool:
     """Whether nothing of it was measured."""
     return data.summary["transport"].is_in(EXACT).all()
 
 
-def _sureness(data: ReportData) -> list[tuple[str, str]]:
+def _sureness(data: Facts) -> list[tuple[str, str]]:
     """The box that says how far the numbers carry: a figure and its words."""
     if _is_simulated(data):
         return [

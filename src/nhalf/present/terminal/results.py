@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from nhalf.present.terminal.output import stdout_console
-from nhalf.present.terminal.summary import show_table
+from nhalf.present.terminal.tables import show_table
 from nhalf.results import Row, kinds
 
 

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,48 +14,32 @@ from nhalf.base.listing import few
 from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.tables import house_table, show_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from nhalf.facts.overview import Overview, PatternOverview
-    from nhalf.measure.loop.session import Outcome
+    from nhalf.measure.loop.ending import Outcome
     from nhalf.store.run import Run
 
 INTERVAL_FACTOR_MAX = 100
 """An interval that reaches this many times the value says that nothing is known."""
 
-RICH_ROWS_MAX = 200
-
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only where one is otherwise."""
 
 
-def _table(*columns: str) -> Table:
-    """An empty table in the house style: first and last column left, numbers right."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for index, column in enumerate(columns):
-        # Only the last column may wrap, so that numbers stay whole on a narrow terminal.
-        last = index == len(columns) - 1
-        side: Literal["left", "right"] = "left" if index == 0 or last else "right"
-        table.add_column(escape(column), justify=side, no_wrap=not last)
-    return table
-
-
 def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
     """What a run ends with: a line per library, the findings, what failed, where it is."""
-    from nhalf.facts.assemble import assemble
+    from nhalf.facts.facts import Facts
     from nhalf.facts.overview import overview, patterns_overview
     from nhalf.present.findings import findings
     from nhalf.present.terminal.results import result_lines
     from nhalf.present.terminal.unresolved import as_line, unresolved
 
     console = stdout_console()
-    data = assemble([outcome.run])
+    data = Facts.of([outcome.run])
     libraries = overview(data)
     if libraries:
         console.print(overview_table(libraries))
@@ -81,7 +64,7 @@ def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
     from rich.markup import escape
 
-    table = _table("library", "latency", "95 %", "n½", "peak rate", "switches at")
+    table = house_table("library", "latency", "95 %", "n½", "peak rate", "switches at")
     for line in lines:
         half_width = (line.latency_high_s - line.latency_low_s) / 2 / line.latency_s
         table.add_row(
@@ -99,7 +82,7 @@ def patterns_table(lines: Sequence[PatternOverview]) -> Table:
     """One row per library and pattern: points, time of the smallest message, peak rate."""
     from rich.markup import escape
 
-    table = _table("library", "pattern", "points", "smallest", "its time", "peak rate")
+    table = house_table("library", "pattern", "points", "smallest", "its time", "peak rate")
     for line in lines:
         one = line.quickest_s == line.slowest_s
         time = "" if one else f" to {format_time(line.slowest_s)}"
@@ -158,24 +141,3 @@ def _point_row(row: dict[str, Any]) -> list[str]:
         str(row["samples"]),
         ", ".join(row["advice"]),
     ]
-
-
-def show_frame(frame: pl.DataFrame) -> None:
-    """Any frame as a table."""
-    rows = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
-    show_table(frame.columns, rows)
-
-
-def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Cells as they are; long tables without rules, which take rich a millisecond per row."""
-    from rich.markup import escape
-
-    if len(rows) <= RICH_ROWS_MAX:
-        table = _table(*columns)
-        for row in rows:
-            table.add_row(*map(escape, row))
-        stdout_console().print(table)
-        return
-    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-    line = "  ".join(f"{{:{'>' if place else '<'}{width}}}" for place, width in enumerate(widths))
-    sys.stdout.writelines(f"{line.format(*row)}\n" for row in (columns, *rows))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi.decision_table import choice
-from nhalf.present.terminal.summary import _table
+from nhalf.present.terminal.tables import house_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,7 +73,7 @@ def show_checked(console: Console, bench: Bench, checked: Checked) -> None:
 
 def _winners(tuned: Tuned) -> Table:
     """A line for every place where something won."""
-    table = _table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
+    table = house_table("operation", "ranks", "bytes", "algorithm", "saves", "95 %", "launches")
     for cell in sorted(tuned.found.won):
         chosen = choice(tuned.rules, *cell)
         gains = tuned.found.won[cell]
@@ -93,7 +93,7 @@ def _winners(tuned: Tuned) -> Table:
 
 def _trial(curves: list[CurveRatio]) -> Table:
     """Default against tuned, a line for every place."""
-    table = _table(
+    table = house_table(
         "operation", "ranks", "bytes", "default", "tuned", "ratio", "interval", "verdict"
     )
     for curve in curves:

@@ -14,6 +14,10 @@ from enum import Enum
 from pathlib import Path
 from typing import ClassVar
 
+from nhalf.base.plugins import load
+
+PACKAGE = "nhalf.sites.batch"
+
 
 class Phase(Enum):
     """What the states of all batch systems come down to."""
@@ -125,3 +129,9 @@ class BatchSystem(ABC):
     @abstractmethod
     def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
         """Seconds until a job's time is up, as this process hears it; None for no limit."""
+
+
+def systems_known() -> dict[str, BatchSystem]:
+    """Every batch system by name."""
+    found: dict[str, type[BatchSystem]] = load(PACKAGE, BatchSystem)
+    return {name: system() for name, system in found.items()}

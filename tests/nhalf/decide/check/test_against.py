@@ -14,8 +14,7 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.decide.check.against import against_machine, against_run, as_model, model_notes
 from nhalf.decide.check.verdict import Answer
-from nhalf.facts.facts import Measured
-from nhalf.facts.fit import fit_summary
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.summary import launch_medians
 
@@ -41,7 +40,7 @@ def by_name(answers: list[Answer]) -> dict[str, str]:
     ("factor", "verdict"), [(1.0, "met"), (0.5, "met"), (1.09, "met"), (1.11, "missed")]
 )
 def test_the_tolerance_decides(exact: Make, factor: float, verdict: str) -> None:
-    now = Measured(exact(slower={"mpich": factor}))
+    now = Facts(exact(slower={"mpich": factor}))
     answers, missing = against_run(now, launch_medians(exact()), 0.10)
     assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
     # Every size and the level of them all.
@@ -58,7 +57,7 @@ def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> N
     def width(names: list[str]) -> float:
         wanted = pl.col("mpi").is_in(names)
         former = launch_medians(before.filter(wanted))
-        answers, _ = against_run(Measured(after.filter(wanted)), former, 0.10)
+        answers, _ = against_run(Facts(after.filter(wanted)), former, 0.10)
         (answer,) = (answer for answer in answers if answer.name.startswith("pingpong, a,"))
         level = answer.points[0].measured
         assert level is not None
@@ -69,7 +68,7 @@ def test_intervals_widen_with_the_number_of_curves(make_measurements: Make) -> N
 
 def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
     former = launch_medians(exact(libraries=["mpich", "openmpi"], sizes=[0, 8, 16]))
-    answers, missing = against_run(Measured(exact(libraries=["mpich", "impi"])), former, 0.10)
+    answers, missing = against_run(Facts(exact(libraries=["mpich", "impi"])), former, 0.10)
     assert by_name(answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "pingpong, openmpi, 2 ranks": "not measured",
@@ -82,24 +81,24 @@ def test_what_one_of_both_lacks_is_told(exact: Make) -> None:
 
 def test_nothing_in_common_is_all_not_measured(exact: Make) -> None:
     former = launch_medians(exact(patterns=["exchange"]))
-    answers, missing = against_run(Measured(exact()), former, 0.10)
+    answers, missing = against_run(Facts(exact()), former, 0.10)
     assert by_name(answers) == {"exchange, mpich, 2 ranks": "not measured"}
     assert missing == []
 
 
 def test_one_launch_is_unclear(exact: Make) -> None:
-    answers, _ = against_run(Measured(exact(launches=1)), launch_medians(exact()), 0.10)
+    answers, _ = against_run(Facts(exact(launches=1)), launch_medians(exact()), 0.10)
     assert {point.verdict for point in answers[0].points} == {"unclear"}
 
 
 def test_wrong_data_is_missed(exact: Make) -> None:
-    answers, _ = against_run(Measured(exact(verified=False)), launch_medians(exact()), 0.10)
+    answers, _ = against_run(Facts(exact(verified=False)), launch_medians(exact()), 0.10)
     assert answers[0].verdict == "missed"
     assert "did not verify" in answers[0].worst_point.reason
 
 
 def machine_of(measurements: pl.LazyFrame, **changes: Any) -> Machine:
-    models = fit_summary(measurements, Measured(measurements).summary)
+    models = Facts(measurements).models
     return Machine(**{"name": "known", "models": tuple(models), **changes})
 
 
@@ -107,38 +106,38 @@ def machine_of(measurements: pl.LazyFrame, **changes: Any) -> Machine:
     ("factor", "verdict"), [(1.0, "met"), (0.5, "met"), (1.09, "met"), (1.11, "missed")]
 )
 def test_a_machine_promises_what_its_models_say(exact: Make, factor: float, verdict: str) -> None:
-    now = Measured(exact(slower={"mpich": factor}, sizes=[0, 4096, 30000]))
+    now = Facts(exact(slower={"mpich": factor}, sizes=[0, 4096, 30000]))
     answers, missing = against_machine(now, machine_of(exact()), 0.10)
     assert by_name(answers) == {"pingpong, mpich, 2 ranks": verdict}
     assert missing == []
 
 
 def test_a_model_does_not_promise_beyond_its_sizes(exact: Make) -> None:
-    now = Measured(exact(sizes=[*SIZES, 1 << 20], slower={"mpich": 1.0}))
+    now = Facts(exact(sizes=[*SIZES, 1 << 20], slower={"mpich": 1.0}))
     answers, missing = against_machine(now, machine_of(exact()), 0.10)
     assert [(row["reason"], row["bytes"]) for row in missing] == [("only measured", [1 << 20])]
     assert max(point.point.get("bytes", 0) for point in answers[0].points) == 65536
 
 
 def test_a_machine_of_one_other_library_is_compared_with_the_only_one(exact: Make) -> None:
-    answers, _ = against_machine(Measured(exact()), machine_of(exact(libraries=["mpich-4"])), 0.10)
+    answers, _ = against_machine(Facts(exact()), machine_of(exact(libraries=["mpich-4"])), 0.10)
     assert by_name(answers) == {"pingpong, mpich, 2 ranks": "met"}
 
 
 def test_models_that_were_not_measured_are_failures(exact: Make) -> None:
     known = machine_of(exact(patterns=["pingpong", "exchange"]))
-    answers, _ = against_machine(Measured(exact()), known, 0.10)
+    answers, _ = against_machine(Facts(exact()), known, 0.10)
     assert by_name(answers) == {
         "pingpong, mpich, 2 ranks": "met",
         "exchange, mpich, 2 ranks": "not measured",
     }
-    answers, _ = against_machine(Measured(exact(patterns=["stream"])), known, 0.10)
+    answers, _ = against_machine(Facts(exact(patterns=["stream"])), known, 0.10)
     assert set(by_name(answers).values()) == {"not measured"}
 
 
 def test_a_machine_without_models_promises_nothing(exact: Make) -> None:
     with pytest.raises(InputError, match="has no model"):
-        against_machine(Measured(exact()), Machine(name="empty"), 0.10)
+        against_machine(Facts(exact()), Machine(name="empty"), 0.10)
 
 
 def test_a_model_of_a_file_predicts_as_it_was_fitted() -> None:
@@ -161,9 +160,9 @@ def test_a_model_of_a_file_predicts_as_it_was_fitted() -> None:
 
 
 def test_a_published_curve_promises_by_its_segments(exact: Make) -> None:
-    measured = Measured(exact())
-    row = measured.medians.row(0, named=True)
-    sizes = sorted(set(measured.medians["bytes"].to_list()))
+    measured = Facts(exact())
+    row = measured.launches.row(0, named=True)
+    sizes = sorted(set(measured.launches["bytes"].to_list()))
     segments = (
         Segment(from_bytes=0, to_bytes=sizes[1], t0_s=1e-6, r_inf_Bps=1e9),
         Segment(from_bytes=sizes[1] + 1, to_bytes=sizes[-1], t0_s=0, r_inf_Bps=1e8, root_s=1e-6),

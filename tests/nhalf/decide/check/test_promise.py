@@ -17,7 +17,7 @@ from nhalf.decide.check.expectations import read_expectations
 from nhalf.decide.check.intervals import KEY, time_intervals
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import Answer
-from nhalf.facts.facts import Measured
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Segment
 
 Make = Callable[..., pl.LazyFrame]
@@ -34,7 +34,7 @@ def ask(make_measurements: Make) -> Callable[..., Answer]:
         expectations = read_expectations(
             Path("p.toml"), msgspec.toml.decode(f"[[expect]]\n{text}"), None
         )
-        (answer,) = answers(Measured(make_measurements(**given)), expectations)
+        (answer,) = answers(Facts(make_measurements(**given)), expectations)
         return answer
 
     return make
@@ -96,7 +96,7 @@ def test_verdicts(ask: Ask, text: str, verdict: str, points: int) -> None:
 def test_the_first_segment_starts_and_the_last_one_carries(
     make_measurements: Make, metric: str, sizes: str, value: float
 ) -> None:
-    measured = Measured(make_measurements(sizes=SIZES))
+    measured = Facts(make_measurements(sizes=SIZES))
     segments = [
         Segment(
             from_bytes=first, to_bytes=last, t0_s=t0_s, t0_ci=(t0_s, t0_s), r_inf_Bps=rate_Bps,
@@ -105,7 +105,7 @@ def test_the_first_segment_starts_and_the_last_one_carries(
         for first, last, t0_s, rate_Bps in ((0, 8, 1e-6, 1e9), (1024, 65536, 5e-6, 5e9))
     ]  # fmt: skip
     model = msgspec.structs.replace(measured.models[0], segments=tuple(segments))
-    measured.models = [model]
+    measured = measured.with_known(models=[model])
     bound = {"t0": "1 s", "r_inf": "9 GB/s", "n_half": "1M"}[metric]
     text = f'[[expect]]\nmetric="{metric}"\nat_most="{bound}"\n{sizes}'
     (answer,) = answers(measured, read_expectations(Path("p"), msgspec.toml.decode(text), None))
@@ -161,20 +161,20 @@ def test_a_time_of_zero_leaves_the_other_sizes_alone(make_measurements: Make) ->
     frame = frame.with_columns(zero.otherwise("samples_s").alias("samples_s"))
     text = '[[expect]]\nmetric="time"\nat_most="1 s"'
     expectations = read_expectations(Path("p"), msgspec.toml.decode(text), None)
-    (answer,) = answers(Measured(frame.lazy()), expectations)
+    (answer,) = answers(Facts(frame.lazy()), expectations)
     verdicts = {point.point["bytes"]: point.verdict for point in answer.points}
     assert verdicts == {0: "met", 8: "unclear", 1024: "met", 65536: "met"}
 
 
 def test_all_data_is_verified_or_named(make_measurements: Make) -> None:
-    assert verified(Measured(make_measurements(sizes=SIZES))).verdict == "met"
-    wrong = verified(Measured(make_measurements(sizes=SIZES, verified=False)))
+    assert verified(Facts(make_measurements(sizes=SIZES))).verdict == "met"
+    wrong = verified(Facts(make_measurements(sizes=SIZES, verified=False)))
     assert wrong.verdict == "missed"
     assert len(wrong.points) == len(SIZES)
 
 
 def test_points_without_samples_are_not_measured(make_measurements: Make) -> None:
-    empty = Measured(make_measurements(sizes=SIZES, samples_s=[]))
+    empty = Facts(make_measurements(sizes=SIZES, samples_s=[]))
     assert verified(empty).verdict == "not measured"
     text = '[[expect]]\nmetric="time"\nat_most="9 s"'
     (answer,) = answers(empty, read_expectations(Path("p"), msgspec.toml.decode(text), None))
@@ -182,13 +182,13 @@ def test_points_without_samples_are_not_measured(make_measurements: Make) -> Non
 
 
 def test_a_sample_that_is_no_number_is_an_error(make_measurements: Make) -> None:
-    broken = Measured(make_measurements(sizes=SIZES, samples_s=[1e-6, float("nan")]))
+    broken = Facts(make_measurements(sizes=SIZES, samples_s=[1e-6, float("nan")]))
     with pytest.raises(InputError, match="not finite"):
         verified(broken)
 
 
 def test_a_result_by_its_name_and_by_a_member(make_rings: Make) -> None:
-    measured = Measured(make_rings())
+    measured = Facts(make_rings())
     text = """
         [[expect]]
         metric = "b_eff"
@@ -210,8 +210,8 @@ def test_a_result_by_its_name_and_by_a_member(make_rings: Make) -> None:
 
 def test_intervals_widen_with_what_is_checked_at_once(make_measurements: Make) -> None:
     libraries = ["a", "b", "c", "d"]
-    measured = Measured(make_measurements(libraries=libraries, sizes=SIZES))
-    points, medians = measured.summary, measured.medians
+    measured = Facts(make_measurements(libraries=libraries, sizes=SIZES))
+    points, medians = measured.summary, measured.launches
 
     def width(checked: pl.DataFrame) -> float:
         found = time_intervals(checked, medians)
@@ -236,9 +236,7 @@ def test_a_machine_that_keeps_its_promises_is_rarely_accused(make_measurements: 
         any(
             answer.verdict == "missed"
             for answer in answers(
-                Measured(
-                    make_measurements(libraries=["a", "b"], sizes=SIZES, samples=3, seed=seed)
-                ),
+                Facts(make_measurements(libraries=["a", "b"], sizes=SIZES, samples=3, seed=seed)),
                 expectations,
             )
         )

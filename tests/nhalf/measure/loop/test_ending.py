@@ -6,8 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from nhalf.measure.loop.ending import keep_end, last_end
-from nhalf.measure.loop.session import Outcome
+from nhalf.measure.loop.ending import Outcome, keep_end, last_end
 from nhalf.store.journal import Tail
 from nhalf.store.run import Run
 

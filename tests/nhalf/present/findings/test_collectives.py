@@ -8,16 +8,15 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finding, findings
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 
 Measurements = Callable[..., pl.LazyFrame]
 
 
 def found(kind: str, *frames: pl.LazyFrame) -> list[Finding]:
     measurements = pl.concat(frames)
-    data = ReportData(measurements=measurements, summary=summarise(measurements))
+    data = Facts(measurements)
     return [finding for finding in findings(data) if finding.kind == kind]
 
 

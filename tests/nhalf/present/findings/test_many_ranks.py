@@ -7,10 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from nhalf.facts.facts import Facts
 from nhalf.present.findings.pairs_at_once import PairsAtOnce
 from nhalf.present.findings.slowest_pair import SlowestPair
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]
@@ -27,8 +26,8 @@ def measured(make: Make, pattern: str, factors: Mapping[str, float], **more: Any
     return pl.concat(frames)
 
 
-def data_of(frame: pl.LazyFrame, **more: Any) -> ReportData:
-    return ReportData(frame, summarise(frame), **more)
+def data_of(frame: pl.LazyFrame, **more: Any) -> Facts:
+    return Facts(frame, **more)
 
 
 EVEN = {f"first={i},second={j}": 1.0 for i in range(4) for j in range(i + 1, 4)}

@@ -9,16 +9,15 @@ import polars as pl
 import pytest
 
 from nhalf.base.plugins import load
+from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.panels import ReportData
-from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
 
 
 def found(*frames: pl.LazyFrame) -> list[Finding]:
     measurements = pl.concat(frames)
-    data = ReportData(measurements, summarise(measurements))
+    data = Facts(measurements)
     return list(load("nhalf.present.findings", Finder)["traffic"]().find(data))
 
 

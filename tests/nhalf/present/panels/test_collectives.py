@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from nhalf.base.plugins import load
-from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
+from nhalf.present.panels import Panel, Table
 from nhalf.statistics.summary import summarise
 from nhalf.store.values import value
 
@@ -22,12 +23,12 @@ OURS = ("collectives", "collectives-by-ranks", "barriers", "collective-variants"
         "started-together", "ranks", "overlap", "algorithms")  # fmt: skip
 
 
-def report(*frames: pl.LazyFrame) -> ReportData:
+def report(*frames: pl.LazyFrame) -> Facts:
     measurements = pl.concat(frames)
-    return ReportData(measurements=measurements, summary=summarise(measurements))
+    return Facts(measurements)
 
 
-def rows_of(name: str, data: ReportData) -> list[dict[str, Any]]:
+def rows_of(name: str, data: Facts) -> list[dict[str, Any]]:
     """The data of a chart, which altair puts under one name."""
     drawn = PANELS[name]().render(data)
     assert isinstance(drawn, alt.TopLevelMixin)
@@ -36,7 +37,7 @@ def rows_of(name: str, data: ReportData) -> list[dict[str, Any]]:
     return rows
 
 
-def table_of(name: str, data: ReportData) -> Table:
+def table_of(name: str, data: Facts) -> Table:
     drawn = PANELS[name]().render(data)
     assert isinstance(drawn, Table)
     return drawn
@@ -191,7 +192,7 @@ def test_algorithms_are_beside_the_own_one_and_not_among_the_operations(
     own = rows_of("collectives", data)
     assert {(row["series"], row["time"]) for row in own} == {("mpich", "1 µs"), ("mpich", "2 µs")}
     assert PANELS["algorithms"]().render(report(frames[0], alone)) is None
-    assert common.series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
+    assert series_names(data) == ["mpich", "mpich, binary", "mpich, chain"]
 
 
 def test_barriers_are_named_by_their_algorithm(make_measurements: Measurements) -> None:

@@ -12,20 +12,20 @@ import pytest
 import vl_convert
 
 from nhalf.base.plugins import load
-from nhalf.present.panels import Panel, ReportData, Table
-from nhalf.statistics.summary import summarise
+from nhalf.facts.facts import Facts
+from nhalf.present.panels import Panel, Table
 
 Make = Callable[..., pl.LazyFrame]
 PANELS = load("nhalf.present.panels", Panel)
 OURS = ("logp", "logp-parameters", "logp-doubts")
 
 
-def report(*frames: pl.LazyFrame, **more: Any) -> ReportData:
+def report(*frames: pl.LazyFrame, **more: Any) -> Facts:
     measurements = pl.concat(frames)
-    return ReportData(measurements, summarise(measurements), **more)
+    return Facts(measurements, **more)
 
 
-def drawn(data: ReportData) -> list[dict[str, Any]]:
+def drawn(data: Facts) -> list[dict[str, Any]]:
     chart = PANELS["logp"]().render(data)
     assert isinstance(chart, alt.TopLevelMixin)
     spec = chart.to_dict()
@@ -35,7 +35,7 @@ def drawn(data: ReportData) -> list[dict[str, Any]]:
     return found
 
 
-def table_of(name: str, data: ReportData) -> Table:
+def table_of(name: str, data: Facts) -> Table:
     table = PANELS[name]().render(data)
     assert isinstance(table, Table)
     return table

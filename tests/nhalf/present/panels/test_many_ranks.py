@@ -13,10 +13,10 @@ import vl_convert
 
 from nhalf.base.plugins import load
 from nhalf.facts.distance import relation
-from nhalf.present.charts import common
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import plain, series_names
 from nhalf.present.charts.lines import some_sizes
-from nhalf.present.panels import Panel, ReportData, Table
-from nhalf.statistics.summary import summarise
+from nhalf.present.panels import Panel, Table
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]
@@ -40,11 +40,11 @@ def pairs_of_ranks(ranks: int) -> list[str]:
     return [f"first={i},second={j}" for i in range(ranks) for j in range(i + 1, ranks)]
 
 
-def data_of(measured: pl.LazyFrame, **more: Any) -> ReportData:
-    return ReportData(measured, summarise(measured), **more)
+def data_of(measured: pl.LazyFrame, **more: Any) -> Facts:
+    return Facts(measured, **more)
 
 
-def drawn(name: str, data: ReportData) -> dict[str, Any]:
+def drawn(name: str, data: Facts) -> dict[str, Any]:
     chart = PANELS[name]().render(data)
     assert chart is not None
     assert not isinstance(chart, Table)
@@ -70,16 +70,16 @@ def test_points_with_axes_and_of_many_ranks_are_no_curves(make_measurements: Mak
         ]
     )
     data = data_of(measured)
-    kept = common.plain(data.summary, data)
+    kept = plain(data.summary, data)
     assert set(kept["pattern"]) == {"pingpong", "pingpong-ssend"}
-    assert set(common.plain(data.launches, data)["pattern"]) == {"pingpong", "pingpong-ssend"}
+    assert set(plain(data.launches, data)["pattern"]) == {"pingpong", "pingpong-ssend"}
     for name in ("latency", "bandwidth"):
         assert {row["pattern"] for row in rows_of(drawn(name, data))} <= set(kept["pattern"])
 
 
 def test_axes_do_not_make_series_of_their_own(make_measurements: Make) -> None:
     data = data_of(points(make_measurements, "distance", pairs_of_ranks(5)))
-    assert common.series_names(data) == ["mpich"]
+    assert series_names(data) == ["mpich"]
 
 
 def test_legend_holds_what_is_drawn_and_colours_stay(make_measurements: Make) -> None:

@@ -13,10 +13,10 @@ import pytest
 import vl_convert
 
 from nhalf.base.plugins import load
+from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import METHODS, multicasts
 from nhalf.present.findings import Finding, findings
-from nhalf.present.panels import Panel, ReportData, Table
-from nhalf.statistics.summary import summarise
+from nhalf.present.panels import Panel, Table
 
 Make = Callable[..., pl.LazyFrame]
 PANELS = load("nhalf.present.panels", Panel)
@@ -59,11 +59,11 @@ def simulated(make: Make, **more: Any) -> pl.LazyFrame:
     return pl.concat(frames)
 
 
-def data_of(measured: pl.LazyFrame) -> ReportData:
-    return ReportData(measured, summarise(measured), titles={"sci-torus": "SCI torus"})
+def data_of(measured: pl.LazyFrame) -> Facts:
+    return Facts(measured, titles={"sci-torus": "SCI torus"})
 
 
-def told(data: ReportData, kind: str) -> list[Finding]:
+def told(data: Facts, kind: str) -> list[Finding]:
     return [finding for finding in findings(data) if finding.kind == kind]
 
 

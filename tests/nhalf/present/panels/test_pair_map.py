@@ -10,22 +10,21 @@ import polars as pl
 import pytest
 import vl_convert
 
+from nhalf.facts.facts import Facts
 from nhalf.present.findings.pair_map import PairMap as PairMapFinder
-from nhalf.present.panels import ReportData
 from nhalf.present.panels.pair_map import PairMap
-from nhalf.statistics.summary import summarise
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]
 HOSTS = ["n1", "n1", "n2", "n2", "n3", "n3", "n4", "n4"]
 
 
-def data_of(measured: pl.LazyFrame, hosts: Sequence[str]) -> ReportData:
+def data_of(measured: pl.LazyFrame, hosts: Sequence[str]) -> Facts:
     places = {"run": {("mpich", len(hosts), ""): [Place(host) for host in hosts]}}
-    return ReportData(measured, summarise(measured), find_places=lambda: places)
+    return Facts(measured, find_places=lambda: places)
 
 
-def cells(data: ReportData) -> list[dict[str, Any]]:
+def cells(data: Facts) -> list[dict[str, Any]]:
     chart = PairMap().render(data)
     assert chart is not None
     spec = chart.to_dict()
@@ -40,7 +39,7 @@ def slow_third(first: str, second: str) -> float:
 
 def test_without_a_map_there_is_nothing(make_measurements: Make) -> None:
     measured = make_measurements()
-    data = ReportData(measured, summarise(measured))
+    data = Facts(measured)
     assert PairMap().render(data) is None
     assert list(PairMapFinder().find(data)) == []
 

@@ -10,9 +10,10 @@ import pytest
 import vl_convert
 
 from nhalf.base.plugins import load
-from nhalf.facts.fit import fit_summary
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import series_names
 from nhalf.present.charts import common
-from nhalf.present.panels import Panel, ReportData, Table
+from nhalf.present.panels import Panel, Table
 from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
@@ -21,9 +22,8 @@ PANELS = load("nhalf.present.panels", Panel)
 MODES = ("pingpong", "pingpong-ssend", "pingpong-diffbuf")
 
 
-def report_data(measurements: pl.LazyFrame, **more: Any) -> ReportData:
-    summary = summarise(measurements)
-    return ReportData(measurements, summary, fit_summary(measurements, summary), **more)
+def report_data(measurements: pl.LazyFrame, **more: Any) -> Facts:
+    return Facts(measurements, **more)
 
 
 def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def rows_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return found + list(spec.get("data", {}).get("values", []))
 
 
-def drawn(name: str, data: ReportData) -> dict[str, Any]:
+def drawn(name: str, data: Facts) -> dict[str, Any]:
     chart = PANELS[name]().render(data)
     assert chart is not None
     assert not isinstance(chart, Table)
@@ -62,9 +62,7 @@ def test_panels_that_the_report_promises_are_there() -> None:
 
 @pytest.mark.parametrize("name", PANELS)
 def test_no_data_no_panel(name: str) -> None:
-    data = ReportData(
-        pl.DataFrame(schema=MEASUREMENT_COLUMNS).lazy(), pl.DataFrame(schema=SUMMARY_COLUMNS)
-    )
+    data = Facts(pl.DataFrame(schema=MEASUREMENT_COLUMNS).lazy())
     assert PANELS[name]().render(data) is None
 
 
@@ -95,12 +93,12 @@ def test_numbers_that_are_none_are_left_out(
     name: str, column: str, value: float, make_measurements: Make
 ) -> None:
     measured = make_measurements(sizes=(1, 2, 4, 8))
-    summary = summarise(measured)
-    models = fit_summary(measured, summary)
-    broken = summary.with_columns(
+    facts = Facts(measured)
+    models = facts.models
+    broken = facts.summary.with_columns(
         pl.when(pl.col("bytes") == 4).then(value).otherwise(pl.col(column)).alias(column)
     )
-    spec = drawn(name, ReportData(measured, broken, models))
+    spec = drawn(name, facts.with_known(summary=broken, models=models))
     json.dumps(spec, allow_nan=False)
     shown = {row["bytes"] for row in rows_of(spec) if row.get("kind", "measured") == "measured"}
     assert shown == ({1, 2, 8} if column == "median_s" else {1, 2, 4, 8})
@@ -112,7 +110,7 @@ def test_interval_over_decades_does_not_flatten_the_chart(
 ) -> None:
     measured = make_measurements(sizes=(1, 1024))
     wide = summarise(measured).with_columns(ci_low_s=pl.lit(1e-30), ci_high_s=pl.lit(1e30))
-    for row in rows_of(drawn(name, ReportData(measured, wide))):
+    for row in rows_of(drawn(name, Facts(measured).with_known(summary=wide))):
         middle = row.get("median", row.get("median_rate"))
         low, high = row.get("low", row.get("low_rate")), row.get("high", row.get("high_rate"))
         assert low == pytest.approx(middle / common.DRAWN_FACTOR, rel=1e-3)
@@ -177,7 +175,7 @@ def test_model_panel_marks_the_bracket_of_a_switch(make_measurements: Make) -> N
 
 def test_model_panel_hides_without_models(make_measurements: Make) -> None:
     measured = make_measurements()
-    assert PANELS["model"]().render(ReportData(measured, summarise(measured))) is None
+    assert PANELS["model"]().render(Facts(measured).with_known(models=[])) is None
 
 
 def test_spread_keeps_the_extremes_of_many_launches(make_measurements: Make) -> None:
@@ -217,8 +215,8 @@ def test_fine_grid_is_thinned_but_keeps_its_ends(make_measurements: Make) -> Non
 def test_series_differ_by_what_varies_only(make_measurements: Make) -> None:
     two = make_measurements(sizes=(1,))
     four = two.with_columns(ranks=pl.lit(4, pl.Int32))
-    assert common.series_names(report_data(two)) == ["mpich"]
-    both = common.series_names(report_data(pl.concat([two, four])))
+    assert series_names(report_data(two)) == ["mpich"]
+    both = series_names(report_data(pl.concat([two, four])))
     assert both == ["mpich, 2 ranks", "mpich, 4 ranks"]
 
 
@@ -247,7 +245,7 @@ def test_environment_flattens_and_cuts() -> None:
             "memory_bytes": 2**31,
         }
     }
-    data = ReportData(
+    data = Facts(
         pl.DataFrame(schema=MEASUREMENT_COLUMNS).lazy(),
         pl.DataFrame(schema=SUMMARY_COLUMNS),
         environments=environments,

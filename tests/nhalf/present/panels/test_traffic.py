@@ -12,8 +12,8 @@ import pytest
 import vl_convert
 
 from nhalf.base.plugins import load
-from nhalf.present.panels import Panel, ReportData
-from nhalf.statistics.summary import summarise
+from nhalf.facts.facts import Facts
+from nhalf.present.panels import Panel
 
 Make = Callable[..., pl.LazyFrame]
 PANELS = load("nhalf.present.panels", Panel)
@@ -21,7 +21,7 @@ PANELS = load("nhalf.present.panels", Panel)
 
 def drawn(name: str, *frames: pl.LazyFrame) -> list[dict[str, Any]]:
     measurements = pl.concat(frames)
-    chart = PANELS[name]().render(ReportData(measurements, summarise(measurements)))
+    chart = PANELS[name]().render(Facts(measurements))
     assert isinstance(chart, alt.TopLevelMixin)
     spec = chart.to_dict()
     vl_convert.vegalite_to_svg(spec)
@@ -35,7 +35,7 @@ def test_nothing_is_shown_where_nothing_was_offered(
     name: str, make_measurements: Make, make_traffic: Make
 ) -> None:
     for measurements in (make_measurements(), make_traffic(loads=(0,)), make_traffic(sizes=(0,))):
-        data = ReportData(measurements, summarise(measurements))
+        data = Facts(measurements)
         assert PANELS[name]().render(data) is None
 
 
@@ -84,7 +84,7 @@ def test_waiting_times_are_drawn_over_loads(make_traffic: Make) -> None:
 def test_a_message_that_never_waits_has_no_place_on_a_logarithmic_axis(make_traffic: Make) -> None:
     still = [{"name": name, "value": value} for name, value in NO_DELAY.items()]
     measurements = make_traffic().with_columns(values=pl.lit(pl.Series([still])).first())
-    data = ReportData(measurements, summarise(measurements))
+    data = Facts(measurements)
     assert PANELS["traffic-delay"]().render(data) is None
     assert PANELS["traffic"]().render(data) is not None
 

@@ -15,10 +15,8 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from nhalf.facts.fit import fit_summary
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
 from nhalf.present.report.page import page
-from nhalf.statistics.summary import summarise
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 EVIL = "<script>alert(1)</script>"
@@ -81,10 +79,9 @@ def report(
         launch_noise=0.05,
         advice=["unpinned"],
     )
-    summary = summarise(measured)
     titles = {"a": EVIL, "b": "Open MPI 5.0.11 (wheel)", "c": "Intel MPI 2021.18.1 (wheel)"}
     environment = {"run": {"host": EVIL, "library": "A very long version text, " * 30}}
-    data = ReportData(measured, summary, fit_summary(measured, summary), titles, environment)
+    data = Facts(measured, titles, environment)
     out = tmp_path_factory.mktemp("report") / "report.html"
     out.write_text(page(data), encoding="utf-8")
     return out

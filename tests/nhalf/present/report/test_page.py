@@ -14,14 +14,11 @@ import pytest
 
 from nhalf.base import files
 from nhalf.base.errors import InputError, MissingError
-from nhalf.facts.assemble import assemble, distinct
-from nhalf.facts.fit import fit_summary
+from nhalf.facts.facts import Facts, distinct
 from nhalf.facts.overview import n_half, overview
-from nhalf.present.panels import ReportData
 from nhalf.present.report import write_report
 from nhalf.present.report.images import write_images
 from nhalf.present.report.page import page, script_json, script_text, sections, tidy
-from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -37,9 +34,8 @@ def stored(folder: Path, measurements: pl.LazyFrame, **description: Any) -> Run:
     return run
 
 
-def report_data(measurements: pl.LazyFrame, **more: Any) -> ReportData:
-    summary = summarise(measurements)
-    return ReportData(measurements, summary, fit_summary(measurements, summary), **more)
+def report_data(measurements: pl.LazyFrame, **more: Any) -> Facts:
+    return Facts(measurements, **more)
 
 
 class Tags(HTMLParser):
@@ -156,7 +152,7 @@ def test_samples_do_not_enter_the_report(make_measurements: Make) -> None:
 
 def test_a_report_of_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no run"):
-        assemble([])
+        Facts.of([])
     empty = Run.create(tmp_path / "empty", {})
     with pytest.raises(InputError, match="no finished point"):
         write_report([empty], tmp_path / "report.html")
@@ -178,7 +174,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path: Path, make_measurements: Make
         stored(tmp_path / parent / "run", make_measurements(sizes=(1, 2))) for parent in ("a", "b")
     ]
     assert list(distinct([*runs, runs[0]])) == ["run", "b/run"]
-    data = assemble(runs)
+    data = Facts.of(runs)
     assert data.summary["run"].unique().sort().to_list() == ["b/run", "run"]
     assert data.summary["launches"].to_list() == [5] * 4
 
@@ -190,7 +186,7 @@ def test_finished_and_interrupted_runs_go_together(tmp_path: Path, make_measurem
     with interrupted.journal() as journal:
         for row in measured.collect().iter_rows(named=True):
             journal.append({"event": "point", **row})
-    data = assemble([finished, interrupted])
+    data = Facts.of([finished, interrupted])
     assert data.summary.group_by("run").len().sort("run").rows() == [
         ("finished", 2),
         ("interrupted", 2),

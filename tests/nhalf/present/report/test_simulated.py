@@ -8,9 +8,8 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
 from nhalf.present.report.page import page
-from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]
 HOST = {"run": {"host": "SGI Altix 3700 BX2 (simulated)"}}
@@ -23,7 +22,7 @@ def html(make: Make, *transports: str) -> str:
             for name in transports
         ]
     )
-    return page(ReportData(measured, summarise(measured), environments=HOST))
+    return page(Facts(measured, environments=HOST))
 
 
 def test_it_is_marked(make_measurements: Make) -> None:

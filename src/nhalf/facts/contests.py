@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.present.charts import common
-from nhalf.present.panels import ReportData
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN
 from nhalf.statistics.advice import KEY
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 
@@ -71,7 +71,7 @@ class Contest:
         return reported_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
-def contests(data: ReportData, pattern: str = common.MAIN_PATTERN) -> Iterator[Contest]:
+def contests(data: Facts, pattern: str = MAIN_PATTERN) -> Iterator[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
     points = data.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
     points = with_cores(points, data)
@@ -85,7 +85,7 @@ def contests(data: ReportData, pattern: str = common.MAIN_PATTERN) -> Iterator[C
         yield Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named)
 
 
-def with_cores(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
+def with_cores(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
     """The rows of points whose ranks had cores of their own.
 
     Where ranks wait for each other's cores, times tell of the scheduler and not of the library.
@@ -94,7 +94,7 @@ def with_cores(frame: pl.DataFrame, data: ReportData) -> pl.DataFrame:
     return frame.join(crowded.select(KEY), on=KEY, how="anti", nulls_equal=True)
 
 
-def _where(data: ReportData, setting: dict[str, Any]) -> str:
+def _where(data: Facts, setting: dict[str, Any]) -> str:
     """What must be added to a library's name to know which of several settings is meant."""
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])

@@ -10,7 +10,7 @@ import pytest
 
 from nhalf.exchange.logs.log import Log, decode, read_text
 
-LOGS = Path(__file__).resolve().parents[3] / "data" / "logs"
+LOGS = Path(__file__).resolve().parents[2] / "data" / "logs"
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The send modes, relative to the standard send of the same size in the same launch."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN
+from nhalf.store.schema import POINT_COLUMNS
+
+PAIRED = ["run", *(name for name in POINT_COLUMNS if name != "pattern"), "launch"]
+MODE_WORDS = {
+    "ssend": "synchronous",
+    "bsend": "buffered",
+    "rsend": "ready",
+    "diffbuf": "changing buffers",
+}
+
+
+def mode_name(pattern: str) -> str:
+    """'pingpong-ssend' -> 'synchronous (ssend)'; unknown modes keep their own name."""
+    suffix = pattern.removeprefix(f"{MAIN_PATTERN}-")
+    return f"{MODE_WORDS[suffix]} ({suffix})" if suffix in MODE_WORDS else suffix
+
+
+def mode_ratios(data: Facts) -> pl.DataFrame:
+    """Per launch, each mode's median over the standard send's: columns of a launch and `ratio`."""
+    launches = data.launches.filter(pl.col("median_s") > 0)
+    standard = launches.filter(pl.col("pattern") == MAIN_PATTERN)
+    modes = launches.filter(pl.col("pattern").str.starts_with(f"{MAIN_PATTERN}-"))
+    return modes.join(
+        standard.select(*PAIRED, standard_s="median_s"), on=PAIRED, nulls_equal=True
+    ).with_columns(ratio=pl.col("median_s") / pl.col("standard_s"))

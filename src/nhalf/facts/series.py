@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which curves there are, what each is called, and which points can be shown.
+
+A series is a library under its title, with whatever else tells the curves of the data apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
+from nhalf.facts.facts import Facts
+from nhalf.facts.fit import CURVE_COLUMNS
+from nhalf.machines.machine import FittedModel
+from nhalf.results import Row
+
+MAIN_PATTERN = "pingpong"
+
+
+def library_label(facts: Facts, transport: str, mpi: str) -> str:
+    """How the report calls a library; transports without MPI go by their own name."""
+    return facts.titles.get(mpi, mpi) if mpi else transport
+
+
+def with_series(frame: pl.DataFrame, facts: Facts, on_axis: Collection[str] = ()) -> pl.DataFrame:
+    """Adds `series`: the library's title and whatever else tells the curves of this data apart.
+
+    Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
+    vary, its panel shows them in its own way.
+    """
+    varying = [
+        name
+        for name in ("transport", "algorithm", "ranks", "placement", "run")
+        if name not in on_axis and _tells_apart(facts.summary, name)
+    ]
+
+    def label(row: Row) -> str:
+        extras = [_extra(name, row[name]) for name in varying]
+        return ", ".join(
+            [library_label(facts, row["transport"], row["mpi"]), *filter(None, extras)]
+        )
+
+    columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
+    labels = [label(row) for row in frame.select(columns).iter_rows(named=True)]
+    return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
+
+
+def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
+    if name == "transport":
+        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
+    return summary[name].n_unique() > 1
+
+
+def _extra(name: str, value: object) -> str:
+    if name == "algorithm" and value == NATIVE:
+        return ""
+    return f"{value} ranks" if name == "ranks" else str(value)
+
+
+def series_names(facts: Facts) -> list[str]:
+    """Every series of the facts, sorted: the one order that fixes each library's colour.
+
+    Those of algorithms other than the library's own come last, as few panels have them.
+    """
+    named = with_series(facts.summary, facts)
+    chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
+    return (
+        named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
+    )
+
+
+def full_name(row: Row) -> str:
+    """A point's pattern with its further axes: 'distance, first=0, second=3'."""
+    return ", ".join([row["pattern"], *filter(None, row["axes"].split(","))])
+
+
+def sound(summary: pl.DataFrame) -> pl.DataFrame:
+    """The points that can be drawn: a finite positive median, ends of the interval filled in."""
+    median = pl.col("median_s")
+    return summary.filter(median.is_finite() & (median > 0)).with_columns(
+        low_s=pl.when(pl.col("ci_low_s").is_finite() & (pl.col("ci_low_s") > 0))
+        .then("ci_low_s")
+        .otherwise(median),
+        high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
+        .then("ci_high_s")
+        .otherwise(median),
+    )
+
+
+def plain(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
+    """The rows that make curves over the size: messages between two ranks, on no further axis.
+
+    Not those of many ranks at once, of collective operations, or of parts of derived results:
+    these have panels of their own. What more than one rank has times of is not between two ranks,
+    as rank 0 alone can tell those.
+    """
+    points = facts.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
+    timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
+    known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
+    return frame.filter(
+        pl.col("pattern").is_in(known["pattern"].to_list()) & (pl.col("axes") == "")
+    )
+
+
+def describes(model: FittedModel, point: Row) -> bool:
+    """Whether a fitted model is that of the curve to which a point belongs."""
+    return all(getattr(model, name) == point[name] for name in CURVE_COLUMNS)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wings of the Python package in their order: who imports whom, and whether anybody looks up.
+
+`python tools/wings.py [ROOT]` prints the wings, the arrows between them, and every circle of files
+and every arrow up; it fails if there is one. Lazy imports count, and so do imports for types alone:
+a reader has to know whatever a file names.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ORDER = {
+    "base": "errors, units, processes, whole files, plug-ins",
+    "store": "journal, Parquet, the record of a point and its keys",
+    "statistics": "intervals, summaries, states, advice",
+    "models": "time against size, time against size and ranks",
+    "machines": "the machine file and what it says; machines of record",
+    "mpi": "libraries found, installed, identified; one file a vendor",
+    "sites": "hosts, placement, launchers, batch systems, the lab",
+    "measure": "what is asked, the probe, the loop, and the same simulated",
+    "results": "one derived result: its method and its table",
+    "facts": "all that is known of a run, computed once",
+    "exchange": "importers, exporters, tables in other suites' styles",
+    "decide": "compare, check, predict, choose, tune",
+    "present": "findings, panels, report, terminal",
+    "jobs": "a run as a job",
+    "cli": "verbs: options, a request, a call",
+}
+"""From the ground up, with what each is for: a wing imports only itself and those above it here."""
+
+WINGS_MAX = 16
+DOOR = ("nhalf", "nhalf.__main__")
+"""What lies above all wings: the way in from a notebook and from a shell."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One file imports another."""
+
+    importer: str
+    imported: str
+
+    def __str__(self) -> str:
+        return f"{self.importer} -> {self.imported}"
+
+
+def module_files(root: Path) -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    source = root / "src"
+    found = {}
+    for path in sorted((source / "nhalf").rglob("*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def arrows(files: Mapping[str, Path]) -> set[Arrow]:
+    """Every import of one module by another, wherever in the file it stands."""
+    return {
+        Arrow(name, imported)
+        for name, path in files.items()
+        for imported in _imported(ast.parse(path.read_text("utf-8")), files)
+        if imported != name
+    }
+
+
+def _imported(tree: ast.Module, files: Mapping[str, Path]) -> Iterator[str]:
+    """The modules of the package that a file names; plug-ins are loaded from a package's name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in files)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module in files:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in files else node.module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from {node.value} & (files.keys() - set(DOOR))
+
+
+def wing(module: str) -> str:
+    """The wing in which a module stands; '' for the door."""
+    return "" if module in DOOR else module.split(".")[1]
+
+
+def arrows_up(found: set[Arrow]) -> list[Arrow]:
+    """Imports of a wing that stands below in the order, or of the door."""
+    place = {name: number for number, name in enumerate([*ORDER, ""])}
+    unknown = len(place)
+    return sorted(
+        (a for a in found if place.get(wing(a.imported), unknown) > place[wing(a.importer)]),
+        key=str,
+    )
+
+
+def circles(found: set[Arrow]) -> list[list[str]]:
+    """Groups of files that import each other, by R. Tarjan's components (SIAM J. Comput. 1, 1972).
+
+    Found by leaving out, again and again, what imports nothing or is imported by nothing.
+    """
+    left = {(a.importer, a.imported) for a in found}
+    while True:
+        ends = {imported for _, imported in left} & {importer for importer, _ in left}
+        kept = {(a, b) for a, b in left if a in ends and b in ends}
+        if kept == left:
+            break
+        left = kept
+    return _groups(left)
+
+
+def _groups(edges: set[tuple[str, str]]) -> list[list[str]]:
+    """The files of `edges` that reach themselves, grouped by whom they reach and are reached by."""
+    reach = {start: _reached(start, edges) for start, _ in edges}
+    groups = {
+        tuple(sorted(other for other in reach[one] if one in reach.get(other, ())))
+        for one in reach
+        if one in reach[one]
+    }
+    return [list(group) for group in sorted(groups)]
+
+
+def _reached(start: str, edges: set[tuple[str, str]]) -> set[str]:
+    found: set[str] = set()
+    ahead = {start}
+    while ahead:
+        ahead = {b for a, b in edges if a in ahead} - found
+        found |= ahead
+    return found
+
+
+def between_wings(found: set[Arrow]) -> Counter[tuple[str, str]]:
+    """How many imports there are between two wings."""
+    pairs = ((wing(a.importer), wing(a.imported)) for a in found)
+    return Counter(pair for pair in pairs if pair[0] != pair[1] and all(pair))
+
+
+def complaints(root: Path) -> list[str]:
+    """What is against the order, a line each."""
+    files = module_files(root)
+    found = arrows(files)
+    there = {wing(name) for name in files} - {""}
+    said = [f"wing {name} has no place in the order" for name in sorted(there - ORDER.keys())]
+    said += [f"wing {name} is in the order and not there" for name in ORDER if name not in there]
+    if len(there) > WINGS_MAX:
+        said.append(f"{len(there)} wings, {WINGS_MAX} at most")
+    said += [f"up: {arrow}" for arrow in arrows_up(found)]
+    said += [f"circle: {', '.join(group)}" for group in circles(found)]
+    return said
+
+
+def main(arguments: list[str]) -> int:
+    """Print the house; 1 where something is against its order."""
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    files = module_files(root)
+    found = arrows(files)
+    pairs = between_wings(found)
+    for name, what in ORDER.items():
+        members = sum(wing(module) == name for module in files)
+        below = [f"{to} {count}" for (of, to), count in sorted(pairs.items()) if of == name]
+        print(f"{name:<10} {members:>3} files  {what}\n{'':<21}imports {', '.join(below) or '–'}")
+    said = complaints(root)
+    print(
+        f"{len(ORDER)} wings, {sum(pairs.values())} arrows between {len(pairs)} pairs, "
+        f"{len(circles(found))} circles, {len(arrows_up(found))} up"
+    )
+    for line in said:
+        print(line)
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
