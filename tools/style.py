@@ -34,7 +34,13 @@ PLUGIN_FOLDERS = {
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
 )
-CLOCK_ROOMS = ("native/core/", "native/simulator/", "native/transports/", "tests/native/")
+NATIVE_ROOMS = (
+    *("contract", "host", "timing", "algorithms/bases", "algorithms", "patterns/bases"),
+    *("patterns", "multicast/bases", "multicast", "simulator", "transports/bases", "transports"),
+    *("interposer", "probe"),
+)
+"""The rooms of native/ from the ground up: a header includes its own and those before it."""
+CLOCK_ROOMS = ("native/timing/", "native/simulator/", "native/transports/", "tests/native/")
 
 
 @dataclass(frozen=True)
@@ -147,14 +153,14 @@ def _functions(source: Source) -> Iterator[tuple[str, int, int]]:
 
 
 _CPP_CLOCKS = re.compile(
-    r"\b(?:\w+_clock\b|clock_gettime|gettimeofday|MPI_Wtime|PMPI_Wtime|rdtscp?|__rdtscp?|"
-    r"__builtin_ia32_rdtscp?|omp_get_wtime)"
+    r"\b(?:(?:steady|system|high_resolution)_clock|clock_gettime|gettimeofday|P?MPI_Wtime|rdtscp?|"
+    r"__rdtscp?|__builtin_ia32_rdtscp?|omp_get_wtime)\b"
 )
 _PYTHON_CLOCKS = re.compile(r"\b(?:perf_counter(?:_ns)?|process_time(?:_ns)?|timeit|thread_time)\b")
 
 
 def clocks_in_their_rooms(source: Source) -> Iterator[Complaint]:
-    """Measuring is the sampler's: clocks are read in core and transports only, not in Python."""
+    """Measuring is the sampler's: clocks are read in timing and transports, not in Python."""
     if source.suffix in CPP and not source.path.startswith(CLOCK_ROOMS):
         found = _CPP_CLOCKS.finditer(source.bare)
     elif source.suffix in PYTHON and source.path.startswith("src/"):
@@ -222,7 +228,7 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 def one_pattern_per_file(source: Source) -> Iterator[Complaint]:
     """A file in native/patterns registers exactly one pattern."""
-    if source.path.startswith("native/patterns/") and source.suffix in CPP:
+    if PurePosixPath(source.path).parent == PurePosixPath("native/patterns"):
         count = len(re.findall(r"^\s*NHALF_PATTERN\w*\s*\(", source.bare, re.MULTILINE))
         if count != 1:
             yield source.complain(1, "one-idea", f"{count} NHALF_PATTERN lines instead of one")
@@ -313,13 +319,60 @@ def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
     """Every header is included by another native file, or found by its folder."""
     native = [s for s in sources if s.suffix in CPP and s.path.startswith("native/")]
     for source in native:
-        if source.suffix not in {".hpp", ".h"} or source.path.startswith(NATIVE_PLUGINS):
+        plugin = source.path.startswith(NATIVE_PLUGINS) and "/bases/" not in source.path
+        if source.suffix not in {".hpp", ".h"} or plugin:
             continue
         name = PurePosixPath(source.path).name
         include = re.compile(rf'#\s*include\s+["<](?:[\w./-]*/)?{re.escape(name)}[">]')
         others = (other for other in native if other is not source)
         if not any(include.search(other.text) for other in others):
             yield source.complain(1, "dead", "no native file includes it")
+
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+
+
+def _native_room(path: str) -> int:
+    """The place of a native file's room in their order; -1 where it is in none."""
+    inside = [room for room in NATIVE_ROOMS if path.startswith(f"{room}/")]
+    return NATIVE_ROOMS.index(max(inside, key=len)) if inside else -1
+
+
+def no_include_upward(source: Source) -> Iterator[Complaint]:
+    """Every native file is in a room, and no header includes one of a room that stands later."""
+    if not source.path.startswith("native/") or source.suffix not in CPP:
+        return
+    path = source.path.removeprefix("native/")
+    room = _native_room(path)
+    if room < 0:
+        yield source.complain(1, "room", "it is in none of the rooms of native/")
+    for match in _INCLUDE.finditer(source.text):
+        if source.suffix != ".cpp" and _native_room(match[1]) > room:
+            line = source.line_at(match.start(1))
+            yield source.complain(line, "room", f"{match[1]} stands above {NATIVE_ROOMS[room]}/")
+
+
+def no_circle(sources: list[Source]) -> Iterator[Complaint]:
+    """No native header includes itself, however far round."""
+    native = {s.path.removeprefix("native/"): s for s in sources if s.path.startswith("native/")}
+    includes = {
+        path: [name for name in _INCLUDE.findall(source.text) if name in native]
+        for path, source in native.items()
+        if source.suffix in CPP
+    }
+    done: set[str] = set()
+
+    def visit(path: str, way: tuple[str, ...]) -> Iterator[Complaint]:
+        if path in way:
+            round_ = " -> ".join((*way[way.index(path) :], path))
+            yield native[path].complain(1, "circle", round_)
+        elif path not in done:
+            for name in includes[path]:
+                yield from visit(name, (*way, path))
+            done.add(path)
+
+    for path in includes:
+        yield from visit(path, ())
 
 
 RULES: tuple[Rule, ...] = (
@@ -329,11 +382,12 @@ RULES: tuple[Rule, ...] = (
     short_functions,
     clocks_in_their_rooms,
     nothing_in_timed_bodies,
+    no_include_upward,
     nothing_private,
     one_pattern_per_file,
     units_in_names,
 )
-TREE_RULES: tuple[TreeRule, ...] = (no_dead_module, no_dead_header)
+TREE_RULES: tuple[TreeRule, ...] = (no_dead_module, no_dead_header, no_circle)
 
 
 def read_tree(root: Path) -> list[Source]:

@@ -17,7 +17,7 @@ from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.processes import run
 
 ABI_PROBE = "probe-mpi-abi"
-SOURCE = "core/probe.cpp"
+SOURCE = "probe/probe.cpp"
 FLAGS = (
     "-std=c++20",
     "-O3",
