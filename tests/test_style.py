@@ -40,16 +40,8 @@ BAD = [
     ("clock", "native/probe/a.hpp", HEAD + "double t = MPI_Wtime();\n"),
     ("clock", "native/probe/a.hpp", HEAD + "auto t = __rdtsc();\n"),
     ("clock", "src/nhalf/a.py", PYTHON_HEAD + "start = time.perf_counter()\n"),
-    ("timed", "native/patterns/a.hpp", pattern("std::vector<int> v(3);")),
-    ("timed", "native/patterns/a.hpp", pattern("if (rounds) { auto p = new int; }")),
-    ("timed", "native/patterns/a.hpp", pattern('std::printf("round");')),
     ("one-idea", "native/patterns/a.hpp", pattern("", registered="")),
     ("one-idea", "native/patterns/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
-    ("room", "native/core/a.hpp", HEAD + "int a;\n"),
-    ("room", "native/contract/a.hpp", HEAD + '#include "timing/clock.hpp"\n'),
-    ("room", "native/algorithms/bcast/a.hpp", HEAD + '#include "patterns/bases/a.hpp"\n'),
-    ("room", "native/patterns/bases/a.hpp", HEAD + '#include "patterns/a.hpp"\n'),
-    ("room", "native/timing/a.hpp", HEAD + '#  include "interposer/a.hpp"\n'),
     ("leftover", "docs/a.md", "FIX" + "ME\n"),
     ("leftover", "native/timing/a.hpp", HEAD + "// TO" + "DO later\n"),
     ("issue", "src/nhalf/a.py", PYTHON_HEAD + "# see #" + "12\n"),
@@ -76,12 +68,9 @@ def test_each_rule_complains(rule: str, path: str, text: str) -> None:
 
 GOOD = [
     ("native/timing/a.hpp", HEAD + "auto t = std::chrono::steady_clock::now();\n"),
-    ("native/patterns/a.hpp", pattern("send();  // no new, printf(1) or steady_clock\n")),
-    ("native/patterns/a.hpp", pattern("send(1);") + "void verify() { std::vector<int> v; }\n"),
+    ("native/patterns/a.hpp", pattern("send();  // no steady_clock\n")),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
-    ("native/patterns/bases/a.hpp", HEAD + '#include "timing/a.hpp"\n#include "fmt/a.hpp"\n'),
-    ("native/simulator/a.cpp", HEAD + '#include "probe/record.hpp"\n'),
     ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 69),
     ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
     ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
@@ -109,16 +98,6 @@ def test_a_header_that_nothing_includes_is_dead() -> None:
     dead = style.Source("native/timing/b.hpp", '#include "timing/b.hpp"\n')
     found = list(style.no_dead_header([used, user, dead]))
     assert [complaint.path for complaint in found] == ["native/timing/b.hpp"]
-
-
-def test_a_header_that_comes_round_to_itself_is_found() -> None:
-    first = style.Source("native/timing/a.hpp", '#include "timing/b.hpp"\n')
-    second = style.Source("native/timing/b.hpp", '#include "timing/a.hpp"\n')
-    found = list(style.no_circle([first, second]))
-    assert [complaint.what for complaint in found] == [
-        "timing/a.hpp -> timing/b.hpp -> timing/a.hpp"
-    ]
-    assert list(style.no_circle([first])) == []
 
 
 def test_the_program_fails_on_a_bad_tree(

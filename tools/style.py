@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from style_native import NATIVE_TREE_RULES, closing
+
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
 LINE_LENGTH_MAX = 100
@@ -34,12 +36,6 @@ PLUGIN_FOLDERS = {
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
 )
-NATIVE_ROOMS = (
-    *("contract", "host", "timing", "algorithms/bases", "algorithms", "patterns/bases"),
-    *("patterns", "multicast/bases", "multicast", "simulator", "transports/bases", "transports"),
-    *("interposer", "probe"),
-)
-"""The rooms of native/ from the ground up: a header includes its own and those before it."""
 CLOCK_ROOMS = ("native/timing/", "native/simulator/", "native/transports/", "tests/native/")
 
 
@@ -171,35 +167,6 @@ def clocks_in_their_rooms(source: Source) -> Iterator[Complaint]:
         yield source.complain(source.line_at(match.start()), "clock", f"{match[0]} is not for here")
 
 
-_TIMED_BANS = re.compile(
-    r"\b(?:new|malloc|calloc|realloc|make_unique|make_shared|resize|push_back|emplace_back|"
-    r"reserve|printf|fprintf|puts|cout|cerr|clog|ofstream|fwrite)\b|std::(?:vector|string|map)\b|"
-    r"\bfmt::"
-)
-_RUN = re.compile(r"\brun\s*\([^;{}()]*\)[^;{}()]*\{")
-
-
-def nothing_in_timed_bodies(source: Source) -> Iterator[Complaint]:
-    """A pattern's `run` neither allocates nor prints: it is what the clock sees."""
-    if not source.path.startswith(("native/patterns/", "native/algorithms/")):
-        return
-    for head in _RUN.finditer(source.bare):
-        body = source.bare[head.end() : _closing(source.bare, head.end())]
-        for match in _TIMED_BANS.finditer(body):
-            line = source.line_at(head.end() + match.start())
-            yield source.complain(line, "timed", f"{match[0]} in a timed body")
-
-
-def _closing(text: str, start: int) -> int:
-    """The position of the brace that closes the one before `start`."""
-    depth = 1
-    for position in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[position], 0)
-        if depth == 0:
-            return position
-    return len(text)
-
-
 _LEFTOVER = re.compile(r"\b(?:FIX" + r"ME|TO" + r"DO|XX" + r"X|HA" + r"CK)\b")
 _ISSUE = re.compile(r"(?<![\w&/])#\d{1,5}\b(?![-\w])|\b[Ii]ssue \d+\b|\bGH-\d+\b")
 _PLACE = re.compile(
@@ -275,7 +242,7 @@ def _real_fields(source: Source) -> Iterator[tuple[int, str]]:
 def _cpp_real_fields(source: Source) -> Iterator[tuple[int, str]]:
     """The same for C++: fields of structs, not the local variables of their functions."""
     for head in _CPP_STRUCT.finditer(source.bare):
-        end = _closing(source.bare, head.end())
+        end = closing(source.bare, head.end())
         body = list(source.bare[head.end() : end])
         depth = 0
         for position, letter in enumerate(body):
@@ -329,65 +296,17 @@ def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(1, "dead", "no native file includes it")
 
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
-
-
-def _native_room(path: str) -> int:
-    """The place of a native file's room in their order; -1 where it is in none."""
-    inside = [room for room in NATIVE_ROOMS if path.startswith(f"{room}/")]
-    return NATIVE_ROOMS.index(max(inside, key=len)) if inside else -1
-
-
-def no_include_upward(source: Source) -> Iterator[Complaint]:
-    """Every native file is in a room, and no header includes one of a room that stands later."""
-    if not source.path.startswith("native/") or source.suffix not in CPP:
-        return
-    path = source.path.removeprefix("native/")
-    room = _native_room(path)
-    if room < 0:
-        yield source.complain(1, "room", "it is in none of the rooms of native/")
-    for match in _INCLUDE.finditer(source.text):
-        if source.suffix != ".cpp" and _native_room(match[1]) > room:
-            line = source.line_at(match.start(1))
-            yield source.complain(line, "room", f"{match[1]} stands above {NATIVE_ROOMS[room]}/")
-
-
-def no_circle(sources: list[Source]) -> Iterator[Complaint]:
-    """No native header includes itself, however far round."""
-    native = {s.path.removeprefix("native/"): s for s in sources if s.path.startswith("native/")}
-    includes = {
-        path: [name for name in _INCLUDE.findall(source.text) if name in native]
-        for path, source in native.items()
-        if source.suffix in CPP
-    }
-    done: set[str] = set()
-
-    def visit(path: str, way: tuple[str, ...]) -> Iterator[Complaint]:
-        if path in way:
-            round_ = " -> ".join((*way[way.index(path) :], path))
-            yield native[path].complain(1, "circle", round_)
-        elif path not in done:
-            for name in includes[path]:
-                yield from visit(name, (*way, path))
-            done.add(path)
-
-    for path in includes:
-        yield from visit(path, ())
-
-
 RULES: tuple[Rule, ...] = (
     licensed,
     short_lines,
     short_file,
     short_functions,
     clocks_in_their_rooms,
-    nothing_in_timed_bodies,
-    no_include_upward,
     nothing_private,
     one_pattern_per_file,
     units_in_names,
 )
-TREE_RULES: tuple[TreeRule, ...] = (no_dead_module, no_dead_header, no_circle)
+TREE_RULES: tuple[TreeRule, ...] = (no_dead_module, no_dead_header, *NATIVE_TREE_RULES)
 
 
 def read_tree(root: Path) -> list[Source]:
