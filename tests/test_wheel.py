@@ -65,7 +65,7 @@ def test_holds_the_package_the_probes_and_the_sources_for_other_libraries(wheel:
     ours = {path.relative_to(ROOT / "src").as_posix() for path in files}
     assert "nhalf/machines/records/sp2-mpl.toml" in ours
     assert ours <= names
-    for room in ("core", "transports", "patterns", "algorithms"):
+    for room in ("contract", "probe", "transports", "patterns", "algorithms"):
         for header in (ROOT / "native" / room).rglob("*.hpp"):
             path = header.relative_to(ROOT / "native").as_posix()
             assert f"nhalf/_native/include/{path}" in names

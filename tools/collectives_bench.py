@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parents[1] / "tests/native/collectives/timings.cpp"
+SOURCE = Path(__file__).parents[1] / "tests/native/interposer/timings.cpp"
 TIMEOUT_S = 300.0
 CALLS = {2: 2000}
 CALLS_CROWDED = 20

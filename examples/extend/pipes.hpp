@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/options.hpp"
-#include "core/pattern.hpp"
-#include "core/transport.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "timing/clock.hpp"
 
 namespace nhalf {
 

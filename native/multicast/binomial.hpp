@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/multicast.hpp"
+#include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "core/multicast.hpp"
+#include "multicast/bases/multicast.hpp"
 
 namespace nhalf::multicast {
 

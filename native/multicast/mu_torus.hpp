@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/multicast.hpp"
-#include "core/torus_order.hpp"
+#include "multicast/bases/multicast.hpp"
+#include "multicast/bases/torus_order.hpp"
 
 namespace nhalf::multicast {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "algorithms/all_barrier.hpp"
-#include "core/chosen_algorithm.hpp"
-#include "core/operation.hpp"
+#include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/operation.hpp"
 
 namespace nhalf {
 

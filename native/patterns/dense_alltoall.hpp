@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/phase_loop.hpp"
+#include "patterns/bases/phase_loop.hpp"
 
 namespace nhalf {
 

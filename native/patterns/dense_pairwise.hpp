@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/phase_loop.hpp"
+#include "patterns/bases/phase_loop.hpp"
 
 namespace nhalf {
 

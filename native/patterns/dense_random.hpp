@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/permutation.hpp"
-#include "core/phase_loop.hpp"
+#include "patterns/bases/permutation.hpp"
+#include "patterns/bases/phase_loop.hpp"
 
 namespace nhalf {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/pair.hpp"
-#include "core/stopwatch.hpp"
+#include "patterns/bases/pair.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace nhalf {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "algorithms/all_gather.hpp"
-#include "core/block_operation.hpp"
-#include "core/chosen_algorithm.hpp"
+#include "patterns/bases/block_operation.hpp"
+#include "patterns/bases/chosen_algorithm.hpp"
 
 namespace nhalf {
 

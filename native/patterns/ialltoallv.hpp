@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/overlapped.hpp"
 #include "patterns/alltoallv.hpp"
+#include "patterns/bases/overlapped.hpp"
 
 namespace nhalf {
 

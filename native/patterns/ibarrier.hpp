@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/overlapped.hpp"
 #include "patterns/barrier.hpp"
+#include "patterns/bases/overlapped.hpp"
 
 namespace nhalf {
 

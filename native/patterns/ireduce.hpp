@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/overlapped.hpp"
+#include "patterns/bases/overlapped.hpp"
 #include "patterns/reduce.hpp"
 
 namespace nhalf {

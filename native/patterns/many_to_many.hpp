@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/links.hpp"
+#include "patterns/bases/links.hpp"
 
 namespace nhalf {
 

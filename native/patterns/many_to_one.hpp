@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/fan_loop.hpp"
+#include "patterns/bases/fan_loop.hpp"
 
 namespace nhalf {
 

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "core/pair.hpp"
-#include "core/statistics.hpp"
-#include "core/stopwatch.hpp"
+#include "patterns/bases/pair.hpp"
+#include "timing/statistics.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/round_trip_loop.hpp"
-#include "core/stopwatch.hpp"
+#include "patterns/bases/round_trip_loop.hpp"
+#include "timing/stopwatch.hpp"
 
 namespace nhalf {
 

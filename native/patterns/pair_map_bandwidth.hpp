@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "core/stream_loop.hpp"
-#include "core/tournament.hpp"
+#include "patterns/bases/stream_loop.hpp"
+#include "patterns/bases/tournament.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pingpong_loop.hpp"
-#include "core/tournament.hpp"
+#include "patterns/bases/pingpong_loop.hpp"
+#include "patterns/bases/tournament.hpp"
 
 namespace nhalf {
 

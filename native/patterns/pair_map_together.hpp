@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pattern.hpp"
-#include "core/together_loop.hpp"
+#include "contract/pattern.hpp"
+#include "patterns/bases/together_loop.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/spread_pairs.hpp"
-#include "core/stream_loop.hpp"
+#include "patterns/bases/spread_pairs.hpp"
+#include "patterns/bases/stream_loop.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pingpong_loop.hpp"
-#include "core/spread_pairs.hpp"
+#include "patterns/bases/pingpong_loop.hpp"
+#include "patterns/bases/spread_pairs.hpp"
 
 namespace nhalf {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pair.hpp"
+#include "patterns/bases/pair.hpp"
 
 namespace nhalf {
 

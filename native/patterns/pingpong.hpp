@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pingpong_loop.hpp"
+#include "patterns/bases/pingpong_loop.hpp"
 
 namespace nhalf {
 

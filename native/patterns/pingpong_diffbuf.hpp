@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/pingpong_loop.hpp"
+#include "patterns/bases/pingpong_loop.hpp"
 
 namespace nhalf {
 

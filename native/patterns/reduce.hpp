@@ -2,8 +2,8 @@
 #pragma once
 
 #include "algorithms/all_reduce.hpp"
-#include "core/chosen_algorithm.hpp"
-#include "core/sum_operation.hpp"
+#include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/sum_operation.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pattern.hpp"
-#include "core/ring_exchange.hpp"
+#include "contract/pattern.hpp"
+#include "patterns/bases/ring_exchange.hpp"
 
 namespace nhalf {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/round_trip_loop.hpp"
+#include "patterns/bases/round_trip_loop.hpp"
 
 namespace nhalf {
 

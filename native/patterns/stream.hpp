@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/stream_loop.hpp"
+#include "patterns/bases/stream_loop.hpp"
 
 namespace nhalf {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/pattern.hpp"
-#include "core/scheduled_traffic.hpp"
+#include "contract/pattern.hpp"
+#include "patterns/bases/scheduled_traffic.hpp"
 
 namespace nhalf {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/transport.hpp"
+#include "contract/transport.hpp"
 
 namespace nhalf::simulator {
 

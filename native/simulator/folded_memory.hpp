@@ -11,7 +11,7 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
-#include "core/buffer.hpp"
+#include "contract/buffer.hpp"
 
 namespace nhalf::simulator {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/options.hpp"
+#include "contract/options.hpp"
 
 namespace nhalf::simulator {
 

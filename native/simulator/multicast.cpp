@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicasts on a simulated machine, in the protocol of core/probe.cpp: it reads one point a line,
+// Multicasts on a simulated machine, in the protocol of probe/probe.cpp: it reads one point a line,
 // simulates it, and writes one line. Needs SimGrid 3.32; compiled where that is.
 
 #include <sys/wait.h>
@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/arguments.hpp"
-#include "core/permutation.hpp"
-#include "core/placement.hpp"
-#include "core/record.hpp"
 #include "multicast/all_multicasts.hpp"
+#include "patterns/bases/permutation.hpp"
+#include "probe/arguments.hpp"
+#include "probe/placement.hpp"
+#include "probe/record.hpp"
 #include "simulator/multicast_run.hpp"
 
 namespace {

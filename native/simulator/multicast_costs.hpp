@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "core/options.hpp"
-#include "core/topology.hpp"
-#include "core/transport.hpp"
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+#include "multicast/bases/topology.hpp"
 
 namespace nhalf::simulator {
 

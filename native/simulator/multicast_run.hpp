@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/multicast.hpp"
+#include "multicast/bases/multicast.hpp"
 #include "simulator/multicast_costs.hpp"
 
 namespace nhalf::simulator {

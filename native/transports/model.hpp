@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/fibers.hpp"
-#include "core/message_collectives.hpp"
-#include "core/options.hpp"
-#include "core/pattern.hpp"
-#include "core/transport.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "timing/clock.hpp"
+#include "transports/bases/fibers.hpp"
+#include "transports/bases/message_collectives.hpp"
 
 namespace nhalf {
 

@@ -15,10 +15,9 @@
 #include <xbt/config.hpp>
 
 #include "algorithms/alltoall/windowed.hpp"
-#include "core/json.hpp"
-#include "core/options.hpp"
-#include "core/pattern.hpp"
-#include "core/transport.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
 #include "simulator/control.hpp"
 #include "simulator/folded_memory.hpp"
 
@@ -119,14 +118,6 @@ class SimulatedTransport : public MpiMessages {
   /// The simulated host of this rank.
   [[nodiscard]] std::string host() const {
     return simgrid::s4u::this_actor::get_host()->get_name();
-  }
-  /// Where this rank is, as records have it: there are no cores to name.
-  [[nodiscard]] std::string placement() const {
-    return json::Object{}
-        .add("rank", rank())
-        .add("host", host())
-        .add("allowed_cpus", std::vector<int>{})
-        .text();
   }
 
  private:

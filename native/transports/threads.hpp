@@ -15,12 +15,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/message_collectives.hpp"
-#include "core/options.hpp"
-#include "core/pattern.hpp"
-#include "core/placement.hpp"
-#include "core/transport.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "host/cores.hpp"
+#include "timing/clock.hpp"
+#include "transports/bases/message_collectives.hpp"
 
 namespace nhalf {
 

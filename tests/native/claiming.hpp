@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/clock.hpp"
-#include "core/transport.hpp"
+#include "contract/transport.hpp"
+#include "timing/clock.hpp"
 #include "transports/model.hpp"
 
 namespace nhalf {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "core/buffer.hpp"
-#include "core/options.hpp"
-#include "core/sampler.hpp"
+#include "contract/buffer.hpp"
+#include "contract/options.hpp"
 #include "roster.hpp"
+#include "timing/sampler.hpp"
 #include "variations.hpp"
 
 namespace nhalf::test_conformance {

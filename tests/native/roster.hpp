@@ -3,5 +3,5 @@
 // patterns<ProbeTransport>(); a test includes a pattern's own header only to use its class.
 #pragma once
 
-#include "core/pattern.hpp"
+#include "contract/pattern.hpp"
 #include NHALF_TRANSPORT_HEADER

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/pattern.hpp"
+#include "contract/pattern.hpp"
 
 namespace nhalf::variation {
 

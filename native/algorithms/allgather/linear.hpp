@@ -3,7 +3,7 @@
 
 #include "algorithms/bcast/linear.hpp"
 #include "algorithms/gather/linear.hpp"
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::allgather {
 

@@ -3,7 +3,7 @@
 
 #include "algorithms/bcast/binomial.hpp"
 #include "algorithms/reduce/binomial.hpp"
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::allreduce {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::alltoall {
 

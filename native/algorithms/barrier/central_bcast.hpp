@@ -3,7 +3,7 @@
 
 #include "algorithms/barrier/central.hpp"
 #include "algorithms/bcast/binomial.hpp"
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algorithms/bcast/binomial.hpp"
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
 

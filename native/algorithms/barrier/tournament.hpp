@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algorithms/barrier/central.hpp"
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "algorithms/bases/parts.hpp"
 #include "algorithms/bcast/binary.hpp"
-#include "core/algorithm.hpp"
-#include "core/parts.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "algorithms/bases/parts.hpp"
 #include "algorithms/bcast/binomial.hpp"
-#include "core/algorithm.hpp"
-#include "core/parts.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 

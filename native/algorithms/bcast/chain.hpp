@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/algorithm.hpp"
-#include "core/parts.hpp"
+#include "algorithms/bases/parts.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 

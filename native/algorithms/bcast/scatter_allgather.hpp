@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/algorithm.hpp"
-#include "core/parts.hpp"
+#include "algorithms/bases/parts.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::bcast {
 

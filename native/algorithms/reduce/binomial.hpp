@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce {
 

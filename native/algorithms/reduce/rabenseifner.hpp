@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "core/algorithm.hpp"
-#include "core/folding.hpp"
+#include "algorithms/bases/folding.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/algorithm.hpp"
+#include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::reduce_scatter {
 

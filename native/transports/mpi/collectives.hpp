@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "core/collectives.hpp"
+#include "contract/collectives.hpp"
 
 namespace nhalf {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "core/buffer.hpp"
-#include "core/options.hpp"
+#include "contract/buffer.hpp"
+#include "contract/options.hpp"
 #include "transports/mpi/collectives.hpp"
 
 namespace nhalf {

@@ -40,7 +40,7 @@ def executable(name: str) -> Path:
 
 
 def include_folder() -> Path:
-    """The folder of the C++ headers: core/, transports/, patterns/.
+    """The folder of the C++ headers: contract/, probe/, transports/, patterns/.
 
     Raises MissingError when it is not there.
     """

@@ -19,7 +19,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 
 PART_BYTES = 8192
-"""B: a part of a pipelined broadcast, as in the study of the SP2 (native/core/parts.hpp)."""
+"""B: a part of a pipelined broadcast, as in the study of the SP2 (algorithms/bases/parts.hpp)."""
 PARTS = {"T": 1, "M": 2, "R": 2}
 """What a machine has to know, with its number of arguments."""
 NAMES = ("p", "n", "B")

@@ -17,7 +17,7 @@ from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import compiler_variables
 
 ABI_LIBRARY = "libnhalf_coll.so"
-SOURCE = "collectives/coll.cpp"
+SOURCE = "interposer/coll.cpp"
 TABLE = "NHALF_COLL_TABLE"
 VERBOSE = "NHALF_COLL_VERBOSE"
 FLAGS = (

@@ -17,7 +17,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 
 ABI_PROBE = "probe-mpi-abi"
-SOURCE = "core/probe.cpp"
+SOURCE = "probe/probe.cpp"
 FLAGS = (
     "-std=c++20",
     "-O3",

@@ -69,7 +69,7 @@ def probe(parts: SimGrid) -> Path:
             title="the probe of simulated machines",
             name="probe-simulated",
             folder="simulator/probe",
-            source="core/probe.cpp",
+            source="probe/probe.cpp",
             command=[str(parts.smpicxx), *FLAGS, header],
             why_not=_why_no_probe,
             parts=_parts(parts),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two runs of a machine that changes by itself: like is compared with like.
 
-Beside every point, probes measure what two cores need to pass one flag (native/core/flag.hpp), in
+Beside every point, probes measure what two cores need to pass one flag (native/timing/flag.hpp), in
 which no message library has a part. Virtual machines that move their cores about, and clocks that
 change, show in it: flags fall into groups with gaps between them. Points of two runs are paired
 within a group, one with one, as launches are that ran side by side; what has no partner is left

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/buffer.hpp"
+#include "contract/algorithm.hpp"
+#include "contract/buffer.hpp"
 #include "transports/model.hpp"
 
 namespace nhalf::algorithm_test {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/sampler.hpp"
 #include "patterns/pingpong.hpp"
+#include "timing/sampler.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/permutation.hpp"
 #include "multicast/all_multicasts.hpp"
+#include "patterns/bases/permutation.hpp"
 
 using namespace nhalf;
 

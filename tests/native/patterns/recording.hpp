@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/sampler.hpp"
 #include "roster.hpp"
+#include "timing/sampler.hpp"
 
 namespace nhalf {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/chosen_algorithm.hpp"
-#include "core/global_clock.hpp"
-#include "core/operation_sampler.hpp"
+#include "patterns/bases/chosen_algorithm.hpp"
 #include "recording.hpp"
 #include "roster.hpp"
+#include "timing/global_clock.hpp"
+#include "timing/operation_sampler.hpp"
 
 namespace nhalf::test_algorithm_axis {
 

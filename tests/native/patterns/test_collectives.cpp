@@ -8,12 +8,12 @@
 
 #include "roster.hpp"
 
-#include "core/overlapped.hpp"
 #include "patterns/allgather.hpp"
 #include "patterns/allreduce.hpp"
 #include "patterns/alltoall.hpp"
 #include "patterns/alltoallv.hpp"
 #include "patterns/barrier.hpp"
+#include "patterns/bases/overlapped.hpp"
 #include "patterns/bcast.hpp"
 #include "patterns/gather.hpp"
 #include "patterns/reduce.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/global_clock.hpp"
-#include "core/operation_sampler.hpp"
 #include "roster.hpp"
+#include "timing/global_clock.hpp"
+#include "timing/operation_sampler.hpp"
 
 namespace nhalf::test_operations {
 

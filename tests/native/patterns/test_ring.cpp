@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/sampler.hpp"
 #include "roster.hpp"
+#include "timing/sampler.hpp"
 
 #include "patterns/ring.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/sampler.hpp"
 #include "roster.hpp"
+#include "timing/sampler.hpp"
 
 #include "patterns/traffic.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/sampler.hpp"
 #include "roster.hpp"
+#include "timing/sampler.hpp"
 
 namespace nhalf::test_model {
 

@@ -17,7 +17,7 @@ from nhalf.mpi.preload import Preload, preload
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
 
-SOURCES = Path(__file__).parents[2] / "native/collectives"
+SOURCES = Path(__file__).parents[2] / "native/interposer"
 ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
 TIMEOUT_S = 120.0
 FOUND = libraries()

@@ -34,7 +34,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a
 def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A native folder with a tiny probe; a cache of its own."""
     folder = tmp_path / "native"
-    for name, text in (("core/probe.cpp", SOURCE), ("transports/mpi.hpp", HEADER)):
+    for name, text in (("probe/probe.cpp", SOURCE), ("transports/mpi.hpp", HEADER)):
         path = folder / "include" / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
@@ -154,7 +154,7 @@ class TestCompiling:
     def test_an_error_is_one_line_and_leaves_no_program(
         self, library: Library, native: Path, tmp_path: Path
     ) -> None:
-        (native / "include/core/probe.cpp").write_text("\n#error this is wrong\n")
+        (native / "include/probe/probe.cpp").write_text("\n#error this is wrong\n")
         with pytest.raises(MissingError) as caught:
             probe_executable(library)
         assert "this is wrong" in str(caught.value)
@@ -205,7 +205,7 @@ def test_a_compiler_under_another_name_is_told_to_the_wrapper(
 
 
 def test_no_headers(library: Library, native: Path) -> None:
-    shutil.rmtree(native / "include/core")
+    shutil.rmtree(native / "include/probe")
     with pytest.raises(MissingError, match="source of the probe"):
         probe_executable(library)
     shutil.rmtree(native / "include")

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Message buffers: page-aligned, touched, filled with bytes that can be checked.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// Bytes that differ by seed and by place, as long as they do not repeat.
+class FillSequence {
+ public:
+  /// A prime, so that data shifted by a power of two does not look right.
+  static constexpr std::size_t period = 4093;
+
+  explicit FillSequence(std::uint32_t seed) {
+    for (std::uint32_t i = 0; i < period; ++i) {
+      const std::uint32_t mixed = (i + 1) * 2654435761U + seed * 40503U;
+      bytes_[i] = static_cast<std::byte>((mixed >> 13) ^ mixed);
+    }
+  }
+  [[nodiscard]] const std::byte* data() const { return bytes_.data(); }
+
+ private:
+  std::array<std::byte, period> bytes_;
+};
+
+/// Where the memory of buffers comes from: whole pages, written once. Buffers of more than
+/// `real_bytes` may lie upon each other and hold no data.
+struct MemorySource {
+  std::byte* (*take)(std::size_t size_bytes);
+  void (*give_back)(std::byte* memory);
+  std::size_t real_bytes = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] bool is_real() const {
+    return real_bytes == std::numeric_limits<std::size_t>::max();
+  }
+};
+
+inline constexpr std::size_t page_bytes = 4096;
+
+/// Memory of this host.
+inline constexpr MemorySource host_memory{
+    .take = [](std::size_t size_bytes) -> std::byte* {
+      auto* memory = static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_bytes));
+      if (memory != nullptr) std::memset(memory, 0, size_bytes);
+      return memory;
+    },
+    .give_back = [](std::byte* memory) { std::free(memory); }};
+
+/// The source of every buffer; a transport that simulates ranks brings another one.
+inline MemorySource memory_source = host_memory;
+
+/// Writes a sequence that differs by seed and by place, where memory holds what is written.
+inline void fill(Bytes data, std::uint32_t seed) {
+  if (data.size() > memory_source.real_bytes) return;
+  const FillSequence sequence(seed);
+  for (std::size_t i = 0; i < data.size(); i += FillSequence::period)
+    std::memcpy(data.data() + i, sequence.data(), std::min(FillSequence::period, data.size() - i));
+}
+
+/// True where every byte is what `fill` with this seed writes.
+inline bool holds(ConstBytes data, std::uint32_t seed) {
+  const FillSequence sequence(seed);
+  for (std::size_t i = 0; i < data.size(); i += FillSequence::period) {
+    const auto length = std::min(FillSequence::period, data.size() - i);
+    if (std::memcmp(data.data() + i, sequence.data(), length) != 0) return false;
+  }
+  return true;
+}
+
+/// Memory of `size` bytes that starts on a page, as message buffers of real programs often do.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
+    if (size_bytes > largest_bytes()) throw std::bad_alloc();
+    data_.reset(memory_source.take((size_bytes / page_bytes + 1) * page_bytes));
+    if (!data_) throw std::bad_alloc();
+  }
+
+  /// An eighth of the memory of this host: the system grants more and then ends the program.
+  static std::size_t largest_bytes() {
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 8 *
+           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+
+  [[nodiscard]] Bytes bytes() { return {data_.get(), size_bytes_}; }
+
+  void fill(std::uint32_t seed) { nhalf::fill(bytes(), seed); }
+  [[nodiscard]] bool holds(std::uint32_t seed) const {
+    return nhalf::holds({data_.get(), size_bytes_}, seed);
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { memory_source.give_back(memory); }
+  };
+  std::size_t size_bytes_;
+  std::unique_ptr<std::byte, Free> data_;
+};
+
+}  // namespace nhalf

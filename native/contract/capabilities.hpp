@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transport can do beyond the least, by name.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "contract/collectives.hpp"
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// The refinements that T satisfies, by the names that `--describe` uses.
+template <Transport T>
+std::vector<std::string_view> capabilities() {
+  std::vector<std::string_view> found;
+  if constexpr (Duplex<T>) found.push_back("duplex");
+  if constexpr (NonBlocking<T>) found.push_back("non-blocking");
+  if constexpr (FirstDone<T>) found.push_back("wait-any");
+  if constexpr (SynchronousSend<T>) found.push_back("synchronous-send");
+  if constexpr (BufferedSend<T>) found.push_back("buffered-send");
+  if constexpr (ReadySend<T>) found.push_back("ready-send");
+  if constexpr (Collectives<T>) found.push_back("collectives");
+  if constexpr (NonBlockingCollectives<T>) found.push_back("non-blocking-collectives");
+  return found;
+}
+
+}  // namespace nhalf

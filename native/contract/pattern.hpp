@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pattern is, and the list of patterns that a probe knows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "contract/algorithm.hpp"
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// A further coordinate of a pattern's points, beside bytes and ranks.
+///
+/// `values` are those measured where nobody says otherwise: items separated by commas, an item is a
+/// word, an integer, a range `A:B` or a doubling `A:B:x2`, whose ends may be `ranks`, an axis named
+/// before, or one of them with `-K`, `+K` or `/K`. An axis with a `fallback` is left out of a
+/// point's identity where it has that value.
+struct AxisInfo {
+  std::string_view name;
+  std::string_view values;
+  std::string_view fallback;
+  std::string_view what;
+};
+
+/// Whose clock a sample is read from.
+enum class Timing {
+  /// A batch on rank 0, for traffic that ends where it began.
+  first_rank,
+  /// A batch on every rank; the slowest counts.
+  slowest_rank,
+  /// One operation at a time, started together; from the first start to the last end.
+  operation,
+  /// What the pattern itself times, call by call; the slowest rank counts.
+  inner
+};
+
+inline std::string_view name_of(Timing timing) {
+  constexpr std::string_view names[] = {"first-rank", "slowest-rank", "operation", "inner"};
+  return names[static_cast<int>(timing)];
+}
+
+/// What `--describe` says about a pattern, whether or not the transport can run it.
+struct PatternInfo {
+  std::string_view name;
+  std::string_view what;
+  std::string_view needs = "";
+  /// A sample's time is the batch's time divided by rounds and by this.
+  int messages_per_round = 1;
+  int ranks_min = 2;
+  /// Rate = bytes * bytes_factor / time, unless the pattern's moved_bytes says otherwise.
+  int bytes_factor = 1;
+  /// A batch holds at least this many rounds.
+  std::uint64_t rounds_min = 1;
+  Timing timing = Timing::first_rank;
+  std::span<const AxisInfo> axes = {};
+  /// Whether messages have a size at all.
+  bool sized = true;
+  /// Sizes are multiples of this many bytes.
+  int size_multiple = 1;
+  /// Whether its operations have a root that `root_at` can move.
+  bool rooted = false;
+};
+
+/// One point's coordinates, as far as a pattern cares. `hosts` holds, by rank, the number of the
+/// host on which it runs (0 for the host of rank 0); empty means one host.
+struct Case {
+  std::size_t size_bytes = 0;
+  Options axes{};
+  std::span<const int> hosts{};
+
+  /// A whole number on an axis. Throws InputError when it is missing or outside of [low, high].
+  [[nodiscard]] int axis(const std::string& name, int low, int high) const {
+    const int value = axes.number(name, low - 1);
+    if (value < low || value > high)
+      throw InputError("axis " + name + " is from " + std::to_string(low) + " to " +
+                       std::to_string(high) + " here");
+    return value;
+  }
+
+  /// Which of `words` an axis has, by place; the first where it is not given.
+  [[nodiscard]] std::size_t choice(const std::string& name,
+                                   std::span<const std::string_view> words) const {
+    const auto given = axes.text(name, std::string(words.front()));
+    const auto found = std::ranges::find(words, given);
+    if (found == words.end()) throw InputError("axis " + name + " has no value '" + given + "'");
+    return static_cast<std::size_t>(found - words.begin());
+  }
+
+  /// How many of all ranks run on the host of one of them, itself included.
+  [[nodiscard]] std::size_t ranks_beside(int rank, int ranks) const {
+    if (hosts.empty()) return static_cast<std::size_t>(ranks);
+    return static_cast<std::size_t>(
+        std::ranges::count(hosts, hosts[static_cast<std::size_t>(rank)]));
+  }
+};
+
+/// A named scalar that goes with the samples of a point.
+struct Value {
+  std::string name;
+  double value = 0;
+};
+
+/// A pattern made ready for one point on one rank. The one indirect call is per batch.
+class Pattern {
+ public:
+  Pattern() = default;
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+  virtual ~Pattern() = default;
+
+  /// Runs the traffic `rounds` times; timed, so neither allocation nor output.
+  virtual void run(std::uint64_t rounds) = 0;
+
+  /// Runs one round and checks what arrived at this rank.
+  virtual bool verify() = 0;
+
+  /// Learns what it has to know of this point before it is timed; every rank calls it once.
+  virtual void prepare() {}
+
+  /// Seconds that this rank timed itself in the last run, for Timing::inner.
+  [[nodiscard]] virtual double timed_s() const { return 0; }
+
+  /// Bytes that move in the time of one sample, where that is not size times bytes_factor.
+  [[nodiscard]] virtual std::optional<std::uint64_t> moved_bytes() const { return std::nullopt; }
+
+  /// Makes another rank the root of the next operations; only operations with a root have one.
+  virtual void root_at(int) {}
+
+  /// What there is to say beside samples, after the last of them; every rank is asked, rank 0's
+  /// answer is kept.
+  virtual std::vector<Value> values() { return {}; }
+};
+
+/// A pattern as a probe for transport T knows it; `make` is null where T lacks what it needs.
+/// `algorithms` are those that its axis of this name chooses from, beside the transport's own.
+template <class T>
+struct PatternEntry {
+  PatternInfo info;
+  std::unique_ptr<Pattern> (*make)(T& transport, const Case& point) = nullptr;
+  std::vector<AlgorithmEntry> algorithms = {};
+};
+
+/// Every pattern compiled into this probe, by name.
+template <class T>
+std::vector<PatternEntry<T>>& patterns() {
+  static std::vector<PatternEntry<T>> all;
+  return all;
+}
+
+/// Adds a pattern to the list, keeping it sorted by name; with its algorithms where it lets choose.
+template <class T>
+bool enroll(const PatternInfo& info, std::unique_ptr<Pattern> (*make)(T&, const Case&),
+            std::vector<AlgorithmEntry> algorithms) {
+  auto& all = patterns<T>();
+  const auto at =
+      std::ranges::lower_bound(all, info.name, {}, [](const auto& e) { return e.info.name; });
+  if (std::ranges::find(info.axes, "algorithm", &AxisInfo::name) == info.axes.end())
+    algorithms.clear();
+  all.insert(at, PatternEntry<T>{info, make, std::move(algorithms)});
+  return true;
+}
+
+}  // namespace nhalf
+
+/// Puts a pattern into the probe. Where the transport does not satisfy the template's constraint,
+/// the pattern is enrolled as absent: decided by the compiler, shown by `--describe`.
+#ifdef NHALF_PROBE
+#define NHALF_PATTERN(information, Template)                                                      \
+  template <class T>                                                                              \
+  auto maker_of_##Template() -> std::unique_ptr<::nhalf::Pattern> (*)(T&, const ::nhalf::Case&) { \
+    if constexpr (requires { typename Template<T>; }) {                                           \
+      return +[](T& transport, const ::nhalf::Case& point) -> std::unique_ptr<::nhalf::Pattern> { \
+        return std::make_unique<Template<T>>(transport, point);                                   \
+      };                                                                                          \
+    } else {                                                                                      \
+      return nullptr;                                                                             \
+    }                                                                                             \
+  }                                                                                               \
+  template <class T>                                                                              \
+  std::vector<::nhalf::AlgorithmEntry> algorithms_of_##Template() {                               \
+    if constexpr (requires { Template<T>::known(); }) return Template<T>::known();                \
+    return {};                                                                                    \
+  }                                                                                               \
+  inline const bool enrolled_##Template = ::nhalf::enroll<::nhalf::ProbeTransport>(               \
+      information, maker_of_##Template<::nhalf::ProbeTransport>(),                                \
+      algorithms_of_##Template<::nhalf::ProbeTransport>())
+#else
+#define NHALF_PATTERN(information, Template) static_assert(true)
+#endif
+
+/// Names the transport that this probe is built for; ends every file in transports/.
+#ifdef NHALF_PROBE
+#define NHALF_TRANSPORT(Class)  \
+  namespace nhalf {             \
+  using ProbeTransport = Class; \
+  }                             \
+  static_assert(::nhalf::Transport<Class>)
+#else
+#define NHALF_TRANSPORT(Class) static_assert(::nhalf::Transport<Class>)
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caches of this core, and how to empty them of what they hold.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+
+#include "contract/buffer.hpp"
+
+namespace nhalf {
+
+/// A size as the kernel writes it ("32768K", "32M"); 0 for anything else.
+inline std::size_t cache_bytes(const std::string& text) {
+  std::size_t digits = 0;
+  std::size_t number = 0;
+  for (; digits < text.size() && digits < 9 && text[digits] >= '0' && text[digits] <= '9'; ++digits)
+    number = number * 10 + static_cast<std::size_t>(text[digits] - '0');
+  const auto unit = text.substr(digits);
+  if (unit == "K") return number << 10;
+  if (unit == "M") return number << 20;
+  return unit.empty() ? number : 0;
+}
+
+/// The largest cache of the first core; 32 MiB where the system does not say.
+inline std::size_t last_level_cache_bytes() {
+  constexpr std::size_t unknown_bytes = std::size_t{32} << 20;
+  std::size_t largest_bytes = 0;
+  for (int index = 0; index < 8; ++index) {
+    std::string size;
+    std::ifstream("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size") >>
+        size;
+    largest_bytes = std::max(largest_bytes, cache_bytes(size));
+  }
+  return largest_bytes > 0 ? largest_bytes : unknown_bytes;
+}
+
+/// Memory of twice the last-level cache, written through to drive everything else out; no more than
+/// its share where `ranks` do so on one host.
+class CacheFiller {
+ public:
+  explicit CacheFiller(int ranks)
+      : scratch_(std::min(2 * last_level_cache_bytes(),
+                          Buffer::largest_bytes() / static_cast<std::size_t>(ranks))) {}
+
+  [[nodiscard]] std::size_t size_bytes() { return scratch_.bytes().size(); }
+
+  void fill() {
+    constexpr std::size_t line_bytes = 64;
+    const auto bytes = scratch_.bytes();
+    ++turn_;
+    for (std::size_t i = 0; i < bytes.size(); i += line_bytes) {
+      volatile std::byte& written = bytes[i];
+      written = std::byte{turn_};
+    }
+  }
+
+ private:
+  Buffer scratch_;
+  unsigned char turn_ = 0;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cores of this host that there are to run on.
+#pragma once
+
+#include <sched.h>
+
+#include <vector>
+
+namespace nhalf {
+
+/// The cores that the calling thread may run on.
+inline std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+}  // namespace nhalf

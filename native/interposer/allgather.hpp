@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+template <class Library>
+int allgather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+              std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
+  const auto describe = [=](Communicator& on) -> std::optional<Call> {
+    const Data to(out, out_count, out_type);
+    if (!to.is_valid()) return std::nullopt;
+    if (in != MPI_IN_PLACE && !Data(in, in_count, in_type).is_valid()) return std::nullopt;
+    return Call{Operation::allgather, to.size_bytes(), on.size()};
+  };
+  const auto routed = [=](Communicator& on, int number) {
+    const Data to(out, out_count, out_type);
+    const bool is_own = in == MPI_IN_PLACE;
+    const auto from = is_own ? to.bytes(on.packed_in, comm, on.rank())
+                             : Data(in, in_count, in_type).bytes(on.packed_in, comm);
+    const auto room = to.room(on.packed_out, comm, on.size());
+    if (number == way::shared_memory) {
+      shared::allgather(*on.shared(), from, room.bytes());
+    } else {
+      run_algorithm(algorithms::allgather::all<Messages>(), number, on, nullptr, from,
+                    room.bytes());
+    }
+    room.unpack();
+  };
+  return route(Operation::allgather, comm, describe, library, routed);
+}
+
+}  // namespace nhalf::coll

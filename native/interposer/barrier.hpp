@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+inline int barrier(MPI_Comm comm) {
+  return route(
+      Operation::barrier, comm,
+      [](Communicator&) { return std::optional(Call{Operation::barrier, 0}); },
+      [=] { return PMPI_Barrier(comm); },
+      [](Communicator& on, int number) {
+        if (number == way::shared_memory) return on.shared()->barrier();
+        run_algorithm(algorithms::barrier::all<Messages>(), number, on, nullptr);
+      });
+}
+
+}  // namespace nhalf::coll

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+template <class Library>
+int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm,
+          Library library) {
+  const auto describe = [=](Communicator& on) -> std::optional<Call> {
+    const Data data(buffer, count, type);
+    if (!is_rank(root, on) || !data.is_valid()) return std::nullopt;
+    return Call{Operation::bcast, data.size_bytes()};
+  };
+  const auto routed = [=](Communicator& on, int number) {
+    const Data data(buffer, count, type);
+    const auto room = data.room(on.packed_out, comm);
+    // A root that packs packs into the same room.
+    if (on.rank() == root) static_cast<void>(data.bytes(on.packed_out, comm));
+    if (number == way::shared_memory) {
+      shared::bcast(*on.shared(), root, room.bytes());
+    } else {
+      run_algorithm(algorithms::bcast::all<Messages>(), number, on, nullptr, root, room.bytes());
+    }
+    if (on.rank() != root) room.unpack();
+  };
+  return route(Operation::bcast, comm, describe, library, routed);
+}
+
+}  // namespace nhalf::coll

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// The rules of this process, and the algorithms that they may name.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/all_allgather.hpp"
+#include "algorithms/all_allreduce.hpp"
+#include "algorithms/all_alltoall.hpp"
+#include "algorithms/all_barrier.hpp"
+#include "algorithms/all_bcast.hpp"
+#include "algorithms/all_gather.hpp"
+#include "algorithms/all_reduce.hpp"
+#include "algorithms/all_reduce_scatter.hpp"
+#include "algorithms/all_scan.hpp"
+#include "algorithms/all_scatter.hpp"
+#include "interposer/messages.hpp"
+#include "interposer/operations.hpp"
+#include "interposer/table.hpp"
+
+namespace nhalf::coll {
+
+/// What an operation may do: the library's own, through shared memory, or an entry of the registry.
+namespace way {
+inline constexpr int native = 0;
+inline constexpr int shared_memory = 1;
+inline constexpr int first_algorithm = 2;
+}  // namespace way
+
+/// Calls `visit` with the algorithms of an operation.
+template <class Visit>
+auto with_algorithms(Operation operation, Visit visit) {
+  switch (operation) {
+    case Operation::allgather:
+      return visit(algorithms::allgather::all<Messages>());
+    case Operation::allreduce:
+      return visit(algorithms::allreduce::all<Messages>());
+    case Operation::alltoall:
+      return visit(algorithms::alltoall::all<Messages>());
+    case Operation::barrier:
+      return visit(algorithms::barrier::all<Messages>());
+    case Operation::bcast:
+      return visit(algorithms::bcast::all<Messages>());
+    case Operation::gather:
+      return visit(algorithms::gather::all<Messages>());
+    case Operation::reduce:
+      return visit(algorithms::reduce::all<Messages>());
+    case Operation::reduce_scatter:
+      return visit(algorithms::reduce_scatter::all<Messages>());
+    case Operation::scan:
+      return visit(algorithms::scan::all<Messages>());
+    case Operation::scatter:
+      break;
+  }
+  return visit(algorithms::scatter::all<Messages>());
+}
+
+/// The number of a way by its name; -1 where there is none that can run here.
+inline int way_named(Operation operation, std::string_view name) {
+  if (name == "native") return way::native;
+  if (name == "shared-memory") return way::shared_memory;
+  return with_algorithms(operation, [&](const auto& algorithms) {
+    for (std::size_t i = 0; i < algorithms.size(); ++i)
+      if (algorithms[i].info.name == name && algorithms[i].run != nullptr)
+        return static_cast<int>(i) + way::first_algorithm;
+    return -1;
+  });
+}
+
+inline std::string name_of(Operation operation, int number) {
+  if (number == way::native) return "native";
+  if (number == way::shared_memory) return "shared-memory";
+  return with_algorithms(operation, [&](const auto& algorithms) {
+    return std::string(
+        algorithms[static_cast<std::size_t>(number - way::first_algorithm)].info.name);
+  });
+}
+
+/// The most ways that an operation may have; counts are kept for each.
+inline constexpr int ways_max = 24;
+
+/// What is done where no table says otherwise: what shared memory is good at.
+inline constexpr std::string_view default_table =
+    "# nhalf decision table 1\n"
+    "barrier 2 inf 0 0 shared-memory\n"
+    "bcast 2 64 1 4096 shared-memory\n"
+    "allreduce 2 16 1 2048 shared-memory\n";
+
+/// The rules of this process, read once, and what was wrong with them.
+class Choices {
+ public:
+  static const Choices& of_process() {
+    static const Choices choices;
+    return choices;
+  }
+
+  [[nodiscard]] Ranges ranges(Operation operation, int ranks) const {
+    return {rules_, operation, static_cast<std::uint64_t>(ranks),
+            [=](const std::string& name) { return std::max(0, way_named(operation, name)); }};
+  }
+
+  /// Equal where all ranks have the same table (FNV-1a, 64 bits).
+  [[nodiscard]] std::uint64_t digest() const { return digest_; }
+  /// Empty where nothing was wrong.
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  [[nodiscard]] const std::string& source() const { return source_; }
+
+ private:
+  Choices() {
+    std::string text(default_table);
+    if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
+      source_ = path;
+      text = content(path);
+    }
+    try {
+      rules_ = parse_table(text);
+    } catch (const InputError& error) {
+      complaint_ = source_ + ": " + error.what() + "; every operation is the library's own";
+    }
+    for (const auto& rule : rules_)
+      if (way_named(rule.operation, rule.algorithm) < 0)
+        complaint_ = source_ + ": " + std::string(operation_names[index_of(rule.operation)]) +
+                     " has no algorithm '" + rule.algorithm + "'; it is the library's own there";
+    for (const char letter : text)
+      digest_ = (digest_ ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  }
+
+  static std::string content(const char* path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  std::vector<Rule> rules_;
+  std::string source_ = "no table";
+  std::string complaint_;
+  std::uint64_t digest_ = 14695981039346656037U;
+};
+
+}  // namespace nhalf::coll

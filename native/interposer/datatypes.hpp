@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What has to be known of a datatype, and its data as bytes without gaps.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "contract/blocks.hpp"
+
+namespace nhalf::coll {
+
+/// Which of MPI's operations a predefined type takes (MPI 4.1, section 6.9.2).
+enum class Kind : unsigned char { other, integer, real, complex, logical, byte, address, pair };
+
+/// A predefined type and what it is.
+struct Predefined {
+  MPI_Datatype type;
+  Kind kind;
+};
+
+// clang-format off
+inline std::span<const Predefined> predefined_types() {
+  using enum Kind;
+  static const Predefined types[]{
+      {MPI_BYTE, byte}, {MPI_INT, integer}, {MPI_DOUBLE, real}, {MPI_FLOAT, real},
+      {MPI_CHAR, other}, {MPI_WCHAR, other}, {MPI_PACKED, other},
+      {MPI_SIGNED_CHAR, integer}, {MPI_UNSIGNED_CHAR, integer},
+      {MPI_SHORT, integer}, {MPI_UNSIGNED_SHORT, integer}, {MPI_UNSIGNED, integer},
+      {MPI_LONG, integer}, {MPI_UNSIGNED_LONG, integer},
+      {MPI_LONG_LONG, integer}, {MPI_UNSIGNED_LONG_LONG, integer},
+      {MPI_INT8_T, integer}, {MPI_INT16_T, integer}, {MPI_INT32_T, integer},
+      {MPI_INT64_T, integer}, {MPI_UINT8_T, integer}, {MPI_UINT16_T, integer},
+      {MPI_UINT32_T, integer}, {MPI_UINT64_T, integer},
+      {MPI_AINT, address}, {MPI_OFFSET, address}, {MPI_COUNT, address},
+      {MPI_LONG_DOUBLE, real}, {MPI_C_BOOL, logical},
+      {MPI_C_FLOAT_COMPLEX, complex}, {MPI_C_DOUBLE_COMPLEX, complex},
+      {MPI_C_LONG_DOUBLE_COMPLEX, complex},
+      {MPI_FLOAT_INT, pair}, {MPI_DOUBLE_INT, pair}, {MPI_LONG_INT, pair}, {MPI_2INT, pair},
+      {MPI_SHORT_INT, pair}, {MPI_LONG_DOUBLE_INT, pair},
+      {MPI_INTEGER, integer}, {MPI_REAL, real}, {MPI_DOUBLE_PRECISION, real},
+      {MPI_LOGICAL, logical}, {MPI_COMPLEX, complex}, {MPI_DOUBLE_COMPLEX, complex},
+      {MPI_CHARACTER, other}, {MPI_2INTEGER, pair}, {MPI_2REAL, pair},
+      {MPI_2DOUBLE_PRECISION, pair},
+  };
+  return types;
+}
+// clang-format on
+
+/// The size and the way in which elements lie in memory.
+struct Layout {
+  std::int64_t size_bytes = 0;
+  std::int64_t extent_bytes = 0;
+  /// Elements follow each other from the address on, without gaps or overlaps.
+  bool is_dense = false;
+  bool is_predefined = false;
+  Kind kind = Kind::other;
+  /// False where the size is not known or the handle is none.
+  bool is_valid = false;
+};
+
+inline Layout examined(MPI_Datatype type) {
+  Layout layout;
+  if (type == MPI_DATATYPE_NULL) return layout;
+  MPI_Count size = 0;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED) return layout;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  PMPI_Type_get_extent(type, &lower, &extent);
+  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  layout.size_bytes = static_cast<std::int64_t>(size);
+  layout.extent_bytes = static_cast<std::int64_t>(extent);
+  layout.is_dense = lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+  layout.is_valid = true;
+  for (const auto& one : predefined_types()) {
+    if (one.type != type) continue;
+    layout.is_predefined = true;
+    layout.kind = one.kind;
+    break;
+  }
+  return layout;
+}
+
+/// As `examined`; the last predefined type is remembered, for its handle never means another one.
+inline const Layout& layout_of(MPI_Datatype type) {
+  static thread_local MPI_Datatype last_type{};
+  static thread_local Layout last;
+  if (last.is_predefined && type == last_type) return last;
+  last = examined(type);
+  last_type = type;
+  return last;
+}
+
+/// What a rank gives, as bytes without gaps: its own memory, or a copy.
+inline ConstBytes packed(Scratch& scratch, const void* data, std::int64_t count, MPI_Datatype type,
+                         const Layout& layout, MPI_Comm comm) {
+  const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
+  if (layout.is_dense) return {static_cast<const std::byte*>(data), size_bytes};
+  const auto copy = scratch.bytes(size_bytes);
+  int at = 0;
+  PMPI_Pack(data, static_cast<int>(count), type, copy.data(), static_cast<int>(size_bytes), &at,
+            comm);
+  return copy;
+}
+
+/// Where a rank takes bytes without gaps: its own memory, or room from which `unpack` moves them.
+class Unpacked {
+ public:
+  Unpacked(Scratch& scratch, void* data, std::int64_t count, MPI_Datatype type,
+           const Layout& layout, MPI_Comm comm)
+      : data_(data), count_(count), type_(type), comm_(comm), is_dense_(layout.is_dense) {
+    const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
+    bytes_ =
+        is_dense_ ? Bytes(static_cast<std::byte*>(data), size_bytes) : scratch.bytes(size_bytes);
+  }
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+  void unpack() const {
+    if (is_dense_) return;
+    int at = 0;
+    PMPI_Unpack(bytes_.data(), static_cast<int>(bytes_.size()), &at, data_,
+                static_cast<int>(count_), type_, comm_);
+  }
+
+ private:
+  void* data_;
+  std::int64_t count_;
+  MPI_Datatype type_;
+  MPI_Comm comm_;
+  bool is_dense_;
+  Bytes bytes_;
+};
+
+}  // namespace nhalf::coll

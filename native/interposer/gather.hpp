@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+/// What a rank gives says how large a block is; at a root in place its own block in `out` does.
+template <class Library>
+int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+           std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
+           Library library) {
+  const bool is_own = in == MPI_IN_PLACE;
+  const auto describe = [=](Communicator& on) -> std::optional<Call> {
+    if (!is_rank(root, on)) return std::nullopt;
+    const bool is_root = on.rank() == root;
+    if (is_own && !is_root) return std::nullopt;
+    if (is_root && !Data(out, out_count, out_type).is_valid()) return std::nullopt;
+    const auto block = is_own ? Data(out, out_count, out_type) : Data(in, in_count, in_type);
+    if (!block.is_valid()) return std::nullopt;
+    return Call{Operation::gather, block.size_bytes(), on.size()};
+  };
+  const auto routed = [=](Communicator& on, int number) {
+    const auto run = [&](ConstBytes from, Bytes to) {
+      if (number == way::shared_memory) return shared::gather(*on.shared(), root, from, to);
+      run_algorithm(algorithms::gather::all<Messages>(), number, on, nullptr, root, from, to);
+    };
+    if (on.rank() != root) return run(Data(in, in_count, in_type).bytes(on.packed_in, comm), {});
+    const Data to(out, out_count, out_type);
+    const auto from = is_own ? to.bytes(on.packed_in, comm, root)
+                             : Data(in, in_count, in_type).bytes(on.packed_in, comm);
+    const auto room = to.room(on.packed_out, comm, on.size());
+    run(from, room.bytes());
+    room.unpack();
+  };
+  return route(Operation::gather, comm, describe, library, routed);
+}
+
+}  // namespace nhalf::coll

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What algorithms on messages run on inside an unchanged program: a communicator of their own, and
+// calls that no other tool sees.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/transport.hpp"
+#include "interposer/combining.hpp"
+
+namespace nhalf::coll {
+
+/// Messages among the ranks of a communicator, of up to 2^31 - 1 bytes each. The first error of a
+/// call is kept until it is asked for.
+class Messages {
+ public:
+  using Request = MPI_Request;
+  static constexpr TransportInfo info{"collectives", "messages below MPI's collectives", {}};
+
+  /// A communicator with the ranks of another one but nothing of its attributes; all ranks call it.
+  explicit Messages(MPI_Comm origin) {
+    PMPI_Comm_rank(origin, &rank_);
+    PMPI_Comm_size(origin, &size_);
+    keep(PMPI_Comm_split(origin, 0, rank_, &own_));
+    if (own_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+  ~Messages() {
+    if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+  }
+
+  /// How reductions combine from now on.
+  void combine_by(const Combining& combining) { combining_ = &combining; }
+  void combine(ConstBytes from, Bytes to) const { (*combining_)(from, to); }
+  [[nodiscard]] std::size_t element_bytes() const {
+    return combining_ == nullptr ? 1 : combining_->element_bytes();
+  }
+
+  /// The first error since the last time, MPI_SUCCESS where there was none.
+  int take_error() { return std::exchange(error_, MPI_SUCCESS); }
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  void send(int peer, ConstBytes data) {
+    keep(PMPI_Send(data.data(), count(data), MPI_BYTE, peer, tag, own_));
+  }
+  void recv(int peer, Bytes data) {
+    keep(PMPI_Recv(data.data(), count(data), MPI_BYTE, peer, tag, own_, MPI_STATUS_IGNORE));
+  }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    keep(PMPI_Sendrecv(out.data(), count(out), MPI_BYTE, to, tag, in.data(), count(in), MPI_BYTE,
+                       from, tag, own_, MPI_STATUS_IGNORE));
+  }
+  Request isend(int peer, ConstBytes data) {
+    Request request = MPI_REQUEST_NULL;
+    keep(PMPI_Isend(data.data(), count(data), MPI_BYTE, peer, tag, own_, &request));
+    return request;
+  }
+  Request irecv(int peer, Bytes data) {
+    Request request = MPI_REQUEST_NULL;
+    keep(PMPI_Irecv(data.data(), count(data), MPI_BYTE, peer, tag, own_, &request));
+    return request;
+  }
+  void wait(Request& request) { keep(PMPI_Wait(&request, MPI_STATUS_IGNORE)); }
+  void wait_all(std::span<Request> requests) {
+    keep(PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+  }
+  std::size_t wait_any(std::span<Request> requests) {
+    int done = MPI_UNDEFINED;
+    keep(
+        PMPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE));
+    return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
+  }
+
+  // What the concept asks of a transport beyond messages; algorithms call none of it.
+  [[nodiscard]] double now_s() const { return 0; }
+  void barrier() { keep(PMPI_Barrier(own_)); }
+  void broadcast(Bytes data) { keep(PMPI_Bcast(data.data(), count(data), MPI_BYTE, 0, own_)); }
+  [[nodiscard]] bool all(bool mine) const { return mine; }
+  [[nodiscard]] std::vector<std::string> gather(const std::string&) const { return {}; }
+  [[nodiscard]] std::string library() const { return "MPI"; }
+
+ private:
+  static constexpr int tag = 0;
+
+  static int count(ConstBytes data) { return static_cast<int>(data.size()); }
+  void keep(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+
+  MPI_Comm own_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int error_ = MPI_SUCCESS;
+  const Combining* combining_ = nullptr;
+};
+
+}  // namespace nhalf::coll

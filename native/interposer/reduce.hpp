@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/vectors.hpp"
+
+namespace nhalf::coll {
+
+/// Only the root may be in place, and only its `out` means anything; other ranks that say
+/// otherwise are for the library to judge.
+template <class Library>
+int reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op operation,
+           int root, MPI_Comm comm, Library library) {
+  Communicator* known = Communicator::of(comm);
+  if (known == nullptr || !known->is_routed() || !is_rank(root, *known)) {
+    Counts::of_process().add(Operation::reduce, way::native);
+    return library();
+  }
+  return route_vector(
+      Operation::reduce, Vector{in, out, count, type, operation, comm}, library,
+      [=](Communicator& on, int number, const Combining& combine, ConstBytes from, Bytes to) {
+        const Bytes kept = on.rank() == root ? to : Bytes();
+        if (number == way::shared_memory)
+          return shared::reduce(*on.shared(), root, from, kept, combine);
+        run_algorithm(algorithms::reduce::all<Messages>(), number, on, &combine, root, from, kept);
+      });
+}
+
+}  // namespace nhalf::coll

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What the operations share: the way that a call takes, which must be one on all ranks, and errors.
+#pragma once
+
+#include <mpi.h>
+
+#include <climits>
+#include <cstdint>
+#include <new>
+#include <optional>
+
+#include "interposer/combining.hpp"
+#include "interposer/communicator.hpp"
+#include "interposer/counts.hpp"
+#include "interposer/shared_operations.hpp"
+
+namespace nhalf::coll {
+
+/// What is known of a call before its way is chosen; all of it is equal on all ranks.
+struct Call {
+  Operation operation;
+  /// By which rules are searched: the message, the vector or one block.
+  std::int64_t size_bytes;
+  /// Blocks of that size which one message or slot may hold together.
+  int blocks = 1;
+  /// A reduction.
+  const Combining* combining = nullptr;
+};
+
+/// Whether an algorithm may combine with an operation that does not commute.
+inline bool keeps_order(Operation operation, int number) {
+  return with_algorithms(operation, [&](const auto& algorithms) {
+    return algorithms[static_cast<std::size_t>(number - way::first_algorithm)].info.keeps_order;
+  });
+}
+
+/// Whether a way can be taken; where it cannot the library's own is.
+inline bool is_possible(Communicator& on, const Call& call, int number) {
+  if (call.combining != nullptr && !call.combining->is_valid()) return false;
+  if (call.operation != Operation::barrier && call.size_bytes <= 0) return false;
+  if (call.size_bytes > INT_MAX / call.blocks) return false;
+  if (number == way::shared_memory) {
+    const auto element = call.combining == nullptr ? 1 : call.combining->element_bytes();
+    return shared::part_bytes(element, call.blocks) > 0 && on.shared() != nullptr;
+  }
+  return call.combining == nullptr || call.combining->commutes() ||
+         keeps_order(call.operation, number);
+}
+
+/// The way of a call on a communicator whose operations are routed.
+inline int choose(Communicator& on, const Call& call) {
+  const auto size_bytes = call.size_bytes > 0 ? static_cast<std::uint64_t>(call.size_bytes) : 0;
+  int number = on.ruled(call.operation, size_bytes);
+  if (number != way::native && !is_possible(on, call, number)) number = way::native;
+  return number;
+}
+
+/// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` gives the call;
+/// none where its arguments are for the library to judge.
+template <class Describe, class Library, class Routed>
+int route(Operation operation, MPI_Comm comm, Describe describe, Library library, Routed routed) {
+  Communicator* on = Communicator::of(comm);
+  int number = way::native;
+  if (on != nullptr && on->is_routed())
+    if (const std::optional<Call> call = describe(*on)) number = choose(*on, *call);
+  Counts::of_process().add(operation, number);
+  if (number == way::native) return library();
+  int error = MPI_SUCCESS;
+  try {
+    routed(*on, number);
+    if (number >= way::first_algorithm) error = on->messages().take_error();
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
+  }
+  if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, error);
+  return error;
+}
+
+/// Runs an entry of a registry on messages.
+template <class Algorithms, class... Arguments>
+void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
+                   const Combining* combining, Arguments... arguments) {
+  Messages& messages = on.messages();
+  if (combining != nullptr) messages.combine_by(*combining);
+  algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(messages, on.work,
+                                                                          arguments...);
+}
+
+inline bool is_rank(int root, const Communicator& on) {
+  return 0 <= root && root < on.size();
+}
+
+/// Data of one call: where it is and what of.
+struct Data {
+  const void* address;
+  std::int64_t count;
+  MPI_Datatype type;
+  Layout layout;
+
+  Data(const void* where, std::int64_t number, MPI_Datatype what)
+      : address(where), count(number), type(what), layout(layout_of(what)) {}
+
+  [[nodiscard]] bool is_valid() const { return layout.is_valid && count >= 0; }
+  [[nodiscard]] std::int64_t size_bytes() const { return count * layout.size_bytes; }
+  [[nodiscard]] bool is_in_place() const { return address == MPI_IN_PLACE; }
+  /// One of several blocks that follow each other.
+  [[nodiscard]] const void* block(int number) const {
+    return static_cast<const std::byte*>(address) + number * count * layout.extent_bytes;
+  }
+  /// As bytes without gaps, of `blocks` of them, from one on.
+  [[nodiscard]] ConstBytes bytes(Scratch& scratch, MPI_Comm comm, int first = 0,
+                                 int blocks = 1) const {
+    return packed(scratch, block(first), count * blocks, type, layout, comm);
+  }
+  [[nodiscard]] Unpacked room(Scratch& scratch, MPI_Comm comm, int blocks = 1) const {
+    return {scratch, const_cast<void*>(address), count * blocks, type, layout, comm};
+  }
+};
+
+}  // namespace nhalf::coll

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+/// What a rank takes says how large a block is; at a root in place its own block of `in` does.
+template <class Library>
+int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
+            std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
+            Library library) {
+  const bool is_own = out == MPI_IN_PLACE;
+  const auto describe = [=](Communicator& on) -> std::optional<Call> {
+    if (!is_rank(root, on)) return std::nullopt;
+    const bool is_root = on.rank() == root;
+    if (is_own && !is_root) return std::nullopt;
+    if (is_root && !Data(in, in_count, in_type).is_valid()) return std::nullopt;
+    const auto block = is_own ? Data(in, in_count, in_type) : Data(out, out_count, out_type);
+    if (!block.is_valid()) return std::nullopt;
+    return Call{Operation::scatter, block.size_bytes(), on.size()};
+  };
+  const auto routed = [=](Communicator& on, int number) {
+    const auto run = [&](ConstBytes from, Bytes to) {
+      if (number == way::shared_memory) return shared::scatter(*on.shared(), root, from, to);
+      run_algorithm(algorithms::scatter::all<Messages>(), number, on, nullptr, root, from, to);
+    };
+    const auto from = on.rank() == root
+                          ? Data(in, in_count, in_type).bytes(on.packed_in, comm, 0, on.size())
+                          : ConstBytes();
+    if (is_own) {
+      const auto own = block_of(from, root, from.size() / static_cast<std::size_t>(on.size()));
+      // The root's block stays where it is; nothing is written through this view.
+      return run(from, {const_cast<std::byte*>(own.data()), own.size()});
+    }
+    const auto room = Data(out, out_count, out_type).room(on.packed_out, comm);
+    run(from, room.bytes());
+    room.unpack();
+  };
+  return route(Operation::scatter, comm, describe, library, routed);
+}
+
+}  // namespace nhalf::coll

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks of one node share: flags and small buffers, each in cache lines of its own.
+//
+// All operations of a communicator are numbered in the order in which every rank calls them. A rank
+// gives its data by writing it into a slot of its own and then the number of the operation beside
+// it, so that data and flag of a small message travel in one line. Slots are used in turn: a rank
+// looks only every few operations whether all others are done with the slot that it wants again.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "contract/transport.hpp"
+#include "interposer/waiting.hpp"
+
+namespace nhalf::coll {
+
+/// Two lines of 64 bytes: processors fetch neighbours along.
+inline constexpr std::size_t apart_bytes = 128;
+
+using Number = std::uint64_t;
+
+struct alignas(apart_bytes) Flag {
+  std::atomic<Number> number{0};
+};
+
+/// The number and what belongs to it, from one line on.
+struct alignas(apart_bytes) Slot {
+  static constexpr std::size_t size_bytes = 4096;
+
+  std::atomic<Number> number{0};
+  alignas(16) std::byte data[size_bytes];
+};
+
+/// The lines of one rank. Flag i of `arrived` is written by the rank that signals in round i.
+struct Lines {
+  static constexpr int slots_count = 16;
+  static constexpr int rounds_max = 16;
+
+  Flag arrived[rounds_max];
+  Flag done;
+  Slot slots[slots_count];
+};
+
+/// One rank's view of the lines of all; it owns the count of operations, not the memory.
+class SharedMemory {
+ public:
+  static constexpr std::size_t size_bytes(int ranks) {
+    return sizeof(Lines) * static_cast<std::size_t>(ranks);
+  }
+
+  /// `memory` holds size_bytes(ranks) zeros, from a page on, before any rank gets here.
+  SharedMemory(void* memory, int rank, int ranks)
+      : lines_(static_cast<Lines*>(memory)), rank_(rank), ranks_(ranks) {}
+
+  Waiting waiting;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return ranks_; }
+
+  /// Returns when all ranks have called it.
+  void barrier() {
+    const Number number = ++number_;
+    if (ranks_ <= all_to_all_ranks) {
+      signal_all(number);
+    } else {
+      disseminate(number);
+    }
+    end(number);
+    // Whoever arrived had ended what was before.
+    all_done_ = number - 1;
+  }
+
+  /// Begins an operation: its number.
+  Number begin() { return ++number_; }
+
+  /// Room for what this rank gives to operation `number`.
+  std::byte* room(Number number) {
+    if (all_done_ + Lines::slots_count < number) await_done(number - Lines::slots_count);
+    return slot(rank_, number).data;
+  }
+  /// Lets the others see what is in the room.
+  void give(Number number) { slot(rank_, number).number.store(number, std::memory_order_release); }
+  /// What a rank gave; waits for it.
+  const std::byte* taken(int from, Number number) {
+    const Slot& given = slot(from, number);
+    waiting.until([&] { return given.number.load(std::memory_order_acquire) == number; });
+    return given.data;
+  }
+  /// This rank is done with all that others gave to the operation.
+  void end(Number number) { lines_[rank_].done.number.store(number, std::memory_order_release); }
+  /// As `end`, where this rank has seen something of every other rank.
+  void end_of_all(Number number) {
+    end(number);
+    all_done_ = number - 1;
+  }
+
+ private:
+  /// Up to so many ranks everybody looks at everybody.
+  static constexpr int all_to_all_ranks = 8;
+
+  Slot& slot(int rank, Number number) { return lines_[rank].slots[number % Lines::slots_count]; }
+
+  void await(const std::atomic<Number>& flag, Number number) {
+    waiting.until([&] { return flag.load(std::memory_order_acquire) >= number; });
+  }
+
+  void signal_all(Number number) {
+    lines_[rank_].arrived[0].number.store(number, std::memory_order_release);
+    for (int i = 1; i < ranks_; ++i) {
+      const int other = rank_ + i < ranks_ ? rank_ + i : rank_ + i - ranks_;
+      await(lines_[other].arrived[0].number, number);
+    }
+  }
+
+  /// D. Hensgen, R. Finkel, U. Manber, "Two Algorithms for Barrier Synchronization", International
+  /// Journal of Parallel Programming 17(1), 1988. Numbers grow, so nothing is ever set back; a rank
+  /// is at most one barrier ahead of one that it signals.
+  void disseminate(Number number) {
+    for (int round = 0, distance = 1; distance < ranks_; ++round, distance *= 2) {
+      auto& there = lines_[(rank_ + distance) % ranks_].arrived[round].number;
+      there.store(number, std::memory_order_release);
+      await(lines_[rank_].arrived[round].number, number);
+    }
+  }
+
+  void await_done(Number number) {
+    Number all = number_;
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;
+      const auto& done = lines_[other].done.number;
+      await(done, number);
+      all = std::min(all, done.load(std::memory_order_acquire));
+    }
+    all_done_ = all;
+  }
+
+  Lines* lines_;
+  int rank_;
+  int ranks_;
+  Number number_ = 0;
+  /// All ranks have ended this operation, and perhaps later ones.
+  Number all_done_ = 0;
+};
+
+}  // namespace nhalf::coll

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What reductions share: vectors that lie as elements follow each other, in place or not.
+#pragma once
+
+#include "interposer/route.hpp"
+
+namespace nhalf::coll {
+
+/// The arguments of a reduction; `in` may be MPI_IN_PLACE where its vector lies in `out`.
+struct Vector {
+  const void* in;
+  void* out;
+  std::int64_t count;
+  MPI_Datatype type;
+  MPI_Op operation;
+  MPI_Comm comm;
+
+  [[nodiscard]] std::size_t size_bytes(const Combining& combining) const {
+    return static_cast<std::size_t>(count) * combining.element_bytes();
+  }
+  [[nodiscard]] ConstBytes from(std::size_t vector_bytes) const {
+    const auto* address = in == MPI_IN_PLACE ? out : in;
+    return {static_cast<const std::byte*>(address), vector_bytes};
+  }
+  [[nodiscard]] Bytes to(std::size_t vector_bytes) const {
+    return {static_cast<std::byte*>(out), vector_bytes};
+  }
+};
+
+/// Routes a reduction of vectors; `routed` gets what combines, and both vectors as bytes.
+template <class Library, class Routed>
+int route_vector(Operation operation, const Vector& vector, Library library, Routed routed) {
+  const Combining* combining = nullptr;
+  const auto describe = [&](Communicator&) -> std::optional<Call> {
+    if (vector.count <= 0) return std::nullopt;
+    combining = &combining_of(vector.operation, vector.type);
+    if (!combining->is_valid()) return std::nullopt;
+    return Call{operation, static_cast<std::int64_t>(vector.size_bytes(*combining)), 1, combining};
+  };
+  return route(operation, vector.comm, describe, library, [&](Communicator& on, int number) {
+    const auto vector_bytes = vector.size_bytes(*combining);
+    routed(on, number, *combining, vector.from(vector_bytes), vector.to(vector_bytes));
+  });
+}
+
+}  // namespace nhalf::coll

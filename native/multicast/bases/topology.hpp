@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes on rings in several dimensions, or around one switch: where they are, and what links a
+// message passes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "contract/options.hpp"
+
+namespace nhalf {
+
+/// A network of nodes 0, 1, 2, ...; a link is named by a number.
+class Topology {
+ public:
+  enum class Kind { torus, crossbar };
+
+  /// Rings of so many nodes in each dimension, the first of which runs fastest in the numbers of
+  /// nodes. On rings of one way every message goes up (SCI), else the shorter way round; where both
+  /// are as long, up. Throws InputError for a dimension below 1 or more than 2^20 nodes.
+  static Topology torus(std::vector<int> dimensions, bool one_way) {
+    Topology made(Kind::torus, std::move(dimensions));
+    made.one_way_ = one_way;
+    return made;
+  }
+
+  /// So many nodes around a switch that never blocks; a link leads there from each, one back.
+  static Topology crossbar(int nodes) { return {Kind::crossbar, {nodes}}; }
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] int nodes() const { return nodes_; }
+  /// Of a crossbar one, of all nodes.
+  [[nodiscard]] const std::vector<int>& dimensions() const { return dimensions_; }
+
+  /// Where a node is in a dimension.
+  [[nodiscard]] int coordinate(int node, std::size_t dimension) const {
+    return node / strides_[dimension] % dimensions_[dimension];
+  }
+
+  /// How many steps up a node is from another in a dimension, round the ring.
+  [[nodiscard]] int steps_up(int from, int to, std::size_t dimension) const {
+    const int size = dimensions_[dimension];
+    return (coordinate(to, dimension) - coordinate(from, dimension) + size) % size;
+  }
+
+  /// `steps_up` of every dimension, the first that a message is routed in first.
+  [[nodiscard]] std::vector<int> relative(int from, int to) const {
+    std::vector<int> found;
+    for (std::size_t i = 0; i < dimensions_.size(); ++i) found.push_back(steps_up(from, to, i));
+    return found;
+  }
+
+  /// The links that a message passes: in a torus dimension by dimension.
+  [[nodiscard]] std::vector<int> route(int from, int to) const {
+    if (from == to) return {};
+    if (kind_ == Kind::crossbar) return {2 * from, 2 * to + 1};
+    std::vector<int> links;
+    for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+      const int size = dimensions_[i];
+      const int up = steps_up(from, to, i);
+      const bool downwards = !one_way_ && 2 * up > size;
+      for (int left = downwards ? size - up : up; left > 0; --left) {
+        links.push_back(link(from, i, downwards));
+        from = neighbour(from, i, downwards);
+      }
+    }
+    return links;
+  }
+
+ private:
+  static constexpr int nodes_max = 1 << 20;
+
+  Topology(Kind kind, std::vector<int> dimensions)
+      : kind_(kind), dimensions_(std::move(dimensions)) {
+    if (dimensions_.empty()) throw InputError("a network has a dimension or more");
+    for (const int size : dimensions_) {
+      if (size < 1 || size > nodes_max / nodes_)
+        throw InputError("a network has 1 to 2^20 nodes, and 1 or more in each dimension");
+      strides_.push_back(nodes_);
+      nodes_ *= size;
+    }
+  }
+
+  /// The next node in a dimension.
+  [[nodiscard]] int neighbour(int node, std::size_t dimension, bool downwards) const {
+    const int size = dimensions_[dimension];
+    const int at = coordinate(node, dimension);
+    const int next = (at + (downwards ? size - 1 : 1)) % size;
+    return node + (next - at) * strides_[dimension];
+  }
+
+  [[nodiscard]] int link(int node, std::size_t dimension, bool downwards) const {
+    const int ways = static_cast<int>(2 * dimension) + (downwards ? 1 : 0);
+    return node * static_cast<int>(2 * dimensions_.size()) + ways;
+  }
+
+  Kind kind_;
+  std::vector<int> dimensions_;
+  std::vector<int> strides_;
+  int nodes_ = 1;
+  bool one_way_ = false;
+};
+
+/// Sizes written as '4x4x2'. Throws InputError where they are not numbers.
+inline std::vector<int> parse_dimensions(std::string_view text) {
+  std::vector<int> found;
+  for (;;) {
+    const auto cut = std::min(text.find('x'), text.size());
+    const auto one = "dimension=" + std::string(text.substr(0, cut));
+    found.push_back(Options::parse(one, ' ').number("dimension", 0));
+    if (cut == text.size()) return found;
+    text.remove_prefix(cut + 1);
+  }
+}
+
+}  // namespace nhalf

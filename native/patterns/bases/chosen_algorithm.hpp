@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an operation is done, where its pattern leaves the choice: the axis `algorithm`.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contract/algorithm.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "patterns/bases/operation.hpp"
+
+namespace nhalf {
+
+/// What the transport's own way is called.
+inline constexpr std::string_view native_algorithm = "native";
+
+inline constexpr std::array algorithm_axis{
+    AxisInfo{"algorithm", native_algorithm, native_algorithm,
+             "native: as the library does it; else one of the pattern's algorithms, on the "
+             "library's sends and receives"}};
+
+inline constexpr auto algorithm_axes = joined(operation_axes, algorithm_axis);
+inline constexpr auto in_place_algorithm_axes = joined(in_place_axes, algorithm_axis);
+
+/// The algorithms of a list as `--describe` shows them.
+template <class List>
+std::vector<AlgorithmEntry> entries_of(const List& list) {
+  std::vector<AlgorithmEntry> entries;
+  for (const auto& algorithm : list) entries.push_back({algorithm.info, algorithm.run != nullptr});
+  return entries;
+}
+
+/// The algorithm that a point asks for: one indirect call per operation, with memory that the first
+/// operation of a size gets.
+template <class T, class Signature>
+class ChosenAlgorithm;
+template <class T, class... Arguments>
+class ChosenAlgorithm<T, void(Arguments...)> {
+ public:
+  using Known = Algorithm<T, void(Arguments...)>;
+
+  /// Throws InputError for a name that is not in the list, and for what the transport cannot run.
+  ChosenAlgorithm(const PatternInfo& info, const Case& point, const std::vector<Known>& list,
+                  decltype(Known::run) native)
+      : run_(native) {
+    const auto name = point.axes.text("algorithm", std::string(native_algorithm));
+    if (name == native_algorithm) return;
+    const auto found =
+        std::ranges::find(list, name, [](const Known& known) { return known.info.name; });
+    const auto pattern = std::string(info.name);
+    if (found == list.end())
+      throw InputError("pattern " + pattern + " has no algorithm '" + name + "'");
+    if (found->run == nullptr)
+      throw InputError("algorithm " + name + " of " + pattern +
+                       " is absent: the transport lacks messages of the kind that it sends");
+    run_ = found->run;
+  }
+
+  void operator()(T& transport, Arguments... arguments) { run_(transport, scratch_, arguments...); }
+
+ private:
+  decltype(Known::run) run_;
+  Scratch scratch_;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// There and back between two ranks, for any way of sending.
+#pragma once
+
+#include <cstdint>
+
+#include "contract/buffer.hpp"
+#include "contract/pattern.hpp"
+#include "patterns/bases/pair.hpp"
+
+namespace nhalf {
+
+/// Two ranks send in turn, each with one buffer to send from and one to receive into, as the OSU
+/// and Intel benchmarks do. `send` is the call under test and is compiled into the loop.
+template <Transport T>
+class PingPongLoop : public Pair<T> {
+ public:
+  using Pair<T>::Pair;
+
+ protected:
+  template <class Send>
+  void loop(std::uint64_t rounds, Send send) {
+    T& transport = this->transport_;
+    const int peer = this->peer();
+    const ConstBytes out = this->out_.bytes();
+    const Bytes in = this->in_.bytes();
+    if (this->leads()) {
+      for (auto i = rounds; i > 0; --i) {
+        send(transport, peer, out);
+        transport.recv(peer, in);
+      }
+    } else if (this->takes_part()) {
+      for (auto i = rounds; i > 0; --i) {
+        transport.recv(peer, in);
+        send(transport, peer, out);
+      }
+    }
+  }
+
+  /// The same with the standard send.
+  void loop(std::uint64_t rounds) {
+    loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.send(peer, data); });
+  }
+};
+
+}  // namespace nhalf

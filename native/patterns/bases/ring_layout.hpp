@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communication patterns of the effective bandwidth benchmark: who is whose neighbour.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "patterns/bases/permutation.hpp"
+
+namespace nhalf {
+
+/// Rings that together hold every rank once. Each member of a ring sends one message to the next
+/// and one to the one before; in a ring of two both are the same rank, and there is one message.
+///
+/// R. Rabenseifner, A. Koniges: Effective Communication and File-I/O Bandwidth Benchmarks, Euro
+/// PVM/MPI 2001; sizes and order of the rings as in the program b_eff 3.6.
+class RingLayout {
+ public:
+  static constexpr int regular = 6;
+  static constexpr int random = 30;
+
+  struct Neighbours {
+    int next = 0;
+    int before = 0;
+  };
+
+  /// Pattern 1 to 6 has rings of consecutive ranks, about as long as `target_size` says; 7 to 36
+  /// one ring over a random order of all ranks.
+  RingLayout(int ranks, int number, std::uint64_t seed) {
+    if (number > regular) {
+      rings_.push_back(permutation(ranks, seed, number));
+    } else {
+      cut(ranks, target_size(ranks, number));
+    }
+  }
+
+  /// The length that the rings of a pattern should have.
+  static int target_size(int ranks, int number) {
+    const int sizes[regular] = {2, 4, 8, std::max(16, ranks / 4), std::max(32, ranks / 2), ranks};
+    return std::min(sizes[number - 1], ranks);
+  }
+
+  [[nodiscard]] const std::vector<std::vector<int>>& rings() const { return rings_; }
+
+  [[nodiscard]] Neighbours neighbours(int rank) const {
+    for (const auto& ring : rings_) {
+      const auto found = static_cast<std::size_t>(std::ranges::find(ring, rank) - ring.begin());
+      const auto size = ring.size();
+      if (found < size) return {ring[(found + 1) % size], ring[(found + size - 1) % size]};
+    }
+    return {rank, rank};
+  }
+
+  /// Messages of all ranks together.
+  [[nodiscard]] std::size_t messages() const {
+    std::size_t count = 0;
+    for (const auto& ring : rings_) count += ring.size() * (ring.size() > 2 ? 2 : 1);
+    return count;
+  }
+
+ private:
+  /// Cuts consecutive ranks into rings of two lengths that differ by one; where the shorter one is
+  /// odd, the longer rings come first.
+  void cut(int ranks, int target) {
+    const int wanted = static_cast<int>(static_cast<double>(ranks) / target + 0.4);
+    const int count = std::max(1, std::min(wanted, ranks / 2));
+    const int base = ranks / count;
+    const int longer = ranks - base * count;
+    const bool longer_first = base % 2 == 1;
+    for (int ring = 0, first = 0; ring < count; ++ring) {
+      const bool is_longer = longer_first ? ring < longer : ring >= count - longer;
+      const int size = base + (is_longer ? 1 : 0);
+      auto& members = rings_.emplace_back();
+      for (int i = 0; i < size; ++i) members.push_back(first + i);
+      first += size;
+    }
+  }
+
+  std::vector<std::vector<int>> rings_;
+};
+
+}  // namespace nhalf

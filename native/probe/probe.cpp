@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
+#define NHALF_PROBE
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "contract/options.hpp"
+#include "patterns/all_patterns.hpp"
+#include "probe/arguments.hpp"
+#include "probe/binding.hpp"
+#include "probe/placement.hpp"
+#include "probe/record.hpp"
+#include "timing/flag.hpp"
+#include "timing/global_clock.hpp"
+#include "timing/operation_sampler.hpp"
+
+namespace {
+
+using nhalf::InputError;
+using nhalf::Options;
+using nhalf::ProbeTransport;
+
+constexpr std::string_view usage =
+    "usage: probe [--describe] [--ranks N] [--cpus 0,1,...] [--options key=value,...]\n"
+    "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
+    "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted.\n"
+    "The line 'end' or the end of the input ends the run.\n";
+
+void check_names(const Options& options) {
+  for (const auto& [name, value] : options.values()) {
+    bool known = false;
+    for (const auto& option : ProbeTransport::info.options) known = known || option.name == name;
+    if (!known) throw InputError("transport has no option '" + name + "'");
+  }
+}
+
+const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name) {
+  for (const auto& entry : nhalf::patterns<ProbeTransport>()) {
+    if (entry.info.name != name) continue;
+    if (entry.make == nullptr)
+      throw InputError("pattern " + name + " is absent: the transport lacks " +
+                       std::string(entry.info.needs));
+    return entry;
+  }
+  throw InputError("unknown pattern '" + name + "'");
+}
+
+/// Single operations are short and not averaged in batches, so there may be more of them.
+nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
+  nhalf::Effort effort;
+  if (timing == nhalf::Timing::operation) effort.samples_max *= 5;
+  effort.slice_s = point.number("slice_s", effort.slice_s);
+  effort.precision = point.number("precision", effort.precision);
+  effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
+  effort.samples_max =
+      std::max(effort.samples_min, point.number("samples_max", effort.samples_max));
+  if constexpr (nhalf::is_exact<ProbeTransport>) effort.samples_min = effort.samples_max = 1;
+  return effort;
+}
+
+/// Builds the pattern on every rank, or on none.
+std::unique_ptr<nhalf::Pattern> make_everywhere(ProbeTransport& transport, const nhalf::Case& point,
+                                                const nhalf::PatternEntry<ProbeTransport>& entry) {
+  if (transport.size() < entry.info.ranks_min)
+    throw InputError(std::string(entry.info.name) + " needs " +
+                     std::to_string(entry.info.ranks_min) + " ranks or more");
+  std::unique_ptr<nhalf::Pattern> pattern;
+  std::string failure = "another rank could not prepare the point";
+  try {
+    pattern = entry.make(transport, point);
+  } catch (const std::bad_alloc&) {
+    failure = "no memory for messages of " + std::to_string(point.size_bytes) + " bytes";
+  } catch (const InputError& error) {
+    failure = error.what();
+  }
+  if (!transport.all(pattern != nullptr)) throw InputError(failure);
+  return pattern;
+}
+
+/// Begins another launch of a transport that simulates them, where the point asks for it.
+template <class T>
+void reseed(T& transport, const Options& point) {
+  if constexpr (requires { transport.reseed(std::uint64_t{}); }) {
+    if (!point.text("seed").empty()) transport.reseed(point.number("seed", std::uint64_t{0}));
+  }
+}
+
+/// Every axis that a point names is one of its pattern's.
+void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
+  for (const auto& [name, value] : axes.values()) {
+    const auto known = [&](const nhalf::AxisInfo& axis) { return axis.name == name; };
+    if (std::ranges::none_of(info.axes, known))
+      throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
+  }
+}
+
+/// The name of this rank's host.
+template <class T>
+std::string host_of(T& transport) {
+  if constexpr (requires { transport.host(); }) {
+    return transport.host();
+  } else {
+    return nhalf::host_name();
+  }
+}
+
+/// By rank the number of its host, in the order in which hosts appear.
+std::vector<int> hosts_of(ProbeTransport& transport) {
+  std::unordered_map<std::string, int> numbers;
+  std::vector<int> hosts;
+  for (const auto& name : nhalf::gather_everywhere(transport, host_of(transport)))
+    hosts.push_back(numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second);
+  return hosts;
+}
+
+/// Where every rank is, as records have it; at rank 0 only.
+template <class T>
+std::vector<std::string> placements(T& transport) {
+  if constexpr (requires { transport.host(); }) {
+    return transport.gather(nhalf::placement_on(transport.rank(), transport.host()));
+  } else {
+    const auto peers =
+        nhalf::addresses_of_peers(nhalf::gather_everywhere(transport, nhalf::addresses_as_text()));
+    return transport.gather(nhalf::placement_of(transport.rank(), peers));
+  }
+}
+
+/// What a rank keeps from one point to the next.
+struct Session {
+  ProbeTransport& transport;
+  nhalf::ClockQuality clock = nhalf::calibrate(transport);
+  std::vector<int> hosts = hosts_of(transport);
+  nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
+  nhalf::Flag<ProbeTransport> flag{transport, hosts};
+  /// Patterns whose data were found right, where that is asked once.
+  std::set<std::string> verified = {};
+};
+
+/// Measures a pattern in the way that its timing asks for.
+nhalf::Measurement timed(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
+                         const nhalf::Case& where, const nhalf::Effort& effort) {
+  if (info.timing == nhalf::Timing::operation)
+    return nhalf::OperationSampler(session.transport, session.clock, effort, session.global_clock)
+        .measure(pattern, info, where);
+  return nhalf::Sampler(session.transport, session.clock, effort).measure(pattern, info);
+}
+
+/// Measures a pattern between two looks at what a flag takes.
+nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
+                           const nhalf::PatternInfo& info, const nhalf::Case& where,
+                           const nhalf::Effort& effort) {
+  const double before_s = session.flag.measure_s();
+  auto measured = timed(session, pattern, info, where, effort);
+  const double after_s = session.flag.measure_s();
+  if (before_s > 0 && after_s > 0) {
+    measured.values.emplace_back("flag_before_s", before_s);
+    measured.values.emplace_back("flag_after_s", after_s);
+  }
+  return measured;
+}
+
+/// Whether a pattern moves the right data, where ranks are simulated: with a small message, at the
+/// first point of the pattern and algorithm, since these themselves are in question there.
+bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry,
+              const nhalf::Case& point) {
+  constexpr std::size_t small_bytes = 64;
+  const auto what = std::string(entry.info.name) + "/" + point.axes.text("algorithm");
+  if (!nhalf::is_exact<ProbeTransport> || session.verified.contains(what)) return true;
+  auto small = point;
+  small.size_bytes = std::min(point.size_bytes, small_bytes);
+  const auto pattern = make_everywhere(session.transport, small, entry);
+  if (!session.transport.all(pattern->verify())) return false;
+  session.verified.insert(what);
+  return true;
+}
+
+/// Measures the point that a line describes; the record is complete at rank 0 only.
+std::string answer(Session& session, const std::string& line) {
+  auto& transport = session.transport;
+  std::string id;
+  try {
+    const auto point = Options::parse(line, ' ');
+    id = point.text("id");
+    reseed(transport, point);
+    const auto& entry = find_pattern(point.text("pattern"));
+    const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
+                            .axes = point.below("axis."),
+                            .hosts = session.hosts};
+    check_axes(entry.info, where.axes);
+    const auto effort = effort_of(point, entry.info.timing);
+    const bool sound = verified(session, entry, where);
+    const auto pattern = make_everywhere(transport, where, entry);
+    const auto measured =
+        sound ? measure(session, *pattern, entry.info, where, effort) : nhalf::Measurement{};
+    const auto moved_bytes = pattern->moved_bytes().value_or(
+        where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
+    return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
+                               measured);
+  } catch (const InputError& error) {
+    return nhalf::error_record(id, error.what());
+  }
+}
+
+/// The life of one rank: introduces itself, then answers lines until there are no more.
+void serve(ProbeTransport& transport) {
+  Session session{transport};
+  auto placement = placements(transport);
+  const bool writes = transport.rank() == 0;
+  if (writes)
+    nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));
+  for (;;) {
+    std::string line;
+    bool more = false;
+    // Open MPI 5.0.11 never passes on the end of its input, so a word ends it, too.
+    if (writes) more = std::getline(std::cin, line) && line != "end";
+    nhalf::share(transport, more);
+    if (!more) break;
+    nhalf::share(transport, line);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto record = answer(session, line);
+    if (writes) nhalf::write_line(std::move(record));
+  }
+  if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto arguments = nhalf::Arguments::parse(argc, argv);
+    if (arguments.help) {
+      std::fwrite(usage.data(), 1, usage.size(), stdout);
+      return 0;
+    }
+    if (arguments.describe) {
+      nhalf::write_line(nhalf::description<ProbeTransport>());
+      return 0;
+    }
+    check_names(arguments.options);
+    nhalf::die_with_parent();
+    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
+    const int ranks = arguments.ranks > 0 ? arguments.ranks : 2;
+    return ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "probe: %s\n", error.what());
+    return 2;
+  }
+}

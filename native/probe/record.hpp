@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines that a probe writes: one JSON object each, marked by the member "nhalf".
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contract/capabilities.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "probe/json.hpp"
+#include "timing/clock.hpp"
+#include "timing/sampler.hpp"
+
+namespace nhalf {
+
+/// Version of the records and of `--describe`; raised when an older reader would misread them.
+inline constexpr int schema_version = 1;
+
+/// Writes a line in one piece, so that lines of other writers fall between and not inside.
+inline void write_line(std::string line) {
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// The line that opens a launch: who takes part, where, on which library and clock.
+template <Transport T>
+std::string launch_record(T& transport, const ClockQuality& clock,
+                          std::vector<std::string> placement) {
+  std::vector<json::Raw> ranks;
+  for (auto& rank : placement) ranks.push_back({std::move(rank)});
+  return json::Object{}
+      .add("nhalf", "launch")
+      .add("schema", schema_version)
+      .add("transport", T::info.name)
+      .add("ranks", transport.size())
+      .add("library", transport.library())
+      .add("clock", json::Object{}
+                        .add("name", T::clock_name)
+                        .add("resolution_s", clock.resolution_s)
+                        .add("overhead_s", clock.overhead_s))
+      .add("placement", ranks)
+      .text();
+}
+
+/// The line of one measured point; `moved_bytes` move in the time of one sample.
+inline std::string point_record(const std::string& id, const PatternInfo& info, int ranks,
+                                std::size_t size_bytes, std::uint64_t moved_bytes,
+                                const Measurement& measured) {
+  json::Object values;
+  for (const auto& [name, value] : measured.values) values.add(name, value);
+  return json::Object{}
+      .add("nhalf", "point")
+      .add("id", id)
+      .add("pattern", info.name)
+      .add("ranks", ranks)
+      .add("bytes", size_bytes)
+      .add("batch", measured.batch_rounds)
+      .add("messages_per_round", info.messages_per_round)
+      .add("bytes_per_time", moved_bytes)
+      .add("verified", measured.verified)
+      .add("stop", name_of(measured.stop))
+      .add("elapsed_s", measured.elapsed_s)
+      .add("advice", measured.advice)
+      .add("values", values)
+      .add("rank_s", measured.rank_s)
+      .add("samples_s", measured.samples_s)
+      .text();
+}
+
+/// The line of a point that could not be measured.
+inline std::string error_record(const std::string& id, std::string_view message) {
+  return json::Object{}.add("nhalf", "error").add("id", id).add("message", message).text();
+}
+
+/// A pattern as `--describe` shows it.
+inline json::Object description_of(const PatternInfo& info, bool present,
+                                   const std::vector<AlgorithmEntry>& known) {
+  std::vector<json::Object> algorithms;
+  for (const auto& [algorithm, runs] : known)
+    algorithms.push_back(json::Object{}
+                             .add("name", algorithm.name)
+                             .add("what", algorithm.what)
+                             .add("source", algorithm.source)
+                             .add("cost", algorithm.cost)
+                             .add("present", runs));
+  std::vector<json::Object> axes;
+  for (const auto& axis : info.axes)
+    axes.push_back(json::Object{}
+                       .add("name", axis.name)
+                       .add("values", axis.values)
+                       .add("fallback", axis.fallback)
+                       .add("what", axis.what));
+  return json::Object{}
+      .add("name", info.name)
+      .add("what", info.what)
+      .add("present", present)
+      .add("needs", info.needs)
+      .add("messages_per_round", info.messages_per_round)
+      .add("ranks_min", info.ranks_min)
+      .add("bytes_factor", info.bytes_factor)
+      .add("timing", name_of(info.timing))
+      .add("sized", info.sized)
+      .add("size_multiple", info.size_multiple)
+      .add("axes", axes)
+      .add("algorithms", algorithms);
+}
+
+/// What `--describe` prints: patterns, axes, capabilities and options of this probe.
+template <Transport T>
+std::string description() {
+  std::vector<json::Object> listed;
+  for (const auto& [info, make, known] : patterns<T>())
+    listed.push_back(description_of(info, make != nullptr, known));
+  std::vector<json::Object> options;
+  for (const auto& option : T::info.options)
+    options.push_back(json::Object{}
+                          .add("name", option.name)
+                          .add("default", option.fallback)
+                          .add("unit", option.unit)
+                          .add("what", option.what));
+  const std::vector<json::Object> axes{
+      json::Object{}.add("name", "bytes").add("unit", "B").add("what", "size of one message"),
+      json::Object{}.add("name", "ranks").add("unit", "").add("what", "processes that take part")};
+  return json::Object{}
+      .add("schema", schema_version)
+      .add("transport", T::info.name)
+      .add("what", T::info.what)
+      .add("capabilities", capabilities<T>())
+      .add("options", options)
+      .add("axes", axes)
+      .add("patterns", listed)
+      .text();
+}
+
+}  // namespace nhalf

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock that measures, and what is known about it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string_view>
+
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// Seconds on the monotonic clock of this host since `epoch_ns`, which is the program's start
+/// unless another one is agreed on: ranks of one host with one epoch then read the same time.
+class SteadyClock {
+ public:
+  static constexpr std::string_view name = "steady_clock";
+
+  [[nodiscard]] double now_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_).count();
+  }
+  [[nodiscard]] std::int64_t epoch_ns() const {
+    return std::chrono::nanoseconds(epoch_.time_since_epoch()).count();
+  }
+  void set_epoch_ns(std::int64_t epoch_ns) {
+    epoch_ = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(epoch_ns));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+};
+
+/// A clock that is wrong on purpose: what it shows of true seconds. Each rank draws its offset and
+/// its drift evenly from what the options allow, so that synchronisation can be put to the test.
+class ClockError {
+ public:
+  static constexpr OptionInfo described[] = {
+      {"clock_offset_s", "0", "s", "each rank's clock is shifted on purpose by up to this"},
+      {"clock_drift_ppm", "0", "1e-6", "each rank's clock drifts on purpose by up to this"}};
+
+  ClockError() = default;
+  ClockError(const Options& options, int rank) {
+    std::mt19937_64 random(options.number("seed", std::uint64_t{1}) * 65537 +
+                           static_cast<std::uint64_t>(rank));
+    std::uniform_real_distribution<double> share(-1, 1);
+    offset_s_ = share(random) * options.number("clock_offset_s", 0.0);
+    drift_ = share(random) * options.number("clock_drift_ppm", 0.0) * 1e-6;
+  }
+
+  [[nodiscard]] double shown_s(double true_s) const { return offset_s_ + (1 + drift_) * true_s; }
+  [[nodiscard]] double true_s(double shown_s) const { return (shown_s - offset_s_) / (1 + drift_); }
+  [[nodiscard]] bool any() const { return offset_s_ != 0 || drift_ != 0; }
+
+ private:
+  double offset_s_ = 0;
+  double drift_ = 0;
+};
+
+/// What was measured about a clock: its smallest step and the time that one reading takes.
+struct ClockQuality {
+  double resolution_s = 0;
+  double overhead_s = 0;
+
+  /// The time that a batch must exceed by a factor before it can be trusted.
+  [[nodiscard]] double floor_s() const { return std::max(resolution_s, overhead_s); }
+};
+
+/// Reads the clock of `source` many times. A virtual clock stands still: both figures are then 0,
+/// unless the source states its own resolution.
+template <class Source>
+ClockQuality calibrate(Source& source) {
+  if constexpr (requires { source.clock_resolution_s(); }) {
+    return {source.clock_resolution_s(), 0};
+  } else {
+    constexpr int readings = 2000;
+    double step_s = std::numeric_limits<double>::infinity();
+    const double first_s = source.now_s();
+    double previous_s = first_s;
+    for (int i = 0; i < readings; ++i) {
+      const double now_s = source.now_s();
+      if (now_s > previous_s) step_s = std::min(step_s, now_s - previous_s);
+      previous_s = now_s;
+    }
+    const double overhead_s = (previous_s - first_s) / readings;
+    return {step_s < overhead_s * readings ? step_s : 0, overhead_s};
+  }
+}
+
+}  // namespace nhalf

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two cores need to pass one flag: a reference beside every point that no library influences.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "contract/transport.hpp"
+#include "host/segment.hpp"
+
+namespace nhalf {
+
+/// Two lines of a cache that ranks 0 and 1 of one host write in turn.
+///
+/// Virtual machines move their cores about, and clocks change: a flag that takes longer than before
+/// says so. Where the two have no memory in common, or one of them does not get a core in time, the
+/// reference is given up for good.
+template <class T>
+class Flag {
+ public:
+  /// All ranks together; `hosts` has the number of each rank's host.
+  Flag(T& transport, std::span<const int> hosts) : rank_(transport.rank()) {
+    if constexpr (is_real) {
+      if (transport.size() < 2 || hosts[0] != hosts[1]) return;
+      std::string name = rank_ == 0 ? Segment::fresh_name() : "";
+      if (rank_ == 0) memory_ = Segment::create(name.c_str(), sizeof(Lines));
+      share(transport, name);
+      if (rank_ == 1) memory_ = Segment::open(name.c_str(), sizeof(Lines));
+      const bool everywhere = transport.all(rank_ > 1 || static_cast<bool>(memory_));
+      if (rank_ == 0) Segment::forget(name.c_str());
+      if (everywhere && rank_ < 2) lines_ = std::launder(reinterpret_cast<Lines*>(memory_.data()));
+    }
+  }
+
+  /// One way of a flag, seconds: the fastest of some batches, at rank 0; NaN elsewhere, and where
+  /// there is none. Ranks 0 and 1 call it together; others return at once.
+  double measure_s() {
+    double fastest_s = std::numeric_limits<double>::infinity();
+    if (lines_ == nullptr || !met()) return std::numeric_limits<double>::quiet_NaN();
+    for (int batch = 0; batch < batches; ++batch) {
+      const auto began = Clock::now();
+      for (int round = 0; round < rounds; ++round)
+        if (!pass(spins_max)) return given_up();
+      const std::chrono::duration<double> took = Clock::now() - began;
+      fastest_s = std::min(fastest_s, took.count() / (2 * rounds));
+    }
+    return rank_ == 0 ? fastest_s : std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr bool is_real = !Idling<T> && !is_exact<T>;
+  static constexpr int batches = 4;
+  static constexpr int rounds = 25;
+  static constexpr std::int64_t spins_max = 1 << 18;
+  static constexpr double meeting_s = 0.02;
+  static constexpr std::size_t line_bytes = 128;
+
+  struct Lines {
+    alignas(line_bytes) std::atomic<std::int64_t> there;
+    alignas(line_bytes) std::atomic<std::int64_t> back;
+    alignas(line_bytes) std::atomic<bool> abandoned;
+  };
+
+  std::atomic<std::int64_t>& mine() { return rank_ == 0 ? lines_->there : lines_->back; }
+  std::atomic<std::int64_t>& other() { return rank_ == 0 ? lines_->back : lines_->there; }
+
+  /// One flag there and back; false where the other does not answer in time.
+  bool pass(std::int64_t spins) {
+    ++number_;
+    if (rank_ == 0) mine().store(number_, std::memory_order_release);
+    for (std::int64_t i = 0; other().load(std::memory_order_acquire) < number_; ++i)
+      if (i > spins) return false;
+    if (rank_ == 1) mine().store(number_, std::memory_order_release);
+    return true;
+  }
+
+  /// The first flag, for which both have to arrive: with others let run in between.
+  bool met() {
+    if (lines_->abandoned.load(std::memory_order_relaxed)) return give_up();
+    ++number_;
+    if (rank_ == 0) mine().store(number_, std::memory_order_release);
+    const auto until = Clock::now() + std::chrono::duration<double>(meeting_s);
+    while (other().load(std::memory_order_acquire) < number_) {
+      std::this_thread::yield();
+      if (Clock::now() > until || lines_->abandoned.load(std::memory_order_relaxed))
+        return give_up();
+    }
+    if (rank_ == 1) mine().store(number_, std::memory_order_release);
+    return true;
+  }
+
+  bool give_up() {
+    lines_->abandoned.store(true, std::memory_order_relaxed);
+    lines_ = nullptr;
+    return false;
+  }
+  double given_up() {
+    give_up();
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
+  int rank_;
+  std::int64_t number_ = 0;
+  Segment memory_;
+  Lines* lines_ = nullptr;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// One time for all ranks, and how wrong it can be.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <fstream>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/transport.hpp"
+#include "timing/clock.hpp"
+#include "timing/clock_lines.hpp"
+
+namespace nhalf {
+
+/// The time of rank 0's clock at every rank, within a stated uncertainty.
+///
+/// Ranks learn it down a tree (HCA3: S. Hunold, A. Carpen-Amarie, "Hierarchical Clock
+/// Synchronization in MPI", CLUSTER 2018): who has it serves those who do not, in log2(p) rounds.
+/// The client asks, the reference answers with its reading, so the reading lies between the
+/// client's own before and after: bounds that hold however uneven the two ways are (F. Cristian,
+/// "Probabilistic clock synchronization", Distributed Computing 3 (1989) 146). Each burst of
+/// exchanges is a gate for the lines of ClockLines, widened by what the reference is not sure of.
+/// First the leaders of all groups of ranks that claim one clock source, then each group: where a
+/// burst finds no offset to the clock above, it is the same clock, and what is known of that one is
+/// taken over; a rank that finds one learns like any other.
+template <Transport T>
+class GlobalClock {
+ public:
+  explicit GlobalClock(T& transport) : GlobalClock(transport, calibrate(transport)) {}
+  GlobalClock(T& transport, const ClockQuality& clock)
+      : transport_(transport), resolution_s_(clock.resolution_s) {}
+
+  /// Measures, for the first time or again; collective.
+  void synchronise() {
+    if constexpr (is_exact<T>) {
+      leaders_ = {0};
+      return;
+    }
+    if (leaders_.empty()) find_groups();
+    const double began_s = transport_.now_s();
+    descend(leaders_, false);
+    descend(group_, true);
+    std::vector<double> everyone_s = uncertainties_s();
+    if (transport_.rank() == 0) reached_s_ = *std::ranges::max_element(everyone_s);
+    share(transport_, reached_s_);
+    latest_s_ = transport_.now_s();
+    patience_s_ = std::max(std::clamp(2 * patience_s_, patience_min_s, patience_max_s),
+                           patience_min_cost * (latest_s_ - began_s));
+  }
+
+  /// Measures again where any rank's uncertainty exceeds the bound; collective. Whether it did.
+  bool refresh(double bound_s) {
+    if (!synchronised()) {
+      synchronise();
+      return true;
+    }
+    if constexpr (is_exact<T>) return false;
+    const auto everyone_s = uncertainties_s();
+    bool again = transport_.rank() == 0 && stale(*std::ranges::max_element(everyone_s), bound_s);
+    share(transport_, again);
+    if (again) synchronise();
+    return again;
+  }
+  bool refresh() { return refresh(bound_s()); }
+
+  /// Whether it is time to measure again, now that the worst rank's uncertainty is known. Shared
+  /// clocks and those that agree by chance are looked at again from time to time, too.
+  [[nodiscard]] bool stale(double worst_s, double bound_s) const {
+    return worst_s > bound_s || transport_.now_s() - latest_s_ > patience_s_;
+  }
+  [[nodiscard]] bool stale(double worst_s) const { return stale(worst_s, bound_s()); }
+
+  [[nodiscard]] bool synchronised() const { return !leaders_.empty(); }
+  /// What the worst rank's uncertainty was after the last synchronisation.
+  [[nodiscard]] double reached_s() const { return reached_s_; }
+  [[nodiscard]] double bound_s() const { return std::max(2 * reached_s_, bound_min_s); }
+  /// Whether this rank found its clock to be another rank's.
+  [[nodiscard]] bool shared() const { return shared_; }
+
+  [[nodiscard]] double global_s(double local_s) const {
+    return local_s + lines_.between(local_s).middle_s();
+  }
+  /// The reading at which the global time is `global_s`: a fixed point, because drifts are small.
+  [[nodiscard]] double local_s(double global_s) const {
+    double found_s = global_s;
+    for (int i = 0; i < 6; ++i) found_s = global_s - lines_.between(found_s).middle_s();
+    return found_s;
+  }
+  /// How far from `global_s(local_s)` the true global time of this reading can be.
+  [[nodiscard]] double uncertainty_s(double local_s) const {
+    if (!synchronised()) return std::numeric_limits<double>::infinity();
+    return lines_.between(local_s).half_width_s() + (shared_ ? 2 : 1) * resolution_s_;
+  }
+
+ private:
+  static constexpr double bound_min_s = 1e-6;
+  static constexpr double patience_min_s = 0.01;
+  static constexpr double patience_max_s = 1;
+  static constexpr double patience_min_cost = 20;
+
+  /// The readings that bound the offset best, of all exchanges of a burst.
+  struct Burst {
+    double high_at_s = 0, high_reference_s = std::numeric_limits<double>::infinity();
+    double low_at_s = 0, low_reference_s = -std::numeric_limits<double>::infinity();
+
+    void learn(double before_s, double reference_s, double after_s) {
+      if (reference_s - before_s < high_reference_s - high_at_s) {
+        high_at_s = before_s;
+        high_reference_s = reference_s;
+      }
+      if (reference_s - after_s > low_reference_s - low_at_s) {
+        low_at_s = after_s;
+        low_reference_s = reference_s;
+      }
+    }
+  };
+  enum class Wish : char { reading, lines };
+
+  [[nodiscard]] std::vector<double> uncertainties_s() {
+    const double mine_s = uncertainty_s(transport_.now_s());
+    return collect(transport_, std::span(&mine_s, 1));
+  }
+
+  /// What names the source of this rank's clock; ranks with one name may share it.
+  [[nodiscard]] std::string claim() {
+    if constexpr (requires { transport_.clock_source(); }) {
+      return transport_.clock_source();
+    } else {
+      std::string boot;
+      std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+      if (boot.empty()) boot = "rank " + std::to_string(transport_.rank());
+      return boot + ' ' + std::string(T::clock_name);
+    }
+  }
+
+  /// The leaders (first ranks) of all groups with one claim, and the members of this rank's group.
+  void find_groups() {
+    const auto claims = transport_.gather(claim());
+    std::vector<int> leader_of(static_cast<std::size_t>(transport_.size()));
+    for (std::size_t rank = 0; rank < claims.size(); ++rank)
+      leader_of[rank] = static_cast<int>(std::ranges::find(claims, claims[rank]) - claims.begin());
+    transport_.broadcast(std::as_writable_bytes(std::span(leader_of)));
+    const int mine = leader_of[static_cast<std::size_t>(transport_.rank())];
+    for (int rank = 0; rank < transport_.size(); ++rank) {
+      const int leader = leader_of[static_cast<std::size_t>(rank)];
+      if (leader == rank) leaders_.push_back(rank);
+      if (leader == mine) group_.push_back(rank);
+    }
+  }
+
+  /// From team[0], which has the global time, down to everybody in the team.
+  void descend(const std::vector<int>& team, bool one_source) {
+    const auto found = std::ranges::find(team, transport_.rank());
+    if (found == team.end()) return;
+    const auto me = static_cast<std::size_t>(found - team.begin());
+    const auto full = std::bit_floor(team.size());
+    for (auto step = full / 2; step >= 1; step /= 2) {
+      if (me >= full) continue;
+      if (me % (2 * step) == 0) serve(team[me + step]);
+      if (me % (2 * step) == step) learn_from(team[me - step], one_source);
+    }
+    if (me >= full) learn_from(team[me - full], one_source);
+    if (me < full && me + full < team.size()) serve(team[me + full]);
+  }
+
+  /// Answers a client until it has enough, then with what is known of this clock.
+  void serve(int client) {
+    Wish wish{};
+    for (;;) {
+      transport_.recv(client, std::as_writable_bytes(std::span(&wish, 1)));
+      if (wish == Wish::lines) break;
+      const double now_s = transport_.now_s();
+      transport_.send(client, std::as_bytes(std::span(&now_s, 1)));
+    }
+    transport_.send(client, std::as_bytes(std::span(&lines_, 1)));
+  }
+
+  template <class Answer>
+  void ask(int reference, Wish wish, Answer& answer) {
+    transport_.send(reference, std::as_bytes(std::span(&wish, 1)));
+    transport_.recv(reference, std::as_writable_bytes(std::span(&answer, 1)));
+  }
+
+  void learn_from(int reference, bool one_source) {
+    const auto burst = exchange_with(reference);
+    ClockLines above;
+    ask(reference, Wish::lines, above);
+    // A reading is of the step that begins there: times lie up to one resolution later.
+    const double low_at_s = burst.low_at_s + resolution_s_;
+    const double high_s = burst.high_reference_s + resolution_s_ - burst.high_at_s;
+    const double low_s = burst.low_reference_s - low_at_s;
+    const bool was_shared = shared_;
+    shared_ = one_source && !another_ && low_s <= 0 && high_s >= 0;
+    if (shared_) {
+      lines_ = above;
+      return;
+    }
+    another_ = true;
+    if (was_shared) lines_ = {};
+    lines_.add({.low_at_s = low_at_s,
+                .low_s = low_s + above.between(burst.low_reference_s).low_s,
+                .high_at_s = burst.high_at_s,
+                .high_s = high_s + above.between(burst.high_reference_s).high_s});
+  }
+
+  /// Exchanges until a quick one is met again, the last one counts or the time is up: where ranks
+  /// outnumber cores a single exchange may take milliseconds.
+  Burst exchange_with(int reference) {
+    constexpr int least = 4, usual = 20, most = 100;
+    constexpr double long_s = 2e-3, alike = 1.1;
+    Burst burst;
+    double quickest_s = std::numeric_limits<double>::infinity();
+    const double began_s = transport_.now_s();
+    for (int done = 1; done <= most; ++done) {
+      double reference_s = 0;
+      const double before_s = transport_.now_s();
+      ask(reference, Wish::reading, reference_s);
+      const double after_s = transport_.now_s();
+      burst.learn(before_s, reference_s, after_s);
+      const double trip_s = after_s - before_s;
+      if (done >= usual && trip_s <= alike * quickest_s) break;
+      if (done >= least && after_s - began_s > long_s) break;
+      quickest_s = std::min(quickest_s, trip_s);
+    }
+    return burst;
+  }
+
+  T& transport_;
+  double resolution_s_;
+  ClockLines lines_;
+  bool shared_ = false;
+  /// Found once to be a clock of its own.
+  bool another_ = false;
+  std::vector<int> leaders_;
+  std::vector<int> group_;
+  double reached_s_ = 0;
+  double latest_s_ = 0;
+  double patience_s_ = 0;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sampling loop for single operations of all ranks: from the first start to the last end.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "contract/operation_axes.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "host/cache.hpp"
+#include "timing/clock.hpp"
+#include "timing/criterion.hpp"
+#include "timing/global_clock.hpp"
+#include "timing/round_time.hpp"
+#include "timing/sampler.hpp"
+#include "timing/statistics.hpp"
+
+namespace nhalf {
+
+/// Under which conditions operations are timed, from a point's `operation_axes`.
+struct Conditions {
+  enum class Start { together, barrier, rotating };
+  Start start = Start::together;
+  bool cold = false;
+  bool first_call = false;
+
+  static Conditions of(const PatternInfo& info, const Case& point) {
+    constexpr std::string_view starts[] = {"sync", "barrier", "rotating"};
+    constexpr std::string_view buffers[] = {"warm", "cold"};
+    constexpr std::string_view calls[] = {"steady", "first"};
+    const Conditions found{.start = static_cast<Start>(point.choice("start", starts)),
+                           .cold = point.choice("buffers", buffers) == 1,
+                           .first_call = point.choice("call", calls) == 1};
+    if (found.first_call && point.axes.text("algorithm", "native") != "native")
+      throw InputError("call=first: only the library's own algorithm has anything made anew");
+    if (found.start != Start::rotating) return found;
+    if (!info.rooted)
+      throw InputError("start=rotating needs a root, and pattern " + std::string(info.name) +
+                       " has none");
+    if (found.cold || found.first_call)
+      throw InputError(
+          "start=rotating times operations in a chain: buffers are warm and calls steady there");
+    return found;
+  }
+};
+
+/// When one rank was in an operation, in global time, as it tells rank 0.
+struct Presence {
+  double began_s = 0;
+  double ended_s = 0;
+  /// On its own clock.
+  double own_s = 0;
+  double uncertainty_s = 0;
+  bool late = false;
+};
+
+/// What all ranks' presences say about one operation.
+struct OperationTimes {
+  double first_start_s = std::numeric_limits<double>::infinity();
+  double last_start_s = -std::numeric_limits<double>::infinity();
+  double last_end_s = -std::numeric_limits<double>::infinity();
+  double slowest_own_s = 0;
+  /// Of all ranks, and of all but that one.
+  double worst_uncertainty_s = 0;
+  double second_uncertainty_s = 0;
+  bool late = false;
+
+  explicit OperationTimes(std::span<const Presence> ranks) {
+    for (const auto& rank : ranks) {
+      first_start_s = std::min(first_start_s, rank.began_s);
+      last_start_s = std::max(last_start_s, rank.began_s);
+      last_end_s = std::max(last_end_s, rank.ended_s);
+      slowest_own_s = std::max(slowest_own_s, rank.own_s);
+      late = late || rank.late;
+      second_uncertainty_s =
+          std::max(second_uncertainty_s, std::min(worst_uncertainty_s, rank.uncertainty_s));
+      worst_uncertainty_s = std::max(worst_uncertainty_s, rank.uncertainty_s);
+    }
+  }
+
+  [[nodiscard]] double span_s() const { return last_end_s - first_start_s; }
+  [[nodiscard]] double skew_s() const { return last_start_s - first_start_s; }
+  /// The time begins on one rank and ends on another: it is wrong by no more than both their
+  /// clocks. That includes what starts off the agreed time do to it, unless they change the
+  /// operation.
+  [[nodiscard]] double uncertainty_s() const { return worst_uncertainty_s + second_uncertainty_s; }
+};
+
+/// Samples of operations as they come in, at rank 0.
+class OperationSamples {
+ public:
+  void add(const OperationTimes& times, double sample_s, double true_s,
+           const std::vector<double>& rank_s) {
+    samples_s.push_back(sample_s);
+    ranks_.add(rank_s);
+    true_s_.push_back(true_s);
+    skew_s_.push_back(times.skew_s());
+    uncertainty_s_ = std::max(uncertainty_s_, times.uncertainty_s());
+  }
+
+  [[nodiscard]] std::vector<double> rank_medians() { return ranks_.medians(); }
+  [[nodiscard]] double true_s() { return median(true_s_); }
+  [[nodiscard]] double skew_s() { return median(skew_s_); }
+  [[nodiscard]] double uncertainty_s() const { return uncertainty_s_; }
+
+  std::vector<double> samples_s;
+
+ private:
+  RankTimes ranks_;
+  std::vector<double> true_s_, skew_s_;
+  double uncertainty_s_ = 0;
+};
+
+/// Measures one operation per sample, every rank calls it, and all stop together.
+///
+/// start=sync: ranks start at an agreed time; a sample lasts from the first start to the last end
+/// in global time. Samples for whose start a rank came late are not used. start=barrier: the
+/// slowest rank's own time since the control barrier let it go, as the OSU and Intel benchmarks
+/// have it; beside it `true_s`, from the first start to the last end. start=rotating: p operations
+/// in a chain, each rooted at the rank that finished the one before last, from the first start to
+/// the last end, divided by p. Between the two readings of a time lies one reading of the clock,
+/// which is subtracted. Untimed work (agreeing, emptying caches) counts a quarter against the
+/// slice.
+///
+/// Values: `clock_uncertainty_s`, how far a time can be wrong because of the clocks (the two
+/// largest uncertainties together); `skew_s`, last start minus first start; `late_share` of starts.
+template <Transport T>
+class OperationSampler {
+ public:
+  /// Below this multiple of the clock's floor the clock itself is seen in a time.
+  static constexpr double coarse_factor = 10;
+  static constexpr double untimed_weight = 0.25;
+  /// Clocks that may be wrong by more than this share of a time are worth an advice.
+  static constexpr double unsure_share = 0.5;
+  static constexpr int warm_ups_usual = 2;
+  static constexpr std::size_t few = 5;
+
+  OperationSampler(T& transport, const ClockQuality& quality, const Effort& effort,
+                   GlobalClock<T>& clock)
+      : transport_(transport),
+        quality_(quality),
+        effort_(effort),
+        clock_(clock),
+        criterion_(effort) {}
+
+  /// Throws InputError where the point's axes ask for what pattern or transport do not have.
+  Measurement measure(Pattern& pattern, const PatternInfo& info, const Case& point) {
+    prepare(info, point);
+    Measurement result;
+    const double began_s = transport_.now_s();
+    result.verified = is_exact<T> || transport_.all(pattern.verify());
+    if (!result.verified) return result;
+    pattern.prepare();
+    clock_.refresh();
+    if (conditions_.start != Start::barrier) round_.emplace(transport_, clock_);
+    if (conditions_.start == Start::rotating) find_chain(pattern);
+    sample(pattern, result);
+    for (auto& value : pattern.values()) result.values.push_back(std::move(value));
+    result.elapsed_s = transport_.now_s() - began_s;
+    return result;
+  }
+
+ private:
+  using Start = Conditions::Start;
+
+  /// What rank 0 decides after each operation.
+  struct Verdict {
+    Stop stop = Stop::none;
+    bool late = false;
+    bool clock_stale = false;
+  };
+
+  void prepare(const PatternInfo& info, const Case& point) {
+    conditions_ = Conditions::of(info, point);
+    if (conditions_.first_call && !renews)
+      throw InputError("call=first: this transport prepares nothing that could be made anew");
+    if (!conditions_.cold || Idling<T>) return;
+    bool enough = true;
+    try {
+      filler_.emplace(transport_.size());
+    } catch (const std::bad_alloc&) {
+      enough = false;
+    }
+    if (!transport_.all(enough))
+      throw InputError("buffers=cold: no memory to empty the caches with");
+  }
+
+  void sample(Pattern& pattern, Measurement& result) {
+    OperationSamples good, late;
+    const double began_s = transport_.now_s();
+    double timed_s = 0;
+    const int warm_ups = this->warm_ups();
+    for (int turn = 0; result.stop == Stop::none; ++turn) {
+      const auto everyone = operate(pattern, turn >= warm_ups);
+      Verdict verdict;
+      if (transport_.rank() == 0) {
+        const OperationTimes times(everyone);
+        verdict.late = times.late;
+        verdict.clock_stale = clock_.stale(times.worst_uncertainty_s);
+        if (turn >= warm_ups) {
+          keep(times, everyone, times.late ? late : good);
+          timed_s += times.span_s();
+          verdict.stop = decide(good, late, timed_s, transport_.now_s() - began_s);
+        }
+      }
+      share(transport_, verdict);
+      if (round_) round_->adapt(verdict.late);
+      if (verdict.clock_stale) clock_.synchronise();
+      result.stop = verdict.stop;
+    }
+    if (transport_.rank() == 0) report(good, late, result);
+  }
+
+  /// Operations before the first that counts: caches are cold, and it may set something up.
+  [[nodiscard]] int warm_ups() const {
+    if constexpr (requires { transport_.sets_up(); }) {
+      return transport_.sets_up() ? 1 : 0;
+    } else {
+      return warm_ups_usual;
+    }
+  }
+
+  /// Late samples do not count, but a point whose every start is late ends, too.
+  Stop decide(const OperationSamples& good, const OperationSamples& late, double timed_s,
+              double all_s) {
+    const auto taken = good.samples_s.size() + late.samples_s.size();
+    double spent_s = timed_s;
+    if (taken >= std::min(effort_.samples_min, few))
+      spent_s = std::max(spent_s, untimed_weight * all_s);
+    if (!good.samples_s.empty()) return criterion_.decide(good.samples_s, spent_s);
+    const bool over = spent_s >= effort_.slice_s || taken >= 10 * effort_.samples_max;
+    return over ? Stop::time : Stop::none;
+  }
+
+  /// Runs the operation (or the chain) once; every rank's presence, at rank 0 only.
+  std::vector<Presence> operate(Pattern& pattern, bool in_condition) {
+    if (in_condition && filler_) filler_->fill();
+    if constexpr (renews) {
+      if (in_condition && conditions_.first_call) transport_.renew_collectives();
+    }
+    typename RoundTime<T>::Start start;
+    if (round_) {
+      start = round_->start();
+    } else {
+      transport_.barrier();
+      start.local_s = transport_.now_s();
+    }
+    run(pattern);
+    const double ended_s = transport_.now_s();
+    const Presence mine{.began_s = clock_.global_s(start.local_s),
+                        .ended_s = clock_.global_s(ended_s),
+                        .own_s = ended_s - start.local_s,
+                        .uncertainty_s = clock_.uncertainty_s(ended_s),
+                        .late = start.late};
+    return gathered(mine);
+  }
+
+  void run(Pattern& pattern) {
+    if (chain_.empty()) pattern.run(1);
+    for (const int root : chain_) {
+      pattern.root_at(root);
+      pattern.run(1);
+    }
+  }
+
+  std::vector<Presence> gathered(const Presence& mine) {
+    const std::array numbers{mine.began_s, mine.ended_s, mine.own_s, mine.uncertainty_s,
+                             mine.late ? 1.0 : 0.0};
+    const auto all = collect(transport_, std::span<const double>(numbers));
+    std::vector<Presence> everyone;
+    for (std::size_t i = 0; i < all.size(); i += numbers.size())
+      everyone.push_back({all[i], all[i + 1], all[i + 2], all[i + 3], all[i + 4] > 0});
+    return everyone;
+  }
+
+  /// A time without the reading of the clock that lies in it, of one operation.
+  [[nodiscard]] double net_s(double time_s) const {
+    const auto operations = static_cast<double>(std::max<std::size_t>(1, chain_.size()));
+    return std::max(0.0, time_s - quality_.overhead_s) / operations;
+  }
+
+  void keep(const OperationTimes& times, const std::vector<Presence>& everyone,
+            OperationSamples& samples) const {
+    const bool own = conditions_.start == Start::barrier;
+    std::vector<double> rank_s;
+    for (const auto& rank : everyone)
+      if (chain_.empty())
+        rank_s.push_back(net_s(own ? rank.own_s : rank.ended_s - times.first_start_s));
+    samples.add(times, net_s(own ? times.slowest_own_s : times.span_s()), net_s(times.span_s()),
+                rank_s);
+  }
+
+  void report(OperationSamples& good, OperationSamples& late, Measurement& result) const {
+    const auto good_count = static_cast<double>(good.samples_s.size());
+    const auto late_count = static_cast<double>(late.samples_s.size());
+    auto& used = good.samples_s.empty() ? late : good;
+    result.rank_s = used.rank_medians();
+    const auto operations = static_cast<double>(std::max<std::size_t>(1, chain_.size()));
+    result.values = {{"clock_uncertainty_s", used.uncertainty_s() / operations},
+                     {"skew_s", used.skew_s()}};
+    if (conditions_.start == Start::barrier) {
+      result.values.push_back({"true_s", used.true_s()});
+    } else {
+      result.values.push_back({"late_share", late_count / (good_count + late_count)});
+    }
+    result.samples_s = std::move(used.samples_s);
+    advise(result, used.uncertainty_s() / operations, good_count == 0);
+  }
+
+  void advise(Measurement& result, double uncertainty_s, bool none_on_time) const {
+    auto ordered = result.samples_s;
+    const double time_s = median(ordered);
+    if (time_s < coarse_factor * quality_.floor_s()) result.advice.emplace_back("timer-coarse");
+    if (none_on_time) result.advice.emplace_back("late-starts");
+    if (conditions_.start != Start::barrier && uncertainty_s > unsure_share * time_s)
+      result.advice.emplace_back("clocks-unsure");
+  }
+
+  /// The order of roots: each operation of the chain begins where the one before it ended last.
+  void find_chain(Pattern& pattern) {
+    constexpr int looks = 5;
+    std::vector<int> last(static_cast<std::size_t>(transport_.size()));
+    const double began_s = transport_.now_s();
+    for (std::size_t root = 0; root < last.size(); ++root) {
+      bool quickly = transport_.now_s() - began_s > effort_.slice_s;
+      share(transport_, quickly);
+      last[root] = last_rank(pattern, static_cast<int>(root), quickly ? 1 : looks);
+    }
+    int root = 0;
+    chain_.clear();
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      chain_.push_back(root);
+      root = last[static_cast<std::size_t>(root)];
+    }
+  }
+
+  /// The rank that finishes last, going by the medians of some operations with this root.
+  int last_rank(Pattern& pattern, int root, int looks) {
+    RankTimes ranks;
+    chain_ = {root};
+    for (int i = 0; i < looks; ++i) {
+      const auto everyone = operate(pattern, false);
+      const OperationTimes times(everyone);
+      std::vector<double> rank_s;
+      for (const auto& rank : everyone) rank_s.push_back(rank.ended_s - times.first_start_s);
+      ranks.add(rank_s);
+      bool was_late = times.late;
+      share(transport_, was_late);
+      round_->adapt(was_late);
+    }
+    const auto medians = ranks.medians();
+    int found = static_cast<int>(std::ranges::max_element(medians) - medians.begin());
+    share(transport_, found);
+    return found;
+  }
+
+  static constexpr bool renews = requires(T& transport) { transport.renew_collectives(); };
+
+  T& transport_;
+  ClockQuality quality_;
+  Effort effort_;
+  GlobalClock<T>& clock_;
+  Criterion criterion_;
+  Conditions conditions_;
+  std::optional<RoundTime<T>> round_;
+  std::optional<CacheFiller> filler_;
+  /// Roots of consecutive operations; empty where the root stays.
+  std::vector<int> chain_;
+};
+
+}  // namespace nhalf

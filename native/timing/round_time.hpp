@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// All ranks begin at one time on the global clock.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "contract/transport.hpp"
+#include "timing/global_clock.hpp"
+#include "timing/statistics.hpp"
+
+namespace nhalf {
+
+/// Round-Time (S. Hunold, A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
+/// 2018): rank 0 announces when to start, a little later than its announcement takes to arrive. The
+/// slack grows when a rank was late and shrinks slowly to what it was while none is.
+template <Transport T>
+class RoundTime {
+ public:
+  struct Start {
+    /// The first reading at or after the announced time, on this rank's own clock.
+    double local_s = 0;
+    /// Whether the time had passed when this rank learned of it.
+    bool late = false;
+  };
+
+  /// Collective, on a synchronised clock.
+  RoundTime(T& transport, GlobalClock<T>& clock) : transport_(transport), clock_(clock) {
+    slack_min_s_ = std::clamp(broadcasts_per_slack * broadcast_s(), slack_least_s, slack_most_s);
+    slack_s_ = slack_min_s_;
+  }
+
+  /// Waits for the next start; collective.
+  Start start() {
+    transport_.barrier();
+    double start_s = clock_.global_s(transport_.now_s()) + slack_s_;
+    share(transport_, start_s);
+    const double wake_s = clock_.local_s(start_s);
+    const bool late = transport_.now_s() > wake_s;
+    return {idle_until(transport_, wake_s), late};
+  }
+
+  /// What is to be learned from the last start, of all ranks.
+  void adapt(bool somebody_was_late) {
+    slack_s_ =
+        std::clamp(slack_s_ * (somebody_was_late ? growth : decline), slack_min_s_, slack_most_s);
+  }
+
+  [[nodiscard]] double slack_s() const { return slack_s_; }
+
+ private:
+  static constexpr double broadcasts_per_slack = 3;
+  static constexpr double growth = 1.5;
+  static constexpr double decline = 0.99;
+  static constexpr double slack_least_s = 1e-6;
+  static constexpr double slack_most_s = 0.1;
+  static constexpr std::size_t broadcasts = 9;
+  static constexpr double long_s = 0.01;
+
+  /// The usual time from rank 0's call to the slowest rank's return, at rank 0 only. Where ranks
+  /// outnumber cores a broadcast takes long, and fewer are looked at.
+  double broadcast_s() {
+    if constexpr (is_exact<T>) return 0;
+    struct Announcement {
+      double sent_s = 0;
+      bool last = false;
+    } now;
+    std::vector<double> times_s;
+    const double began_s = transport_.now_s();
+    while (!now.last) {
+      transport_.barrier();
+      const double now_s = transport_.now_s();
+      now = {clock_.global_s(now_s), times_s.size() + 1 == broadcasts || now_s > began_s + long_s};
+      share(transport_, now);
+      times_s.push_back(clock_.global_s(transport_.now_s()) - now.sent_s);
+    }
+    const double mine_s = median(times_s);
+    const auto everyone_s = collect(transport_, std::span(&mine_s, 1));
+    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+  }
+
+  T& transport_;
+  GlobalClock<T>& clock_;
+  double slack_min_s_ = 0;
+  double slack_s_ = 0;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "interposer/table.hpp"
+
+namespace {
+
+using nhalf::InputError;
+using nhalf::coll::Operation;
+using nhalf::coll::parse_table;
+using nhalf::coll::Ranges;
+
+const std::string first = "# nhalf decision table 1\n";
+
+int numbered(const std::string& name) {
+  return name == "native" ? 0 : name.back() - '0';
+}
+
+int decided(const std::string& lines, Operation operation, std::uint64_t ranks,
+            std::uint64_t size_bytes) {
+  return Ranges(parse_table(first + lines), operation, ranks, numbered).at(size_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a table without rules leaves everything to the library") {
+  CHECK(decided("", Operation::bcast, 4, 100) == 0);
+}
+
+TEST_CASE("both ends belong to a rule") {
+  const std::string rule = "bcast 2 8 16 64 a1\n";
+  for (const std::uint64_t ranks : {2, 5, 8}) {
+    CHECK(decided(rule, Operation::bcast, ranks, 15) == 0);
+    CHECK(decided(rule, Operation::bcast, ranks, 16) == 1);
+    CHECK(decided(rule, Operation::bcast, ranks, 64) == 1);
+    CHECK(decided(rule, Operation::bcast, ranks, 65) == 0);
+  }
+  CHECK(decided(rule, Operation::bcast, 1, 16) == 0);
+  CHECK(decided(rule, Operation::bcast, 9, 16) == 0);
+  CHECK(decided(rule, Operation::reduce, 4, 16) == 0);
+}
+
+TEST_CASE("the first rule that matches counts") {
+  const std::string rules =
+      "# a comment\n\nscan 2 inf 100 200 a1\nscan 2 4 0 inf a2\nscan 2 inf 150 inf a3\n";
+  CHECK(decided(rules, Operation::scan, 4, 99) == 2);
+  CHECK(decided(rules, Operation::scan, 4, 100) == 1);
+  CHECK(decided(rules, Operation::scan, 4, 175) == 1);
+  CHECK(decided(rules, Operation::scan, 4, 201) == 2);
+  CHECK(decided(rules, Operation::scan, 5, 99) == 0);
+  CHECK(decided(rules, Operation::scan, 5, 201) == 3);
+  CHECK(decided(rules, Operation::scan, 5, ~0ULL) == 3);
+}
+
+TEST_CASE("a rule may say native before another one") {
+  const std::string rules = "gather 2 inf 8 8 native\ngather 2 inf 0 inf a1\n";
+  CHECK(decided(rules, Operation::gather, 2, 7) == 1);
+  CHECK(decided(rules, Operation::gather, 2, 8) == 0);
+  CHECK(decided(rules, Operation::gather, 2, 9) == 1);
+}
+
+TEST_CASE("what is wrong with a table is said with its line") {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      parse_table(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(complaint("") == "line 1: not '# nhalf decision table 1'");
+  CHECK(complaint("bcast 2 8 16 64 a1\n") == "line 1: not '# nhalf decision table 1'");
+  CHECK(complaint(first + "bcast 2 8 16 64\n") ==
+        "line 2: a rule has six words: operation, ranks and bytes from and to, algorithm");
+  CHECK(complaint(first + "bcast 2 8 16 64 a1 a2\n") ==
+        "line 2: a rule has six words: operation, ranks and bytes from and to, algorithm");
+  CHECK(complaint(first + "\nsort 2 8 16 64 a1\n") == "line 3: there is no operation 'sort'");
+  CHECK(complaint(first + "bcast 2 -8 16 64 a1\n") == "line 2: '-8' is not a whole number or inf");
+  CHECK(complaint(first + "bcast inf 8 16 64 a1\n") == "line 2: 'inf' is not a whole number");
+  CHECK(complaint(first + "bcast 2 8 1e3 64 a1\n") == "line 2: '1e3' is not a whole number");
+  CHECK(complaint(first + "bcast 9 8 16 64 a1\n") == "line 2: a range ends before it begins");
+  CHECK(complaint(first + "bcast 2 8 16 64 a1\r\n").empty());
+}
