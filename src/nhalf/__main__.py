@@ -33,14 +33,13 @@ def main() -> None:
         _say(f"error: {error}")
         code = error.exit_code
     except BrokenPipeError:
-        # What was left in the buffer found no reader, as after `| head`: nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 0  # the reader has seen enough, as after `| head`: nothing is wrong
     except OSError as error:
         _say(f"error: {_system_error(error)}")
         code = 3
     except Exception as error:
         code = _usage_error(error)
+    _drop_what_nobody_takes()
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -48,6 +47,14 @@ def _terminate(number: int, _frame: object) -> None:
     """End as after Ctrl-C; the same wish again must not disturb the ending."""
     signal.signal(number, signal.SIG_IGN)
     raise Terminated
+
+
+def _drop_what_nobody_takes() -> None:
+    """Python would try once more to write what is left in the buffer, and complain by itself."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(text: str) -> None:

@@ -416,9 +416,11 @@ class TestDisks:
 
     @staticmethod
     def shell(command: str) -> tuple[int, int]:
+        # With a buffer, as users have it: something is left to write when Python ends.
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
         done = subprocess.run(
             ["bash", "-c", command.format(python=sys.executable)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
             stderr=subprocess.PIPE,
             text=True,
             check=False,
