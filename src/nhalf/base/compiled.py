@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
-from nhalf.base.folders import cache_folder
+from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.base.processes import run
 
 COMPILE_TIMEOUT_S = 300.0
@@ -63,7 +63,7 @@ def compiled(program: Program) -> Path:
     except OSError as error:
         raise MissingError(
             f"{program.title} cannot be kept in {folder}: {error.strerror or error}",
-            "make room or set XDG_CACHE_HOME to a folder that can be written",
+            CACHE_REMEDY,
         ) from error
     return target
 

@@ -1,35 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing whole files or none."""
+"""Atomic writes: whole files or none, whatever becomes of the process or the machine."""
 
 from __future__ import annotations
 
-import contextlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
 
-
-def write_text(path: Path, text: str) -> Path:
-    """Write UTF-8 text; see `write_bytes`."""
-    return write_bytes(path, text.encode())
+ANOTHER_PLACE = "name a place with room and permission (--out)"
 
 
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Write beside the target and move there, so that nobody ever sees half a file.
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write to; on the disk, it takes the place of `path` at the end.
 
-    Makes the folder where it is missing. Raises MissingError when the place cannot be written.
+    Nothing is left of it where something fails. Raises OSError.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str, remedy: str = ANOTHER_PLACE) -> Path:
+    """Write UTF-8 text; see `write_bytes`."""
+    return write_bytes(path, text.encode(), remedy)
+
+
+def write_bytes(path: Path, content: bytes, remedy: str = ANOTHER_PLACE) -> Path:
+    """Write a file so that nobody ever sees half of it; its path.
+
+    Makes the folder where it is missing. Raises MissingError, with `remedy`, when the place cannot
+    be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(path)
+        with replacing(path) as part:
+            part.write_bytes(content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
         reason = error.strerror or str(error)
-        raise MissingError(
-            f"cannot write {path}: {reason}", "name a place with room and permission (--out)"
-        ) from error
+        raise MissingError(f"cannot write {path}: {reason}", remedy) from error
     return path

@@ -7,6 +7,8 @@ import os
 import tempfile
 from pathlib import Path
 
+CACHE_REMEDY = "make room or set XDG_CACHE_HOME to a folder that can be written"
+
 
 def data_folder() -> Path:
     """XDG_DATA_HOME/nhalf, by default ~/.local/share/nhalf; it need not exist."""

@@ -21,7 +21,7 @@ def native_folder() -> Path:
     folder = (
         Path(os.path.realpath(os.path.expanduser(given)))
         if given
-        else Path(__file__).parent / "_native"
+        else Path(__file__).parents[1] / "_native"
     )
     if not os.path.isdir(folder):
         raise MissingError(f"the native part of nhalf is not at {folder}", REMEDY)

@@ -19,9 +19,10 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.base.files import write_bytes, write_text
 from nhalf.jobs.script import Commands, chosen, script
 from nhalf.sites.batch import BatchSystem, Request, systems_known
-from nhalf.store.run import DESCRIPTION, Run, write_atomically
+from nhalf.store.run import DESCRIPTION, Run
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
 SHARE, ROOM_S = 1.1, 300.0
@@ -90,14 +91,7 @@ def submit(name: str, system: BatchSystem, wanted: Wanted) -> Record:
     ends, said_bytes = _ends(wanted.run), _size_bytes(wanted.run / OUTPUT)
     text = script_text(system, wanted)
     is_new = not wanted.run.exists()
-    try:
-        wanted.run.mkdir(parents=True, exist_ok=True)
-        write_atomically(wanted.run / SCRIPT, text.encode())
-    except OSError as error:
-        raise MissingError(
-            f"the job's script cannot be written to {wanted.run}: {error.strerror}",
-            "choose another folder with --out",
-        ) from error
+    write_text(wanted.run / SCRIPT, text, "choose another folder with --out")
     try:
         job = system.submit(wanted.run / SCRIPT)
     except BaseException:
@@ -157,7 +151,7 @@ def record_of(run: Path) -> Record | None:
 
 def keep(run: Path, record: Record) -> None:
     """Write what is known of a run's job."""
-    write_atomically(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
+    write_bytes(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
 
 
 def check_free(run: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import check_terms, value
@@ -303,16 +304,7 @@ def encode(machine: Machine) -> bytes:
 
 def write(machine: Machine, path: Path) -> None:
     """Write the file whole or not at all; raises MissingError where it cannot be written."""
-    from nhalf.store.run import write_atomically
-
-    path = Path(path)
-    try:
-        write_atomically(path, encode(machine))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise MissingError(
-            f"cannot write the machine file {path}: {reason}", "choose another place with --out"
-        ) from None
+    write_bytes(Path(path), encode(machine))
 
 
 def read(path: Path) -> Machine:

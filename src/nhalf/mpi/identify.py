@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nhalf.base.errors import MissingError
+from nhalf.base.files import write_text
 from nhalf.base.folders import cache_folder
 from nhalf.base.processes import run
 
@@ -131,16 +133,8 @@ def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Iden
         if stamp:
             entries[stamp] = {**asdict(identity), "asked_s": time.time()}
     path = _cache_file()
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(
-            json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1), "utf-8"
-        )
-        temporary.replace(path)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with suppress(MissingError):
+        write_text(path, json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1))
 
 
 def _still_there(stamp: str) -> bool:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +13,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.base.files import replacing
 from nhalf.store.journal import Journal, events, events_named
 from nhalf.store.schema import ADDED_COLUMNS, MEASUREMENT_COLUMNS, READ_VERSIONS, VERSION
 
@@ -98,9 +97,8 @@ class Run:
         is_new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)
-            write_atomically(
-                path / DESCRIPTION, msgspec.json.format(_encode(description), indent=2)
-            )
+            with replacing(path / DESCRIPTION) as part:
+                part.write_bytes(msgspec.json.format(_encode(description), indent=2))
         except OSError as error:
             if is_new:
                 with contextlib.suppress(OSError):
@@ -175,8 +173,8 @@ class Run:
         size_bytes = (self.path / JOURNAL).stat().st_size
         metadata = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
         try:
-            with _replacing(self.path / MEASUREMENTS) as temporary:
-                frame.drop("run").write_parquet(temporary, metadata=metadata, compression="zstd")
+            with replacing(self.path / MEASUREMENTS) as part:
+                frame.drop("run").write_parquet(part, metadata=metadata, compression="zstd")
         except (OSError, pl.exceptions.PolarsError) as error:
             cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise MissingError(
@@ -261,28 +259,6 @@ def _empty(name: str) -> pl.Expr:
     """A column that an older run lacks: no text, or lists without items."""
     kind = _JOURNAL_COLUMNS[name]
     return pl.lit("" if kind == pl.String() else [], dtype=kind).alias(name)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    with _replacing(path) as temporary:
-        temporary.write_bytes(content)
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Any:
-    """A temporary path beside `path` that takes its place when all went well."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _encode(description: dict[str, Any]) -> bytes:

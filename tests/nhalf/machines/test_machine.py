@@ -277,8 +277,9 @@ def test_missing_files_and_folders_are_told(tmp_path):
         machine_file.read(tmp_path / "none.toml")
     with pytest.raises(InputError, match="directory"):
         machine_file.read(tmp_path)
+    (tmp_path / "file").touch()
     with pytest.raises(MissingError, match="--out"):
-        machine_file.write(example(), tmp_path / "none" / "m.toml")
+        machine_file.write(example(), tmp_path / "file" / "m.toml")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

@@ -93,10 +93,10 @@ class TestOpening:
     def test_nothing_is_left_where_the_description_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def full(path: Path, content: bytes) -> None:
+        def full(path: Path) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(module, "write_atomically", full)
+        monkeypatch.setattr(module, "replacing", full)
         with pytest.raises(MissingError, match="No space left on device; choose another folder"):
             Run.create(tmp_path / "run", {})
         assert not (tmp_path / "run").exists()

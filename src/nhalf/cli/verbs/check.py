@@ -89,7 +89,8 @@ def command(
 def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) -> None:
     import polars as pl
 
-    from nhalf.decide.check.junit import junit, write_junit
+    from nhalf.base.files import write_bytes
+    from nhalf.decide.check.junit import junit
 
     began = pl.col("started_s")
     times = run.measurements().select(low=began.min(), high=began.max()).collect().row(0)
@@ -101,7 +102,7 @@ def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) 
         time_s=(times[1] or 0.0) - (times[0] or 0.0),
         strict=strict,
     )
-    write_junit(path, content)
+    write_bytes(path, content, "choose another place with --junit")
 
 
 def _show(console: Console, found: Check, run: Run, expect: str, every: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nhalf.base.errors import InputError, MissingError, unknown
+from nhalf.base.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
@@ -99,11 +99,6 @@ def _list(forms: dict[str, str], *, as_json: bool) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from nhalf.store.run import write_atomically
+    from nhalf.base.files import write_text
 
-    try:
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise MissingError(
-            f"cannot write {path}: {error.strerror or error}", "choose another place with --out"
-        ) from error
+    write_text(path, text)

@@ -154,12 +154,12 @@ def _simulated(
 
 
 def _write_table(found: Prediction, path: Path) -> None:
+    from nhalf.base.files import write_text
     from nhalf.mpi.decision_table import rules_of, table_text
-    from nhalf.store.run import write_atomically
 
     rules = rules_of(found.pattern, found.ranks, found.size_bytes, found.best())
     comment = f"predicted for {found.machine}, not measured"
-    write_atomically(path, table_text(rules, [comment]).encode())
+    write_text(path, table_text(rules, [comment]))
 
 
 def _show(console: Console, found: Prediction) -> None:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as xml
 
-from nhalf.base.errors import MissingError
 from nhalf.decide.check.verdict import (
     FAILURES,
     Answer,
@@ -24,20 +22,9 @@ from nhalf.decide.check.verdict import (
     format_place,
     format_value,
 )
-from nhalf.store.run import write_atomically
 
 POINTS_TOLD_MAX = 20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def write_junit(path: Path, content: bytes) -> None:
-    """Write the file whole or not at all; raises MissingError where it cannot be written."""
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise MissingError(
-            f"cannot write {path}: {error.strerror or error}", "choose another place with --junit"
-        ) from error
 
 
 def junit(

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jinja2
 import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
+from nhalf.base.templates import render
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter, the_run
 from nhalf.machines.layout import parse_layout
@@ -56,17 +56,9 @@ class ReFrame(Exporter):
     def text(self, subject: Run | Machine | None) -> str:
         """The check as Python source; of nothing it measures a study and knows no references."""
         given = _defaults() if subject is None else _of_run(the_run(subject, "reframe"))
-        folder = Path(__file__).parent
-        environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(folder),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
         # Every text in the source goes through one of these two.
-        environment.filters |= {"quoted": _quoted, "block": _block}
-        return environment.get_template("_reframe_check.py.j2").render(**given)
+        filters = {"quoted": _quoted, "block": _block}
+        return render(Path(__file__).with_name("_reframe_check.py.j2"), given, filters)
 
 
 def _quoted(text: str) -> str:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jinja2
 import msgspec
 
 from nhalf.base.errors import InputError
+from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Asked, Exporter, the_machine
 from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
@@ -60,15 +60,7 @@ class SimGrid(Exporter):
         """The platform as XML; raises InputError where there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
         given = _platform(machine, self.asked)
-        folder = Path(__file__).parent
-        environment = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(folder),
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
-        return environment.get_template("_simgrid.xml.j2").render(**given)
+        return render(Path(__file__).with_name("_simgrid.xml.j2"), given)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from typing import Any
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError
+from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes
 from nhalf.base.version import __version__
 from nhalf.exchange.importers import UNNAMED, Imported
 from nhalf.exchange.logs.log import Log, known
 from nhalf.store.axes import axes_text
-from nhalf.store.run import JOURNAL, Run, write_atomically
+from nhalf.store.run import JOURNAL, Run
 
 ADVICE = "imported"
 """What every point says whose samples the log did not have."""
@@ -45,10 +46,7 @@ def write_run(
     titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
     run = Run.create(out, {**_description(sources, placement), "titles": titles})
     encode = msgspec.json.Encoder().encode
-    try:
-        write_atomically(run.path / JOURNAL, b"".join(encode(event) + b"\n" for event in events))
-    except OSError as error:
-        raise MissingError(f"{run.path / JOURNAL} cannot be written: {error.strerror}") from error
+    write_bytes(run.path / JOURNAL, b"".join(encode(event) + b"\n" for event in events))
     run.finish()
     return run
 

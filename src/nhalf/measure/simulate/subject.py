@@ -8,8 +8,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nhalf.base.errors import MissingError
-from nhalf.base.folders import cache_folder
+from nhalf.base.files import write_text
+from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.machines.machine import Machine
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.probe.subject import describe as described
@@ -17,7 +17,6 @@ from nhalf.measure.simulate.description import Description, describe
 from nhalf.mpi.simgrid import SETTINGS, platform, probe, simgrid
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import HERE, Site
-from nhalf.store.run import write_atomically
 
 TRANSPORT = "simulated"
 SELECTORS = ("mpich", "ompi", "mvapich2")
@@ -134,12 +133,4 @@ def _kept(name: str, text: str) -> Path:
     if path.is_file():
         os.utime(path)
         return path
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text.encode())
-    except OSError as error:
-        raise MissingError(
-            f"{path} cannot be written: {error.strerror or error}",
-            "make room or set XDG_CACHE_HOME to a folder that can be written",
-        ) from error
-    return path
+    return write_text(path, text, CACHE_REMEDY)

@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import polars as pl
 import vl_convert
 from markupsafe import Markup
 
 from nhalf.base.plugins import load
+from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
@@ -92,24 +92,17 @@ def page(data: Facts) -> str:
 
 def rendered(**values: Any) -> str:
     """A page of the template, with its style, script and charts."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["json"] = script_json
-    environment.filters["tidy"] = tidy
-    return environment.get_template("page.html.j2").render(
-        version=__version__,
-        themes={"light": themes.LIGHT, "dark": themes.DARK},
-        style=Markup(_read("style.css")),
-        script=Markup(_read("page.js")),
-        bundle=Markup(_bundle()),
-        palettes=(themes.PALETTE_LIGHT, themes.PALETTE_DARK),
+    given = {
+        "version": __version__,
+        "themes": {"light": themes.LIGHT, "dark": themes.DARK},
+        "style": Markup(_read("style.css")),
+        "script": Markup(_read("page.js")),
+        "bundle": Markup(_bundle()),
+        "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),
         **values,
-    )
+    }
+    filters = {"json": script_json, "tidy": tidy}
+    return render(HERE / "page.html.j2", given, filters, autoescape=True)
 
 
 def tidy(text: str) -> str:

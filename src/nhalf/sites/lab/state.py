@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import FailedError, InputError, unknown
+from nhalf.base.files import write_bytes
 from nhalf.sites.lab import addresses
 from nhalf.sites.lab.layout import HEAD, Layout, layout
 
@@ -77,9 +78,7 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
 
     def save(self) -> None:
         """Write it down at once, or not at all."""
-        path = self.folder / "lab.json"
-        path.with_suffix(".part").write_bytes(msgspec.json.encode(self))
-        path.with_suffix(".part").rename(path)
+        write_bytes(self.folder / "lab.json", msgspec.json.encode(self))
 
 
 def folder_of(name: str) -> Path:

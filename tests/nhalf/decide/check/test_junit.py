@@ -9,8 +9,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from nhalf.base.errors import MissingError
-from nhalf.decide.check.junit import junit, write_junit
+from nhalf.decide.check.junit import junit
 from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
 from nhalf.statistics.intervals import Interval
 
@@ -102,18 +101,8 @@ def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
     if not python.exists():
         pytest.skip("ReFrame, which brings the schema, is missing: run `make test-setup`")
     path = tmp_path / "junit.xml"
-    write_junit(path, written(strict))
+    path.write_bytes(written(strict))
     done = subprocess.run(
         [python, "-c", VALIDATE, path], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "junit.xml"
-    path.write_text("old")
-    write_junit(path, b"new")
-    assert path.read_text() == "new"
-    assert [item.name for item in tmp_path.iterdir()] == ["junit.xml"]
-    with pytest.raises(MissingError, match="choose another place with --junit"):
-        write_junit(tmp_path / "no" / "where.xml", b"new")
