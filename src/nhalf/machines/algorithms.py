@@ -9,8 +9,6 @@ from typing import Any
 
 from nhalf.models.expression import Expression, parse
 
-DESCRIBE_TIMEOUT_S = 20.0
-
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -28,16 +26,10 @@ class Algorithm:
 @functools.cache
 def algorithms() -> dict[str, tuple[Algorithm, ...]]:
     """By operation; raises MissingError where the native part is not here."""
-    import msgspec
+    from nhalf.base.describe import describe
+    from nhalf.base.native_files import executable
 
-    from nhalf.base.errors import MissingError
-    from nhalf.base.native_files import REMEDY, executable
-    from nhalf.base.processes import run
-
-    outcome = run([str(executable("probe-model")), "--describe"], DESCRIBE_TIMEOUT_S)
-    if not outcome.succeeded:
-        raise MissingError(f"the probe does not describe itself: {outcome.reason}", REMEDY)
-    described = msgspec.json.decode(outcome.stdout)["patterns"]
+    described = describe([str(executable("probe-model"))])["patterns"]
     return {
         pattern["name"]: tuple(
             Algorithm(

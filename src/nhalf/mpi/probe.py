@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import shutil
 from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.compiled import Program, compiled
+from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
-from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 
@@ -24,7 +22,6 @@ FLAGS = (
     "-DNDEBUG",
     '-DNHALF_TRANSPORT_HEADER="transports/mpi.hpp"',
 )
-DESCRIBE_TIMEOUT_S = 20.0
 
 _WRAPPED = {"openmpi": "OMPI_CXX", "mpich": "MPICH_CXX", "intel": "I_MPI_CXX"}
 """The variable that tells a wrapper which compiler to call."""
@@ -63,24 +60,8 @@ def _abi_probe(library: Library) -> tuple[Path | None, str]:
         path = native_files.executable(ABI_PROBE)
     except MissingError as error:
         return None, error.message
-    variables = tuple(sorted(library.environment.items()))
-    reason = _why_not(path, variables)
+    reason = why_not_described([str(path)], library.environment)
     return (None, reason) if reason else (path, "")
-
-
-@functools.cache
-def _why_not(path: Path, variables: tuple[tuple[str, str], ...]) -> str:
-    """Why a probe does not describe itself when started with these variables; '' when it does."""
-    outcome = run([str(path), "--describe"], DESCRIBE_TIMEOUT_S, dict(variables))
-    if not outcome.succeeded:
-        return f"{path.name} --describe: {outcome.reason}"
-    for line in outcome.stdout.splitlines():
-        try:
-            if "patterns" in json.loads(line):
-                return ""
-        except (ValueError, TypeError):
-            continue
-    return f"{path.name} --describe does not answer with a description"
 
 
 def _compiled(library: Library, compiler: Path) -> Path:
@@ -88,7 +69,6 @@ def _compiled(library: Library, compiler: Path) -> Path:
     variables = compiler_variables(library)
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    started_with = tuple(sorted(library.environment.items()))
     return compiled(
         Program(
             title=f"the probe for {library.name}",
@@ -96,7 +76,7 @@ def _compiled(library: Library, compiler: Path) -> Path:
             folder=f"probes/{library.vendor}-{library.version}",
             source=SOURCE,
             command=[str(compiler), *FLAGS],
-            why_not=lambda path: _why_not(path, started_with),
+            why_not=lambda path: why_not_described([str(path)], library.environment),
             variables={**library.environment, **variables},
             parts=[library.version, str(library.prefix), *stamps_of(tools)],
         )

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base.compiled import Program, compiled
+from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
 
 REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG")
-DESCRIBE_TIMEOUT_S = 20.0
+INSPECT_TIMEOUT_S = 20.0
 COMPILERS = ("c++", "g++", "clang++")
 
 SETTINGS = {
@@ -103,7 +104,7 @@ def multicast(parts: SimGrid) -> Path:
             folder="simulator/multicast",
             source="simulator/multicast.cpp",
             command=[parts.compiler, *FLAGS, "-lsimgrid"],
-            why_not=_why_no_multicast,
+            why_not=lambda path: why_not_described([str(path)]),
             parts=_parts(parts),
             remedy=REMEDY,
         )
@@ -119,14 +120,8 @@ def _why_no_probe(path: Path) -> str:
     return "" if path.stat().st_size else "the compiler wrote nothing"
 
 
-def _why_no_multicast(path: Path) -> str:
-    """Why the program does not describe itself; '' when it does."""
-    outcome = run([str(path), "--describe"], DESCRIBE_TIMEOUT_S)
-    return "" if outcome.succeeded else outcome.reason
-
-
 def _why_no_library(path: Path) -> str:
-    outcome = run(["nm", "-D", "--defined-only", str(path)], DESCRIBE_TIMEOUT_S)
+    outcome = run(["nm", "-D", "--defined-only", str(path)], INSPECT_TIMEOUT_S)
     if outcome.succeeded and "load_platform" not in outcome.stdout:
         return "it does not define load_platform"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a
 
 
 @pytest.fixture(autouse=True)
-def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A native folder with a tiny probe; a cache of its own."""
     folder = tmp_path / "native"
     for name, text in (("probe/probe.cpp", SOURCE), ("transports/mpi.hpp", HEADER)):
@@ -41,9 +41,7 @@ def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("NHALF_NATIVE_DIR", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("MPICH_CXX", raising=False)
-    module._why_not.cache_clear()
-    yield folder
-    module._why_not.cache_clear()
+    return folder
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import msgspec
 
 from nhalf.base import native_files
-from nhalf.base.errors import MissingError, unknown
-from nhalf.base.processes import run
+from nhalf.base.describe import describe
+from nhalf.base.errors import unknown
 from nhalf.measure.plan.setting import Setting, under
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
@@ -20,8 +19,6 @@ from nhalf.mpi.probe import probe_command
 from nhalf.sites.placement import FREE, asked_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
-
-DESCRIBE_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ def plain_subject(transport: str) -> Subject:
     if transport not in transports() or transport == "mpi":
         raise unknown("transport", transport, transports())
     command = [str(native_files.executable(f"probe-{transport}"))]
-    return Subject(transport, tuple(command), describe(command, {}))
+    return Subject(transport, tuple(command), describe(command))
 
 
 def library_subject(library: Library) -> Subject:
@@ -111,14 +108,3 @@ def library_subject(library: Library) -> Subject:
     command = probe_command(library)
     description = describe(command, library.environment)
     return Subject("mpi", tuple(command), description, library)
-
-
-def describe(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
-    """What a probe says about itself; raises MissingError when it does not."""
-    outcome = run([*command, "--describe"], DESCRIBE_TIMEOUT_S, environment)
-    with contextlib.suppress(msgspec.DecodeError):
-        if outcome.succeeded:
-            return msgspec.json.decode(outcome.stdout, type=dict[str, Any])
-    raise MissingError(
-        f"the probe {command[0]} does not describe itself: {outcome.reason}", "run nhalf doctor"
-    )

@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.curve import loggp_of, message_curve
 from nhalf.machines.machine import Machine
 from nhalf.machines.topology import Crossbar, Hypercube, Multistage, Torus, in_words
-from nhalf.measure.probe.subject import describe
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
 from nhalf.mpi.simgrid import multicast, simgrid
 
@@ -50,7 +50,7 @@ def multicast_subject(machine: Machine, given: Mapping[str, str] | None = None) 
     return SimulatedMachine(
         TRANSPORT,
         tuple(command),
-        describe(command, {}),
+        describe(command),
         machine=machine.name,
         machine_title=machine.title,
     )

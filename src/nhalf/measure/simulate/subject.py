@@ -8,11 +8,11 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nhalf.base.describe import describe as described
 from nhalf.base.files import write_text
 from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.machines.machine import Machine
 from nhalf.measure.probe.subject import Subject
-from nhalf.measure.probe.subject import describe as described
 from nhalf.measure.simulate.description import Description, describe
 from nhalf.mpi.simgrid import SETTINGS, platform, probe, simgrid
 from nhalf.sites.hosts import Host

@@ -9,6 +9,8 @@ from typing import ClassVar, Self
 
 from nhalf.base.arrays import Floats
 
+ENTRY_POINTS = "nhalf.models"
+
 
 @dataclass(frozen=True)
 class Curve:
