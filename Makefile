@@ -94,15 +94,17 @@ bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in d
 # need one core and stand beside the C++ tests, which have no use for two all the time ----
 
 PYTHON_TREE := src tools tests examples
+SPELLED_TREE := $(PYTHON_TREE) native docs Makefile CMakeLists.txt mkdocs.yml $(wildcard *.md)
 
 test-setup: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 	@tools/test_packages build/debian
 
-lint: $(VENV)/stamp-test ## formatting, types and style
+lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)
 	@$(VENV)/bin/ruff format --check $(PYTHON_TREE)
 	@$(VENV)/bin/mypy
 	@find native tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
+	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
 
 # Without doctest there is nothing to build; tools/test_packages has said so.

@@ -19,6 +19,7 @@ from nhalf.sites.hosts import Host, parse_hosts, read_host_file, short_name
         ("a", ["a"]),
         ("a,b:4", ["a", "b:4"]),
         ("n[1-3,7]", ["n1", "n2", "n3", "n7"]),
+        ("n[3,1-2]", ["n3", "n1", "n2"]),
         ("n[08-11]", ["n08", "n09", "n10", "n11"]),
         ("r[1-2]n[1-2]:8", ["r1n1:8", "r1n2:8", "r2n1:8", "r2n2:8"]),
         ("a,n[1,3]-ib.cluster,b", ["a", "n1-ib.cluster", "n3-ib.cluster", "b"]),
