@@ -107,14 +107,33 @@ lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
 
-# Without doctest there is nothing to build; tools/test_packages has said so.
+# Builds the C++ tests of a preset and runs them. Without doctest there is nothing to build;
+# tools/test_packages has said so.
+define native_tests
+test -f /usr/include/doctest/doctest.h -o -f build/debian/usr/include/doctest/doctest.h || { \
+  echo "nhalf: C++ unit tests are skipped: doctest is missing"; exit 0; }; \
+  mkdir -p build; export PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" CTEST_PARALLEL_LEVEL=$(JOBS); \
+  { cmake --preset $(1) && cmake --build --preset $(1); } >build/$(1).log 2>&1 || { \
+  cat build/$(1).log; exit 1; }
+endef
+
 test-native: $(BUILD)/stamp
-	@test -f /usr/include/doctest/doctest.h -o -f build/debian/usr/include/doctest/doctest.h || { \
-	  echo "nhalf: C++ unit tests are skipped: doctest is missing"; exit 0; }; \
-	  mkdir -p build; export PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" CTEST_PARALLEL_LEVEL=$(JOBS); \
-	  cmake --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
-	  cmake --build --preset asan >build/asan.log 2>&1 || { cat build/asan.log; exit 1; }; \
-	  ctest --preset asan
+	@$(call native_tests,asan); ctest --preset asan
+
+# More of the C++ side, for releases and nights.
+test-native-full: $(BUILD)/stamp ## C++ tests with more numbers of ranks and every check
+	@$(call native_tests,asan-full); ctest --preset asan-full
+
+test-tsan: $(BUILD)/stamp ## what threads share, with the thread sanitizer
+	@$(call native_tests,tsan); ctest --preset tsan
+
+test-clang: $(BUILD)/stamp ## probes and C++ tests compiled by clang++, without a warning
+	@command -v clang++ >/dev/null || { \
+	  echo "nhalf: the second compiler is skipped: clang++ is missing (apt-get install clang)"; \
+	  exit 0; }; $(call native_tests,clang)
+
+test-mutation: $(BUILD)/stamp $(VENV)/stamp-test ## whether tests notice what one wrong sign does
+	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(VENV)/bin/python tools/mutate.py
 
 docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
@@ -137,4 +156,5 @@ format: $(VENV)/stamp-test ## put everything into its form
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
-.PHONY: help setup run bench test-setup lint test-native docs test-python test format clean
+.PHONY: help setup run bench test-setup lint test-native test-native-full test-tsan test-clang \
+  test-mutation docs test-python test format clean

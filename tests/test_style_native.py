@@ -55,6 +55,15 @@ def test_a_header_that_comes_round_to_itself() -> None:
     assert rules_broken(first) == []
 
 
+def test_a_test_that_does_not_include_its_header_first() -> None:
+    header = ("native/timing/a.hpp", "int a;\n")
+    test = "tests/native/timing/test_a.cpp"
+    wrong = '#include <doctest/doctest.h>\n\n#include "timing/a.hpp"\n'
+    assert rules_broken(header, (test, wrong)) == ["own-header"]
+    assert rules_broken(header, (test, '#include "timing/a.hpp"\n')) == []
+    assert rules_broken((test, wrong)) == []
+
+
 def pattern(body: str, more: str = "", include: str = "") -> tuple[str, str]:
     text = f"{include}\nstruct X : Y {{ void run(std::uint64_t rounds) {{ {body} }} {more} }};\n"
     return ("native/patterns/a.hpp", text)

@@ -83,6 +83,19 @@ def no_circle(sources: list[Source]) -> Iterator[Complaint]:
         yield from visit(path, ())
 
 
+def own_header_first(sources: list[Source]) -> Iterator[Complaint]:
+    """The test of a header includes it before anything else: so it compiles by itself."""
+    headers = set(_native(sources))
+    for source in sources:
+        found = re.fullmatch(r"tests/native/(.+/)test_(\w+)\.cpp", source.path)
+        if found is None or (own := f"{found[1]}{found[2]}.hpp") not in headers:
+            continue
+        first = re.search(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', source.text, re.MULTILINE)
+        if first is None or first[1] != own:
+            line = source.line_at(first.start()) if first else 1
+            yield source.complain(line, "own-header", f"its first include is not {own}")
+
+
 _ALLOCATIONS = (
     r"\b(?:new|malloc|calloc|realloc|aligned_alloc|strdup|make_unique|make_shared|resize|push_back|"
     r"emplace|emplace_back|emplace_front|push_front|insert|append|assign|reserve|substr|to_string|"
@@ -181,4 +194,4 @@ def nothing_in_timed_bodies(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(line, "timed", what)
 
 
-NATIVE_TREE_RULES = (no_include_upward, no_circle, nothing_in_timed_bodies)
+NATIVE_TREE_RULES = (no_include_upward, no_circle, own_header_first, nothing_in_timed_bodies)

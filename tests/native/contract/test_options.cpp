@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include "contract/options.hpp"
+
+#include <doctest/doctest.h>
 
 using nhalf::InputError;
 using nhalf::Options;

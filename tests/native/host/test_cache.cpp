@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include "host/cache.hpp"
+
+#include <doctest/doctest.h>
 
 TEST_CASE("sizes as the kernel writes them") {
   CHECK(nhalf::cache_bytes("32K") == 32768);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/networks.hpp"
+
 #include <doctest/doctest.h>
 #include <sys/socket.h>
-
-#include "host/networks.hpp"
 
 using nhalf::address_of;
 

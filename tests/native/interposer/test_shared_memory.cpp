@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks are threads here; what they share is the same.
+#include "interposer/shared_memory.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "interposer/table.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
-
-#include "interposer/table.hpp"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "rank_counts.hpp"
 #include "recording.hpp"
 
 #include "patterns/dense_alltoall.hpp"
@@ -41,7 +42,7 @@ void check_pairs(const Traffic& traffic, int pairs, int rounds) {
 }  // namespace
 
 TEST_CASE("all to all: to the rank `phase` above, from the one `phase` below") {
-  for (int ranks = 2; ranks <= 17; ++ranks)
+  for (const int ranks : rank_counts)
     for (int k = 1; k < ranks; ++k) {
       CAPTURE(ranks);
       CAPTURE(k);
@@ -55,7 +56,7 @@ TEST_CASE("all to all: to the rank `phase` above, from the one `phase` below") {
 }
 
 TEST_CASE("pairwise: every pair lies `phase` apart, as many as fit into blocks") {
-  for (int ranks = 2; ranks <= 17; ++ranks)
+  for (const int ranks : rank_counts)
     for (int k = 1; k < ranks; ++k) {
       CAPTURE(ranks);
       CAPTURE(k);
@@ -76,7 +77,7 @@ TEST_CASE("pairwise among powers of two: rank with rank XOR phase") {
 }
 
 TEST_CASE("cumulative: the pairs of a phase are those of the one before and one more") {
-  for (int ranks = 2; ranks <= 17; ++ranks)
+  for (const int ranks : rank_counts)
     for (int k = 1; k <= ranks / 2; ++k) {
       CAPTURE(ranks);
       CAPTURE(k);
@@ -88,7 +89,7 @@ TEST_CASE("cumulative: the pairs of a phase are those of the one before and one 
 }
 
 TEST_CASE("random: everybody has a partner, but one where they are odd; drawn anew each time") {
-  for (int ranks = 2; ranks <= 17; ++ranks) {
+  for (const int ranks : rank_counts) {
     std::set<std::set<std::pair<int, int>>> drawn;
     for (int k = 1; k < ranks; ++k) {
       CAPTURE(ranks);

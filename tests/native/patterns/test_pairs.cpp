@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rank_counts.hpp"
 #include "recording.hpp"
 
 #include "patterns/distance.hpp"
@@ -35,7 +36,7 @@ std::vector<int> firsts(int ranks, int count) {
 }  // namespace
 
 TEST_CASE("as many pairs as asked for, each of two ranks half of all apart, evenly spread") {
-  for (int ranks = 2; ranks <= 17; ++ranks)
+  for (const int ranks : rank_counts)
     for (int count = 1; count <= ranks / 2; ++count) {
       CAPTURE(ranks);
       CAPTURE(count);
@@ -57,7 +58,7 @@ TEST_CASE("as many pairs as asked for, each of two ranks half of all apart, even
 }
 
 TEST_CASE("pairs play ping-pong, or stream with one answer, and nobody else says anything") {
-  for (int ranks = 2; ranks <= 17; ++ranks)
+  for (const int ranks : rank_counts)
     for (int count = 1; count <= ranks / 2; ++count) {
       CAPTURE(ranks);
       CAPTURE(count);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pattern on every transport that starts its own ranks.
+#include "patterns/ring.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <string>
 #include <utility>
 
+#include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"
-
-#include "patterns/ring.hpp"
 
 namespace nhalf::test_ring {
 
@@ -45,7 +46,7 @@ constexpr const char* methods[] = {"sendrecv", "alltoallv", "nonblocking"};
 }  // namespace
 
 TEST_CASE("rings verify with every method, and say how many bytes move") {
-  for (const int ranks : {2, 3, 4, 5, 7, 8, 17})
+  for (const int ranks : rank_counts)
     for (const int number : {1, 2, 3, 4, 5, 6, 7, 36})
       for (const auto* method : methods)
         for (const std::size_t size : {0UL, 1UL, 2UL, 3UL, 1025UL, 70000UL}) {
@@ -136,7 +137,7 @@ std::uint64_t counted(int ranks, int number, const char* method) {
 template <class T>
 void check_counts() {
   if constexpr (requires(T& t) { t.messages_sent(); }) {
-    for (int ranks = 2; ranks <= 17; ++ranks)
+    for (const int ranks : rank_counts)
       for (const int number : {1, 2, 3, 4, 6, 7}) {
         const std::uint64_t target = number == 1 ? 2 : number == 2 ? 4 : number == 3 ? 8 : 99;
         const auto p = static_cast<std::uint64_t>(ranks);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "probe/json.hpp"
+
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <vector>
-
-#include "probe/json.hpp"
 
 using namespace nhalf;
 

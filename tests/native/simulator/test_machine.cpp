@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "simulator/machine.hpp"
+
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -6,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-#include "simulator/machine.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include "timing/clock.hpp"
+
+#include <doctest/doctest.h>
 
 namespace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "timing/clock_lines.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
-
-#include "timing/clock_lines.hpp"
 
 using nhalf::ClockLines;
 using nhalf::OffsetGate;

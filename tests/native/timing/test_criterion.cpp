@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "timing/criterion.hpp"
+
 #include <doctest/doctest.h>
 
 #include <vector>
-
-#include "timing/criterion.hpp"
 
 using nhalf::Criterion;
 using nhalf::Effort;

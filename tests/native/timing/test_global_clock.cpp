@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks that are wrong on purpose: what is stated of them must hold.
+#include "timing/global_clock.hpp"
+
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -10,7 +12,6 @@
 #include "../claiming.hpp"
 #include "contract/options.hpp"
 #include "timing/clock.hpp"
-#include "timing/global_clock.hpp"
 #include "transports/model.hpp"
 #include "transports/threads.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations whose time has a closed form on the simulated machine.
+#include "timing/operation_sampler.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +16,6 @@
 #include "contract/options.hpp"
 #include "timing/clock.hpp"
 #include "timing/global_clock.hpp"
-#include "timing/operation_sampler.hpp"
 #include "timing/statistics.hpp"
 #include "transports/model.hpp"
 #include "transports/threads.hpp"

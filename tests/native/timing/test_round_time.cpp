@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "timing/round_time.hpp"
+
 #include <doctest/doctest.h>
 
 #include <span>
@@ -9,7 +11,6 @@
 #include "contract/options.hpp"
 #include "timing/clock.hpp"
 #include "timing/global_clock.hpp"
-#include "timing/round_time.hpp"
 #include "transports/model.hpp"
 
 using namespace nhalf;

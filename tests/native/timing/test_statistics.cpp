@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "timing/statistics.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <numeric>
 #include <vector>
-
-#include "timing/statistics.hpp"
 
 TEST_CASE("the median of one value is that value") {
   std::vector<double> values{3.5};

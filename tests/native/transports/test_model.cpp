@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machine takes exactly the time that LogGP says.
+#include "transports/model.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The definitions stated once more, on strings of bits: the highest bit comes first.
+#include "patterns/bases/bit_permutations.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 #include <string>
-
-#include "patterns/bases/bit_permutations.hpp"
 
 using namespace nhalf;
 

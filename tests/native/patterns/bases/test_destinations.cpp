@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patterns/bases/destinations.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include "patterns/bases/destinations.hpp"
 
 using namespace nhalf;
 using Ranks = std::vector<int>;

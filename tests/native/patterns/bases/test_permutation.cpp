@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patterns/bases/permutation.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 #include <vector>
-
-#include "patterns/bases/permutation.hpp"
 
 using nhalf::permutation;
 

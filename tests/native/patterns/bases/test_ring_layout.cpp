@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule, stated in another way than the code: by counting places instead of cutting a list.
+#include "patterns/bases/ring_layout.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 #include <vector>
-
-#include "patterns/bases/ring_layout.hpp"
 
 using nhalf::RingLayout;
 

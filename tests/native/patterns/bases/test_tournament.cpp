@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everybody meets everybody, and where several ranks share a host, its network link is always
 // shared by equally many pairs.
+#include "patterns/bases/tournament.hpp"
+
 #include <doctest/doctest.h>
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "patterns/bases/tournament.hpp"
 
 using namespace nhalf;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patterns/bases/traffic_schedule.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -6,8 +8,6 @@
 #include <numeric>
 #include <string>
 #include <vector>
-
-#include "patterns/bases/traffic_schedule.hpp"
 
 using namespace nhalf;
 using Schedules = std::vector<std::vector<ScheduledMessage>>;

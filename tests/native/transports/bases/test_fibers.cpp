@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "transports/bases/fibers.hpp"
+
 #include <doctest/doctest.h>
 
 #include <stdexcept>
 #include <vector>
-
-#include "transports/bases/fibers.hpp"
 
 using nhalf::Fibers;
 
