@@ -106,6 +106,7 @@ lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@find native tests examples -name '*.[ch]pp' | xargs -r $(VENV)/bin/clang-format --dry-run --Werror
 	@$(VENV)/bin/codespell $(SPELLED_TREE)
 	@$(VENV)/bin/python tools/style.py
+	@$(VENV)/bin/python tools/wings.py
 
 # Builds the C++ tests of a preset and runs them. Without doctest there is nothing to build;
 # tools/test_packages has said so.
@@ -138,15 +139,24 @@ test-mutation: $(BUILD)/stamp $(VENV)/stamp-test ## whether tests notice what on
 docs: $(VENV)/stamp-test ## build the site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs --quiet build --strict --site-dir build/site
 
-test-python: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
+# Tests marked "full" are many cases of what another test tries once, or build from nothing.
+test-python: TIER := not full
+test-python-full: TIER := full
+test-python test-python-full: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 	@export NHALF_BUILD_ENV=$(CURDIR)/$(BUILD) \
+	  NHALF_WHEEL=$$(echo $(CURDIR)/build/dist/nhalf-*.whl) \
 	  NHALF_NATIVE_DIR=$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages/nhalf/_native); \
-	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	  $(VENV)/bin/python -m pytest -m '$(TIER)' -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test: ## everything: lint, unit tests with sanitizers, documentation, Python tests
+test: ## before every change: lint, unit tests with sanitizers, documentation, Python tests
 	@$(MAKE) test-setup
 	@$(MAKE) -j2 --output-sync=target test-native lint docs
 	@$(MAKE) test-python
+
+test-full: ## every night and before a release: what `make test` leaves out, which takes long
+	@$(MAKE) test-setup
+	@$(MAKE) test-native-full test-clang test-tsan test-mutation
+	@$(MAKE) test-python-full
 
 format: $(VENV)/stamp-test ## put everything into its form
 	@$(VENV)/bin/ruff check --fix --quiet $(PYTHON_TREE) || true
@@ -157,4 +167,4 @@ clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
 .PHONY: help setup run bench test-setup lint test-native test-native-full test-tsan test-clang \
-  test-mutation docs test-python test format clean
+  test-mutation docs test-python test-python-full test test-full format clean

@@ -19,20 +19,25 @@ BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env
 COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mpi.*|tcc)(-[\d.]+)?")
 PROBES = {"probe-model", "probe-threads", "probe-mpi-abi"}
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (BUILD_ENVIRONMENT / "bin" / "python").exists(),
-        reason=f"no build tools at {BUILD_ENVIRONMENT}: run `make setup`, or set NHALF_BUILD_ENV",
-    ),
-]
+
+@pytest.fixture(
+    scope="module", params=["as installed", pytest.param("from nothing", marks=pytest.mark.full)]
+)
+def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree: that of `make setup`, or built anew in an empty folder."""
+    if request.param == "from nothing":
+        return build_from_nothing(tmp_path_factory.mktemp("wheel"))
+    made = os.environ.get("NHALF_WHEEL", "")
+    found = [Path(made)] if made else sorted((ROOT / "build" / "dist").glob("nhalf-*.whl"))
+    if len(found) != 1:
+        pytest.skip("no wheel in build/dist: run `make setup`, or set NHALF_WHEEL")
+    return found[0]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree, built from nothing."""
-    folder = tmp_path_factory.mktemp("wheel")
+def build_from_nothing(folder: Path) -> Path:
     tools = BUILD_ENVIRONMENT / "bin"
+    if not (tools / "python").exists():
+        pytest.skip(f"no build tools in {tools}: run `make setup`, or set NHALF_BUILD_ENV")
     command = [str(tools / "python"), "-m", "build", "--wheel", "--no-isolation"]
     command += [f"--config-setting=build-dir={folder / 'build'}", "--outdir", str(folder / "dist")]
     environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}

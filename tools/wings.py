@@ -65,20 +65,27 @@ def arrows(files: Mapping[str, Path]) -> set[Arrow]:
     return {
         Arrow(name, imported)
         for name, path in files.items()
-        for imported in _imported(ast.parse(path.read_text("utf-8")), files)
+        for imported in _imported(ast.parse(path.read_text("utf-8")), files, _package(name, path))
         if imported != name
     }
 
 
-def _imported(tree: ast.Module, files: Mapping[str, Path]) -> Iterator[str]:
+def _package(name: str, path: Path) -> list[str]:
+    """The folder in which a module stands, from which it may count dots."""
+    parts = name.split(".")
+    return parts if path.name == "__init__.py" else parts[:-1]
+
+
+def _imported(tree: ast.Module, files: Mapping[str, Path], package: list[str]) -> Iterator[str]:
     """The modules of the package that a file names; plug-ins are loaded from a package's name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in files)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module in files:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in files else node.module
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            outer = ".".join([*above, *filter(None, [node.module])])
+            inner = (f"{outer}.{alias.name}" for alias in node.names)
+            yield from {name if name in files else outer for name in inner} & files.keys()
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from {node.value} & (files.keys() - set(DOOR))
 

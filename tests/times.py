@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of the tests goes: the slowest and every wing at the end, what is left for
+`make test-full`, and limits, which grow where the machine is slow. A plug-in of pytest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+import pytest_timeout
+
+from tests.patience import patience_s, slowness
+
+LIMIT_S = 10.0
+SLOWEST = 10
+LEFT = pytest.StashKey[int]()
+SPENT_S = pytest.StashKey[Counter[str]]()
+MESSAGE = "nhalf_left_for_full"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing is counted yet."""
+    config.stash[LEFT] = 0
+    config.stash[SPENT_S] = Counter()
+    config.pluginmanager.register(Counting(config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is left for `make test-full` is slow; slow files come first, so that nobody waits."""
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker("slow")
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that takes long says so by its mark, for whoever wants to leave it out."""
+    report = yield
+    long = call.when == "call" and report.passed and call.duration > LIMIT_S
+    if long and not item.get_closest_marker("slow") and call.duration > LIMIT_S * slowness():
+        report.outcome = "failed"
+        report.longrepr = f"took {call.duration:.1f} s: mark it slow, or make it faster"
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Any:
+    """As pytest-timeout sets it, only later where the machine is slow."""
+    later = settings._replace(timeout=patience_s(settings.timeout))
+    return pytest_timeout.pytest_timeout_set_timer(item, later)
+
+
+class Counting:
+    """What has to be known at the end; workers tell whoever prints it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """A mark or a word on the command line left them out."""
+        left = sum(item.get_closest_marker("full") is not None for item in items)
+        self._config.stash[LEFT] += left
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Setting up and tearing down count."""
+        self._config.stash[SPENT_S][report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Every worker has collected all the tests and left out the same ones."""
+        if hasattr(self._config, "workeroutput"):
+            self._config.workeroutput[MESSAGE] = self._config.stash[LEFT]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker has ended, or died and tells nothing."""
+        self._config.stash[LEFT] = getattr(node, "workeroutput", {}).get(MESSAGE, 0)
+
+
+def wing(nodeid: str) -> str:
+    """The folder below tests/nhalf, where there is one."""
+    parts = nodeid.partition("::")[0].split("/")
+    return parts[2] if parts[:2] == ["tests", "nhalf"] and len(parts) > 3 else "whole tree"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """The ten slowest, every wing, and how many tests wait for the other tier."""
+    spent_s = config.stash[SPENT_S]
+    by_wing: Counter[str] = Counter()
+    for nodeid, seconds in spent_s.items():
+        by_wing[wing(nodeid)] += seconds
+    terminalreporter.section("times")
+    for nodeid, seconds in spent_s.most_common(SLOWEST):
+        terminalreporter.write_line(f"{seconds:7.1f} s  {nodeid}")
+    wings = (f"{name} {seconds:.1f} s" for name, seconds in by_wing.most_common())
+    terminalreporter.write_line("per wing: " + ", ".join(wings))
+    if left := config.stash[LEFT]:
+        terminalreporter.write_line(f"{left} tests are left for `make test-full`")
