@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.results import SUBJECT, Column, Result, Row
+from nhalf.results import Column, Result
+from nhalf.store.keys import RUN_SUBJECT
 
 
 class SlowestPoint(Result):
@@ -22,6 +24,6 @@ class SlowestPoint(Result):
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         slowest = summary.sort("median_s", descending=True).unique(
-            SUBJECT, keep="first", maintain_order=True
+            RUN_SUBJECT, keep="first", maintain_order=True
         )
-        return slowest.select(*SUBJECT, "bytes", "median_s").sort(SUBJECT).to_dicts()
+        return slowest.select(*RUN_SUBJECT, "bytes", "median_s").sort(RUN_SUBJECT).to_dicts()

@@ -32,14 +32,12 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.statistics.intervals import Floats, launch_intervals
 from nhalf.statistics.moderation import moderate
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 
 Verdict = Literal["slower", "faster", "mixed", "equal", "unclear"]
 
 THRESHOLD = 1.02
 CONFIDENCE = 0.99
-CURVE = [name for name in POINT_COLUMNS if name not in ("mpi", "bytes")]
-"""What two curves share, apart from the library, which may differ."""
 
 
 @dataclass(frozen=True)
@@ -231,14 +229,14 @@ def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float
 
 def _curves(a: pl.DataFrame, b: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """Every curve of A or B with the times of both: columns bytes, launch, a_s, b_s."""
-    on = [*CURVE, "bytes", "launch"]
+    on = [*COMPARED_POINT, "launch"]
     joined = (
         a.select(*on, a_s="median_s")
         .join(b.select(*on, b_s="median_s"), on=on, how="full", coalesce=True, nulls_equal=True)
         .sort(on)
     )
-    for _, rows in joined.group_by(CURVE, maintain_order=True):
-        yield rows.select(CURVE).row(0, named=True), rows
+    for _, rows in joined.group_by(COMPARED_CURVE, maintain_order=True):
+        yield rows.select(COMPARED_CURVE).row(0, named=True), rows
 
 
 def _missing(

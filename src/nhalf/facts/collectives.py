@@ -8,10 +8,7 @@ import polars as pl
 from nhalf.base.operations import NATIVE, OPERATIONS
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
-from nhalf.store.schema import POINT_COLUMNS
-
-SAME_POINT = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
-"""What points of one operation under different conditions have in common."""
+from nhalf.store.keys import VARIED_POINT
 
 OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
 """Points of the algorithm that the library itself chooses."""
@@ -49,7 +46,7 @@ def varied(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
     operations = frame.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("median_s") > 0))
     plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
     others = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
-    keys = [*SAME_POINT, "launch"]
+    keys = [*VARIED_POINT, "launch"]
     paired = others.join(plain.select(*keys, "standard_s"), on=keys, nulls_equal=True)
     named = paired.with_columns(
         variant=pl.col("axes").replace_strict(VARIANTS, return_dtype=pl.String),

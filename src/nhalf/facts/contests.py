@@ -11,13 +11,13 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.statistics.advice import KEY
 from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
+from nhalf.store.keys import RUN_CURVE, RUN_POINT, without
 
 CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 1, 2**62))
 """Size classes of the findings: name, first and last size in bytes."""
 
-SETTING = ["run", "transport", "algorithm", "ranks", "placement", "axes"]
+SETTING = without(RUN_CURVE, "mpi", "pattern")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def with_cores(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
     Where ranks wait for each other's cores, times tell of the scheduler and not of the library.
     """
     crowded = data.summary.filter(pl.col("advice").list.contains("oversubscribed"))
-    return frame.join(crowded.select(KEY), on=KEY, how="anti", nulls_equal=True)
+    return frame.join(crowded.select(RUN_POINT), on=RUN_POINT, how="anti", nulls_equal=True)
 
 
 def _where(data: Facts, setting: dict[str, Any]) -> str:

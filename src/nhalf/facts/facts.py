@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.results import Row, parts, results
+from nhalf.base.rows import Row
+from nhalf.results import parts, results
 from nhalf.statistics.same_state import with_flags
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.places import places

@@ -28,13 +28,10 @@ from nhalf.results import parts
 from nhalf.results.logp.parameters import LogP, each_logp
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import RUN_CURVE
 
 SIZES_MIN = 3
 """With fewer sizes a line says nothing that the points do not."""
-
-CURVE_COLUMNS = ["run", *(name for name in POINT_COLUMNS if name != "bytes")]
-"""What identifies a curve: everything of a point but its size."""
 
 
 def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedModel]:
@@ -112,15 +109,15 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
     )
     if sound.is_empty():
         return []
-    by_curve = launches.filter(pl.col("median_s") > 0).partition_by(CURVE_COLUMNS, as_dict=True)
+    by_curve = launches.filter(pl.col("median_s") > 0).partition_by(RUN_CURVE, as_dict=True)
     found: list[tuple[dict[str, Any], Curve]] = []
-    for values, points in sound.sort([*CURVE_COLUMNS, "bytes"]).group_by(
-        CURVE_COLUMNS, maintain_order=True
+    for values, points in sound.sort([*RUN_CURVE, "bytes"]).group_by(
+        RUN_CURVE, maintain_order=True
     ):
         if points["bytes"].n_unique() >= SIZES_MIN:
             key = {
                 name: "" if value is None else value
-                for name, value in zip(CURVE_COLUMNS, values, strict=True)
+                for name, value in zip(RUN_CURVE, values, strict=True)
             }
             found.append((key, _curve(points, by_curve.get(values))))
     return found

@@ -7,9 +7,9 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import RUN_POINT, without
 
-PAIRED = ["run", *(name for name in POINT_COLUMNS if name != "pattern"), "launch"]
+PAIRED = (*without(RUN_POINT, "pattern"), "launch")
 MODE_WORDS = {
     "ssend": "synchronous",
     "bsend": "buffered",

@@ -7,8 +7,8 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
-from nhalf.results import SUBJECT
 from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_SUBJECT
 from nhalf.store.values import value
 
 PATTERN = "multicast"
@@ -18,7 +18,7 @@ METHODS = (*BY_NUMBER, *ON_TORUS)
 FORWARDINGS = {"host": "host-based", "nic-assisted": "NIC-assisted", "nic": "NIC-based"}
 """Who makes the copies of a message, with the words for it."""
 VALUES = ("host_cpu_s", "host_cpu_source_s", "links_used", "link_visits", "link_concentration")
-CASE = (*SUBJECT, "bytes", "group", "forwarding")
+CASE = (*RUN_SUBJECT, "bytes", "group", "forwarding")
 """What ways to multicast are compared in."""
 
 
@@ -31,7 +31,7 @@ def multicasts(summary: pl.DataFrame) -> pl.DataFrame:
     points = summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     parts = axis("parts")
     named = points.select(
-        *SUBJECT,
+        *RUN_SUBJECT,
         "bytes",
         pl.when(parts.is_null())
         .then(axis("algorithm"))

@@ -6,10 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.store.axes import axis
-from nhalf.store.schema import POINT_COLUMNS
-
-SAME_BUT_PAIRS = ["run", *(name for name in POINT_COLUMNS if name != "axes")]
-"""What points that differ by their number of pairs have in common."""
+from nhalf.store.keys import VARIED_POINT
 
 LATENCY, BANDWIDTH = "pairs-latency", "pairs-bandwidth"
 
@@ -24,7 +21,7 @@ def with_pairs(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
 def load_ratios(launches: pl.DataFrame) -> pl.DataFrame:
     """Per launch, the latency of several pairs over that of one: adds `pairs` and `ratio`."""
     points = with_pairs(launches, LATENCY)
-    keys = [*SAME_BUT_PAIRS, "launch"]
+    keys = [*VARIED_POINT, "launch"]
     alone = points.filter(pl.col("pairs") == 1).select(*keys, alone_s="median_s")
     return points.join(alone, on=keys, nulls_equal=True).with_columns(
         ratio=pl.col("median_s") / pl.col("alone_s")

@@ -18,9 +18,8 @@ from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.pattern import RANKS_MIN, Heldout, fit_judged
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
+from nhalf.store.keys import PATTERN
 
-COLUMNS = ["transport", "mpi", "pattern", "algorithm", "axes"]
-"""What identifies a pattern over sizes and ranks, beside the kind of its placement."""
 ANY = "any"
 _DEVIATIONS_PER_INTERVAL = 2 * 1.96
 
@@ -69,10 +68,10 @@ def _each(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
         ~pl.col("pattern").is_in(list(parts())),
     )
-    for values, points in sound.sort([*COLUMNS, "ranks", "bytes"]).group_by(
-        COLUMNS, maintain_order=True
+    for values, points in sound.sort([*PATTERN, "ranks", "bytes"]).group_by(
+        PATTERN, maintain_order=True
     ):
-        yield {name: v or "" for name, v in zip(COLUMNS, values, strict=True)}, points
+        yield {name: v or "" for name, v in zip(PATTERN, values, strict=True)}, points
 
 
 def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -11,10 +11,10 @@ from collections.abc import Collection
 import polars as pl
 
 from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
+from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
-from nhalf.facts.fit import CURVE_COLUMNS
 from nhalf.machines.machine import FittedModel
-from nhalf.results import Row
+from nhalf.store.keys import RUN_CURVE
 
 MAIN_PATTERN = "pingpong"
 
@@ -106,4 +106,4 @@ def plain(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
 
 def describes(model: FittedModel, point: Row) -> bool:
     """Whether a fitted model is that of the curve to which a point belongs."""
-    return all(getattr(model, name) == point[name] for name in CURVE_COLUMNS)
+    return all(getattr(model, name) == point[name] for name in RUN_CURVE)

@@ -7,7 +7,7 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
-from nhalf.results.traffic.accepted import CURVE, curves, launches
+from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches
 
 
 def offered_and_accepted(facts: Facts) -> pl.DataFrame:
@@ -21,15 +21,15 @@ def offered_and_accepted(facts: Facts) -> pl.DataFrame:
     offered = curves(points).filter(pl.col("offered_Bps").is_not_null() & (pl.col("bytes") > 0))
     if offered.is_empty():
         return offered
-    others = [name for name in CURVE if name != "distance"]
+    others = [name for name in OVER_LOADS if name != "distance"]
     lowest = (
-        offered.group_by(CURVE, maintain_order=True)
+        offered.group_by(OVER_LOADS, maintain_order=True)
         .agg(rate=(pl.col("saturated_Bps") / pl.col("senders")).median())
         .sort("rate", maintain_order=True)
         .unique(others, keep="first")
         .drop("rate")
     )
-    kept = offered.join(lowest, on=CURVE, how="semi").sort(
-        "bytes", *CURVE, "load_percent", maintain_order=True
+    kept = offered.join(lowest, on=OVER_LOADS, how="semi").sort(
+        "bytes", *OVER_LOADS, "load_percent", maintain_order=True
     )
     return with_series(kept.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), facts)

@@ -12,7 +12,7 @@ method itself, where it is longer than a screen, lives in decide/NAME.py and kno
         columns = (Column("total_s", "total", format_time),)
 
         def of(self, measurements, summary):
-            subjects = summary.group_by(SUBJECT, maintain_order=True)
+            subjects = summary.group_by(RUN_SUBJECT, maintain_order=True)
             return subjects.agg(total_s=pl.col("median_s").sum()).to_dicts()
 """
 
@@ -27,14 +27,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from nhalf.base.plugins import load
+from nhalf.base.rows import Row
 
 if TYPE_CHECKING:
     from nhalf.store.places import Place, Start
 
-SUBJECT = ("run", "transport", "mpi", "ranks", "placement")
-"""Whom a row is about: the members that every row has, as in the columns of the store."""
-
-Row = dict[str, Any]
 FindPlaces = Callable[[], "Mapping[str, Mapping[Start, Sequence[Place]]]"]
 
 

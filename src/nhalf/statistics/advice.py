@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 
 from nhalf.base.errors import unknown
 from nhalf.statistics.intervals import Floats, student_quantile
-from nhalf.store.schema import POINT_COLUMNS
-
-KEY = ["run", *POINT_COLUMNS]
-CURVE = [name for name in KEY if name != "bytes"]
+from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 
 @dataclass(frozen=True)
@@ -246,18 +243,20 @@ def trend_signs(times: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """What the samples themselves give away: one row per point, KEY, `bimodal` and `drift`.
+    """What the samples themselves give away: one row per point, RUN_POINT, `bimodal` and `drift`.
 
     `medians` is the result of `launch_medians` for the same measurements.
     """
     rows = measurements.filter(pl.col("samples_s").list.len() >= SAMPLES_LEAST)
-    inside = _inside_launches(rows.select(*KEY, "samples_s").collect())
+    inside = _inside_launches(rows.select(*RUN_POINT, "samples_s").collect())
     between = _between_launches(medians)
-    points = medians.select(KEY).unique(maintain_order=True)
-    joined = points.join(inside, on=KEY, how="left", nulls_equal=True)
-    joined = joined.join(between, on=CURVE, how="left", nulls_equal=True)
+    points = medians.select(RUN_POINT).unique(maintain_order=True)
+    joined = points.join(inside, on=RUN_POINT, how="left", nulls_equal=True)
+    joined = joined.join(between, on=RUN_CURVE, how="left", nulls_equal=True)
     flag = [pl.col(c).fill_null(False) for c in ("bimodal", "split", "drift", "slope")]
-    return joined.select(*KEY, bimodal=flag[0] | flag[1], drift=(flag[2] & ~flag[0]) | flag[3])
+    return joined.select(
+        *RUN_POINT, bimodal=flag[0] | flag[1], drift=(flag[2] & ~flag[0]) | flag[3]
+    )
 
 
 def _inside_launches(rows: pl.DataFrame) -> pl.DataFrame:
@@ -272,9 +271,9 @@ def _inside_launches(rows: pl.DataFrame) -> pl.DataFrame:
             for i, name in enumerate(("rises", "pairs", "change"))
         },
     }
-    frame = rows.select(KEY).with_columns(pl.Series(n, v) for n, v in columns.items())
+    frame = rows.select(RUN_POINT).with_columns(pl.Series(n, v) for n, v in columns.items())
     enough = pl.min_horizontal(pl.len(), pl.lit(2))
-    return frame.group_by(KEY).agg(
+    return frame.group_by(RUN_POINT).agg(
         bimodal=pl.col("states").sum() >= enough,
         drift=(pl.col("rises").sum().abs() > TREND_DEVIATIONS * pl.col("pairs").sum().sqrt())
         & (pl.col("change").mean().abs() > math.log1p(EFFECT)),
@@ -306,13 +305,13 @@ def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
     median launch, so that what one size does is not taken for what the launch did.
     """
     positive = medians.filter(pl.col("median_s") > 0).with_columns(
-        level=pl.col("median_s").log() - pl.col("median_s").log().median().over(KEY)
+        level=pl.col("median_s").log() - pl.col("median_s").log().median().over(RUN_POINT)
     )
     levels = (
-        positive.group_by([*CURVE, "launch"])
+        positive.group_by([*RUN_CURVE, "launch"])
         .agg(pl.col("level").median())
-        .sort([*CURVE, "launch"])
-        .group_by(CURVE, maintain_order=True)
+        .sort([*RUN_CURVE, "launch"])
+        .group_by(RUN_CURVE, maintain_order=True)
         .agg("level", number=pl.col("launch").cast(pl.Float64))
     )
     split_: list[bool] = []
@@ -321,7 +320,7 @@ def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
         values = level.to_numpy()
         split_.append(bool(two_states(np.exp(values)[None, :])[0]))
         slope.append(has_slope(number.to_numpy(), values))
-    return levels.select(CURVE).with_columns(
+    return levels.select(RUN_CURVE).with_columns(
         pl.Series("split", split_, dtype=pl.Boolean), pl.Series("slope", slope, dtype=pl.Boolean)
     )
 

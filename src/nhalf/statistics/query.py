@@ -9,8 +9,8 @@ import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.keys import RUN_POINT
 from nhalf.store.run import Run
-from nhalf.store.schema import POINT_COLUMNS
 
 
 def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -48,4 +48,4 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
 def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
     """The launches of points that have something in a list column."""
     kept = measurements.filter(pl.col(column).list.len() > 0)
-    return kept.select("run", *POINT_COLUMNS, "launch", column)
+    return kept.select(*RUN_POINT, "launch", column)

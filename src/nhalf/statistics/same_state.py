@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, POINT
 from nhalf.store.values import value
 
 APART = 1.5
@@ -25,8 +25,6 @@ APART = 1.5
 STEADY = 1.25
 """Flags before and after a point that differ by more: the machine changed in between."""
 PAIRS_MIN = 2
-CURVE = [name for name in POINT_COLUMNS if name not in ("mpi", "bytes")]
-POINT = [*CURVE, "bytes"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class SameState:
 
 def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
     """Launch medians with `flag_s`: null where it was not measured, NaN where it changed."""
-    on = [*POINT_COLUMNS, "launch"]
+    on = [*POINT, "launch"]
     flags = (
         measurements.select(*on, value("flag_before_s"), value("flag_after_s"))
         .drop_nulls(["flag_before_s", "flag_after_s"])
@@ -66,7 +64,9 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     are numbered anew, so that they can be paired, each size by itself.
     """
     a, b = (
-        one.join(other.select(CURVE).unique(), on=CURVE, how="semi", nulls_equal=True)
+        one.join(
+            other.select(COMPARED_CURVE).unique(), on=COMPARED_CURVE, how="semi", nulls_equal=True
+        )
         for one, other in ((a, b), (b, a))
     )
     known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
@@ -76,15 +76,19 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     if not borders_s:
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
     left, right = (_numbered(frame, borders_s) for frame in (a, b))
-    on = [*POINT, "state", "place"]
+    on = [*COMPARED_POINT, "state", "place"]
     pairs = left.select(on).join(right.select(on), on=on, nulls_equal=True)
-    order = pl.struct("state", "place").rank("dense").over(POINT).cast(a.schema["launch"]) - 1
+    order = (
+        pl.struct("state", "place").rank("dense").over(COMPARED_POINT).cast(a.schema["launch"]) - 1
+    )
     pairs = pairs.with_columns(pair=order)
-    enough = pairs.group_by(CURVE).agg(most=pl.col("pair").max() + 1)
+    enough = pairs.group_by(COMPARED_CURVE).agg(most=pl.col("pair").max() + 1)
     enough = enough.filter(pl.col("most") >= PAIRS_MIN)
-    pairs = pairs.join(enough.select(CURVE), on=CURVE, how="semi", nulls_equal=True)
-    both = a.select(CURVE).unique()
-    lost = both.join(enough, on=CURVE, how="anti", nulls_equal=True).to_dicts()
+    pairs = pairs.join(
+        enough.select(COMPARED_CURVE), on=COMPARED_CURVE, how="semi", nulls_equal=True
+    )
+    both = a.select(COMPARED_CURVE).unique()
+    lost = both.join(enough, on=COMPARED_CURVE, how="anti", nulls_equal=True).to_dicts()
     flags_s = pl.concat(known).to_numpy()
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
@@ -112,16 +116,18 @@ def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
     """
     flag = pl.col("flag_s")
     steady = frame.filter(
-        (flag.is_not_null() & flag.is_not_nan()) | flag.is_null().all().over(CURVE)
+        (flag.is_not_null() & flag.is_not_nan()) | flag.is_null().all().over(COMPARED_CURVE)
     )
     state = pl.sum_horizontal(
         [pl.col("flag_s") >= border for border in borders_s], ignore_nulls=False
     ).cast(pl.Int64)
-    place = pl.col("launch").rank("ordinal").over([*POINT, "state"])
+    place = pl.col("launch").rank("ordinal").over([*COMPARED_POINT, "state"])
     return steady.with_columns(state=state.fill_null(-1)).with_columns(place=place)
 
 
 def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The rows that have a partner; pairs have the number of a launch in common."""
-    kept = frame.drop("launch").join(pairs, on=[*POINT, "state", "place"], nulls_equal=True)
+    kept = frame.drop("launch").join(
+        pairs, on=[*COMPARED_POINT, "state", "place"], nulls_equal=True
+    )
     return kept.rename({"pair": "launch"}).drop("flag_s", "state", "place")

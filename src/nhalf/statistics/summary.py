@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, KEY, PRECISION_TARGET, derived
+from nhalf.statistics.advice import ADVICES, PRECISION_TARGET, derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
+from nhalf.store.keys import RUN_POINT
 from nhalf.store.schema import SUMMARY_COLUMNS
 
-_READ = [
-    *(*KEY, "launch", "bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values"),
-]
+_PER_LAUNCH = ("bytes_per_time", "verified", "advice", "samples_s", "rank_s", "values")
+_READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
 
 
 EXACT = ("simulated",)
@@ -32,7 +32,7 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     samples are left out. Raises InputError when a sample is negative or not finite.
     """
     return _launches(_worded(measurements)).select(
-        *KEY, "launch", "median_s", "lowest_s", "samples"
+        *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
     )
 
 
@@ -50,7 +50,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     launches = _launches(measurements)
     if launches.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
-    points = launches.group_by(KEY, maintain_order=True).agg(
+    points = launches.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col("median_s").alias("medians"),
         pl.col("lowest_s").min(),
         pl.len().cast(pl.Int32).alias("launches"),
@@ -80,7 +80,7 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
     rows = (
         measurements.filter(samples.list.len() > 0)
         .select(
-            *KEY,
+            *RUN_POINT,
             "launch",
             samples.list.median().alias("median_s"),
             samples.list.min().alias("lowest_s"),
@@ -95,7 +95,7 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
     )
     _check_times(rows)
     return (
-        rows.group_by([*KEY, "launch"])
+        rows.group_by([*RUN_POINT, "launch"])
         .agg(
             pl.col("median_s").median(),
             pl.col("lowest_s").min(),
@@ -104,7 +104,7 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
             pl.col("verified").all(),
             _flat("advice"),
         )
-        .sort([*KEY, "launch"])
+        .sort([*RUN_POINT, "launch"])
     )
 
 
@@ -141,16 +141,16 @@ def _with_sample_intervals(
     points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
 ) -> pl.DataFrame:
     """Points of one launch take the interval of their samples: there is no other."""
-    single = points.filter(pl.col("launches") == 1).select(KEY)
+    single = points.filter(pl.col("launches") == 1).select(RUN_POINT)
     if single.is_empty():
         return points
     rows = (
-        measurements.join(single.lazy(), on=KEY, how="semi", nulls_equal=True)
-        .select(*KEY, "samples_s")
-        .group_by(KEY)
+        measurements.join(single.lazy(), on=RUN_POINT, how="semi", nulls_equal=True)
+        .select(*RUN_POINT, "samples_s")
+        .group_by(RUN_POINT)
         .agg(_flat("samples_s"))
         .select(
-            *KEY,
+            *RUN_POINT,
             pl.col("samples_s").list.len().alias("count"),
             # Many times faster than sorting in the groups, or lists by their own method.
             pl.col("samples_s").list.eval(pl.element().sort()).alias("ordered"),
@@ -168,12 +168,12 @@ def _with_sample_intervals(
         )
     )
     found = rows.select(
-        *KEY,
+        *RUN_POINT,
         pl.col("ordered").list.get(low).alias("sample_low_s"),
         pl.col("ordered").list.get(high).alias("sample_high_s"),
     )
     return points.join(
-        found, on=KEY, how="left", nulls_equal=True, maintain_order="left"
+        found, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
         pl.coalesce("sample_low_s", "ci_low_s").alias("ci_low_s"),
         pl.coalesce("sample_high_s", "ci_high_s").alias("ci_high_s"),
@@ -196,7 +196,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
     }
     named = [pl.when(flag).then(pl.lit(name)) for name, flag in found.items()]
     order = pl.Enum([a.name for a in ADVICES])
-    joined = points.join(shapes, on=KEY, how="left", nulls_equal=True, maintain_order="left")
+    joined = points.join(shapes, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     everything = pl.concat_list("advice", pl.concat_list(named).list.drop_nulls())
     return joined.with_columns(
         advice=everything.list.unique().list.eval(
@@ -209,7 +209,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
 
 def _with_lists(points: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
     """Points with `rank_s` and `values`: the median over launches at each place of the lists."""
-    places = points.select(KEY).with_row_index("point")
+    places = points.select(RUN_POINT).with_row_index("point")
     ranks = pl.col("rank_s")
     by_rank = _listed(measurements, places, "rank_s").with_columns(
         rank=pl.int_range(pl.len()).over("point", "row")
@@ -238,10 +238,10 @@ def _with_lists(points: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFram
 
 def _listed(measurements: pl.LazyFrame, places: pl.DataFrame, column: str) -> pl.DataFrame:
     """The items of a list column, each with the numbers of its `point` and of its `row`."""
-    rows = measurements.filter(pl.col(column).list.len() > 0).select(*KEY, column).collect()
+    rows = measurements.filter(pl.col(column).list.len() > 0).select(*RUN_POINT, column).collect()
     return (
-        rows.join(places, on=KEY, nulls_equal=True)
-        .drop(KEY)
+        rows.join(places, on=RUN_POINT, nulls_equal=True)
+        .drop(RUN_POINT)
         .with_row_index("row")
         .explode(column, empty_as_null=False, keep_nulls=False)
     )

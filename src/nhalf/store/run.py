@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ import polars as pl
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import replacing
 from nhalf.store.journal import Journal, events, events_named
-from nhalf.store.schema import ADDED_COLUMNS, MEASUREMENT_COLUMNS, READ_VERSIONS, VERSION
+from nhalf.store.points import COLUMNS, points
+from nhalf.store.record import ADDED
+from nhalf.store.schema import READ_VERSIONS, VERSION
 
 DESCRIPTION = "run.json"
 JOURNAL = "journal.jsonl"
@@ -23,8 +24,6 @@ MEASUREMENTS = "measurements.parquet"
 
 _VERSION_KEY = "nhalf.schema"
 _JOURNAL_KEY = "nhalf.journal_bytes"
-_CHUNK_BYTES = 1 << 24
-"""Samples read from a journal at a time, as text: all of them may not fit into memory."""
 
 
 class _Description(msgspec.Struct):
@@ -38,31 +37,6 @@ class _Description(msgspec.Struct):
 
 class _Event(msgspec.Struct):
     """Any event, of which only the number matters."""
-
-
-class _Point(msgspec.Struct, gc=False):
-    """What a line of the journal must hold for a point: the columns of store/schema.py."""
-
-    transport: str
-    mpi: str
-    pattern: str
-    algorithm: str
-    ranks: int
-    placement: str
-    bytes: int
-    launch: int
-    position: int
-    started_s: float
-    batch: int
-    messages_per_round: int
-    bytes_per_time: int
-    stop: str
-    verified: bool
-    advice: list[str]
-    samples_s: msgspec.Raw
-    axes: str = ""
-    rank_s: msgspec.Raw = msgspec.Raw(b"[]")
-    values: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 @dataclass(frozen=True)
@@ -154,27 +128,27 @@ class Run:
         Raises InputError when no point was finished or a file is damaged or of another version.
         """
         parquet = self.path / MEASUREMENTS
+        named = pl.lit(self.name).alias("run")
         if parquet.exists() and self._is_current(parquet):
-            named = pl.lit(self.name).alias("run")
-            lacking = set(ADDED_COLUMNS) - set(pl.read_parquet_schema(parquet))
+            lacking = set(ADDED) - set(pl.read_parquet_schema(parquet))
             stored = pl.scan_parquet(parquet).with_columns(map(_empty, lacking))
-            return stored.select(named, *_JOURNAL_COLUMNS)
-        frame = self._from_journal()
+            return stored.select(named, *COLUMNS)
+        frame = points(self.path / JOURNAL)
         if frame.height == 0:
             raise InputError(f"{self.path} holds no finished point", "go on with --resume")
-        return frame.lazy()
+        return frame.lazy().select(named, *COLUMNS)
 
     def finish(self) -> None:
         """Write the measurements of the journal as Parquet, whole or not at all.
 
         Raises MissingError when there is no room or no permission.
         """
-        frame = self._from_journal()
+        frame = points(self.path / JOURNAL)
         size_bytes = (self.path / JOURNAL).stat().st_size
         metadata = {_VERSION_KEY: str(VERSION), _JOURNAL_KEY: str(size_bytes)}
         try:
             with replacing(self.path / MEASUREMENTS) as part:
-                frame.drop("run").write_parquet(part, metadata=metadata, compression="zstd")
+                frame.write_parquet(part, metadata=metadata, compression="zstd")
         except (OSError, pl.exceptions.PolarsError) as error:
             cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise MissingError(
@@ -195,8 +169,8 @@ class Run:
                 f"{parquet} is damaged", "remove it: the journal holds the same"
             ) from error
         version = _check_version(parquet, metadata.get(_VERSION_KEY))
-        for name, kind in _JOURNAL_COLUMNS.items():
-            if version == 1 and name in ADDED_COLUMNS:
+        for name, kind in COLUMNS.items():
+            if version == 1 and name in ADDED:
                 continue
             if columns.get(name) != kind:
                 raise InputError(f"{parquet} has no column {name} of type {kind}", "measure again")
@@ -206,58 +180,10 @@ class Run:
         known = metadata.get(_JOURNAL_KEY, "")
         return known.isdecimal() and journal.stat().st_size <= int(known)
 
-    def _from_journal(self) -> pl.DataFrame:
-        """The points of the journal as a frame; damaged lines are told by `events_named`."""
-        chunks = [pl.DataFrame(schema=_JOURNAL_COLUMNS)]
-        try:
-            chunks += [_frame(points) for points in self._chunks()]
-        except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"{self.path / JOURNAL} is of another form: {error}") from error
-        frame = pl.concat(chunks)
-        return frame.select(pl.lit(self.name).alias("run"), *_JOURNAL_COLUMNS)
-
-    def _chunks(self) -> Iterator[list[_Point]]:
-        """The points of the journal, some at a time."""
-        chunk: list[_Point] = []
-        size_bytes = 0
-        for point in events_named("point", self.path / JOURNAL, _Point):
-            chunk.append(point)
-            size_bytes += len(memoryview(point.samples_s))
-            if size_bytes >= _CHUNK_BYTES:
-                yield chunk
-                chunk, size_bytes = [], 0
-        if chunk:
-            yield chunk
-
-
-_JOURNAL_COLUMNS = {name: kind for name, kind in MEASUREMENT_COLUMNS.items() if name != "run"}
-
-
-def _frame(points: list[_Point]) -> pl.DataFrame:
-    """Points as rows. Raises ValueError or PolarsError where samples are not lists of numbers."""
-    lists = {name: _JOURNAL_COLUMNS[name] for name in ("advice", "samples_s", "rank_s", "values")}
-    plain = {name: kind for name, kind in _JOURNAL_COLUMNS.items() if name not in lists}
-    columns = {name: [getattr(point, name) for point in points] for name in plain}
-    # Ten million numbers take a second as Python objects: polars reads their text itself.
-    encode = msgspec.json.Encoder().encode
-    text = b"".join(
-        b'{"advice":%b,"samples_s":%b,"rank_s":%b,"values":%b}\n'
-        % (encode(point.advice), point.samples_s, point.rank_s, point.values)
-        for point in points
-    )
-    frame = pl.read_ndjson(text, schema=lists)
-    samples = frame["samples_s"]
-    numbers = samples.list.explode(keep_nulls=False, empty_as_null=False)
-    if len(samples) != len(points) or samples.null_count() or numbers.null_count():
-        raise ValueError("a sample is not a number")
-    if frame["rank_s"].null_count() or frame["values"].null_count():
-        raise ValueError("times of ranks and named values are lists")
-    return pl.DataFrame(columns, schema=plain).with_columns(frame)
-
 
 def _empty(name: str) -> pl.Expr:
     """A column that an older run lacks: no text, or lists without items."""
-    kind = _JOURNAL_COLUMNS[name]
+    kind = COLUMNS[name]
     return pl.lit("" if kind == pl.String() else [], dtype=kind).alias(name)
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from nhalf.base.units import format_rate
 from nhalf.present.terminal.results import result_lines
-from nhalf.results import SUBJECT, Column, as_json, kinds, parts, results
+from nhalf.results import Column, as_json, kinds, parts, results
 from nhalf.statistics.summary import summarise
+from nhalf.store.keys import RUN_SUBJECT
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
@@ -47,7 +48,7 @@ def test_rows_name_their_subject_and_are_json(make_rings: Make) -> None:
     found = results(measured, summarise(measured))
     decoded = msgspec.json.decode(msgspec.json.encode(as_json(found)))
     [row] = decoded["b_eff"]["rows"]
-    assert set(SUBJECT) <= set(row)
+    assert set(RUN_SUBJECT) <= set(row)
     assert row["b_eff_Bps_ci"][0] <= row["b_eff_Bps"] <= row["b_eff_Bps_ci"][1]
     [line] = result_lines(found, {"mpich": "MPICH"})
     assert line.startswith("MPICH, 2 ranks: b_eff ")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -125,15 +124,6 @@ class TestMeasurements:
             "run.json",
         ]
 
-    def test_many_points_come_in_chunks(
-        self, run: Run, point_event: Event, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(module, "_CHUNK_BYTES", 40)
-        record(run, [point_event(bytes=size, samples_s=[size] * size) for size in range(1, 10)])
-        frame = run.measurements().collect()
-        assert frame["bytes"].to_list() == list(range(1, 10))
-        assert frame["samples_s"].list.len().to_list() == list(range(1, 10))
-
     def test_a_folder_that_moved_has_its_new_name(self, run: Run, point_event: Event) -> None:
         record(run, [point_event()])
         run.finish()
@@ -209,37 +199,6 @@ class TestMeasurements:
         record(run, [event, point_event()])
         with pytest.raises(InputError, match=r"damaged at line 1.*bytes"):
             run.measurements()
-
-
-class TestVersion1:
-    """A run that was written before points had further axes."""
-
-    @pytest.fixture
-    def old(self, tmp_path: Path) -> Run:
-        shutil.copytree(Path(__file__).parent / "version-1", tmp_path / "old")
-        return Run.open(tmp_path / "old")
-
-    def test_what_it_lacks_is_empty(self, old: Run) -> None:
-        frame = old.measurements().collect()
-        assert frame.schema == pl.Schema(MEASUREMENT_COLUMNS)
-        assert frame["axes"].unique().to_list() == [""]
-        assert frame["rank_s"].list.len().sum() == frame["values"].list.len().sum() == 0
-        assert frame["rank_s"].null_count() == frame["values"].null_count() == 0
-
-    def test_its_journal_says_the_same(self, old: Run) -> None:
-        from_parquet = old.measurements().collect()
-        (old.path / "measurements.parquet").unlink()
-        assert old.measurements().collect().equals(from_parquet)
-        old.finish()
-        assert old.measurements().collect().equals(from_parquet)
-
-    def test_it_stands_beside_a_run_of_today(self, old: Run, run: Run, point_event: Event) -> None:
-        values = [{"name": "overlap", "value": 0.5}]
-        record(run, [point_event(axes="work=1", rank_s=[1e-6, 2e-6], values=values)])
-        both = pl.concat([old.measurements(), run.measurements()]).collect()
-        assert both.height == 9
-        assert both.row(-1, named=True)["values"] == values
-        assert both.row(-1, named=True)["rank_s"] == [1e-6, 2e-6]
 
 
 class TestParquet:

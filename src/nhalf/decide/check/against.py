@@ -15,7 +15,7 @@ import polars as pl
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
-from nhalf.decide.check.intervals import CURVE, shared_confidence
+from nhalf.decide.check.intervals import shared_confidence
 from nhalf.decide.check.promise import UNVERIFIED
 from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
 from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
@@ -25,6 +25,7 @@ from nhalf.models.forms.segmented import Break, Segmented
 from nhalf.models.line import Piece
 from nhalf.statistics.intervals import Interval
 from nhalf.statistics.same_state import SameState, same_state
+from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, CURVE, POINT
 
 TOLERANCE = 0.10
 """Two good runs on two days differ by some percent; what a user feels is more than that."""
@@ -129,7 +130,7 @@ def _predicted(
 ) -> pl.DataFrame:
     """The launch medians of a run that measures what the models of one library predict."""
     of_library = medians.filter(pl.col("mpi") == pair[1])
-    on = [name for name in CURVE if name != "mpi"]
+    on = COMPARED_CURVE
     rows = of_library.join(promised.filter(pl.col("mpi") == pair[0]).drop("mpi"), on=on)
     frames = [rows.drop("place").clear()]
     for (place,), curve in rows.group_by("place", maintain_order=True):
@@ -166,12 +167,12 @@ def _answer(curve: CurveRatio, wrong: pl.DataFrame, tolerance: float) -> Answer:
     level = curve.ratio
     whole = Interval(level.ratio, level.low, level.high)
     points = [judge(key, "", Bounds(high=1 + tolerance), whole)]
-    bad = {tuple(row[name] for name in [*CURVE, "bytes"]) for row in wrong.to_dicts()}
+    bad = {tuple(row[name] for name in POINT) for row in wrong.to_dicts()}
     for size in curve.sizes:
         point = {**key, "bytes": size.size_bytes}
         bounds = Bounds(high=size.a_s * (1 + tolerance))
         value = _time(size.a_s, size.b_s, size.ratio)
-        if tuple(point[name] for name in [*CURVE, "bytes"]) in bad:
+        if tuple(point[name] for name in POINT) in bad:
             points.append(PointVerdict(point, "s", bounds, value, "missed", UNVERIFIED))
         else:
             points.append(judge(point, "s", bounds, value))
@@ -186,7 +187,7 @@ def _time(a_s: float, b_s: float, ratio: Ratio) -> Interval:
 
 def _families(a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]) -> int:
     """How many curves both have: they share the probability of a false alarm."""
-    on = [*(name for name in CURVE if name != "mpi"), "bytes"]
+    on = COMPARED_POINT
     return sum(
         left.join(right, on=on, how="semi").select(on[:-1]).n_unique()
         for left, right in (_pair(a, b, pair) for pair in libraries)
@@ -203,7 +204,7 @@ def _unpaired(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
     """The curves that A has and B does not, by libraries that belong together."""
-    on = [name for name in CURVE if name != "mpi"]
+    on = COMPARED_CURVE
     curves = a.select(CURVE).unique(maintain_order=True)
     paired = [
         left.join(right, on=on, how="semi").select(CURVE).unique()

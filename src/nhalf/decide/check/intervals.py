@@ -18,13 +18,11 @@ import polars as pl
 
 from nhalf.decide.compare import launch_matrix, ratio_intervals
 from nhalf.statistics.intervals import Interval
-from nhalf.store.schema import POINT_COLUMNS
+from nhalf.store.keys import CURVE, POINT
 
 CONFIDENCE = 0.95
 """That all intervals of a check hold."""
 
-KEY = list(POINT_COLUMNS)
-CURVE = [name for name in KEY if name != "bytes"]
 
 Key = tuple[Any, ...]
 
@@ -35,19 +33,19 @@ def shared_confidence(curves: int) -> float:
 
 
 def time_intervals(summary: pl.DataFrame, medians: pl.DataFrame) -> dict[Key, Interval]:
-    """The reported time of each point of `summary` with its interval, by the values of KEY.
+    """The reported time of each point of `summary` with its interval, by the values of POINT.
 
     `medians` are those of the launches (columns of `launch_medians`). The interval is NaN where a
     point has one launch, or a launch with a time of 0.
     """
-    times = medians.join(summary.select(KEY), on=KEY, how="semi", nulls_equal=True)
+    times = medians.join(summary.select(POINT), on=POINT, how="semi", nulls_equal=True)
     curves = times.partition_by(CURVE, maintain_order=True)
     confidence = shared_confidence(len(curves))
     ends: dict[Key, tuple[float, float]] = {}
     for curve in curves:
         ends |= _ends(curve.filter(pl.col("median_s").min().over("bytes") > 0), confidence)
     found = {}
-    for row in summary.select(*KEY, "median_s").iter_rows():
+    for row in summary.select(*POINT, "median_s").iter_rows():
         key, value = row[:-1], row[-1]
         low, high = ends.get(key, (np.nan, np.nan))
         # The reported value is another mean of the launches: the interval is made to hold it.
@@ -64,7 +62,7 @@ def _ends(curve: pl.DataFrame, confidence: float) -> dict[Key, tuple[float, floa
     centre = np.nanmedian(logs, axis=0)
     _, (_, low, high) = ratio_intervals(logs - centre, confidence)
     key = curve.select(CURVE).row(0)
-    place = KEY.index("bytes")
+    place = POINT.index("bytes")
     return {
         (*key[:place], int(size), *key[place:]): (float(np.exp(a)), float(np.exp(b)))
         for size, a, b in zip(sizes, centre + low, centre + high, strict=True)

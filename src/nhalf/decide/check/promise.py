@@ -10,18 +10,19 @@ from typing import Any
 import polars as pl
 
 from nhalf.base.errors import unknown
+from nhalf.base.rows import Row
 from nhalf.decide.check.expectations import MODEL_METRICS, POINT_METRICS, Expectation
-from nhalf.decide.check.intervals import KEY, Key, time_intervals
+from nhalf.decide.check.intervals import Key, time_intervals
 from nhalf.decide.check.selector import select
 from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.results import Row, kinds
+from nhalf.results import kinds
 from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import CURVE, POINT, SUBJECT
 
 UNVERIFIED = "its data did not verify"
 ZERO = "a time of 0: the clock is too coarse"
-SUBJECT = ("transport", "mpi", "ranks", "placement")
 NOTHING = "no such point was measured"
 
 MEMBERS = {"t0": "t0_s", "r_inf": "r_inf_Bps", "n_half": "n_half_bytes"}
@@ -30,9 +31,9 @@ MEMBERS = {"t0": "t0_s", "r_inf": "r_inf_Bps", "n_half": "n_half_bytes"}
 def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
     """One answer per expectation, in their order."""
     frames = [_points(facts, expectation) for expectation in expectations]
-    keys = [frame.select(KEY) for frame in frames]
-    together = pl.concat([facts.summary.select(KEY).clear(), *keys]).unique()
-    checked = facts.summary.join(together, on=KEY, how="semi", nulls_equal=True)
+    keys = [frame.select(POINT) for frame in frames]
+    together = pl.concat([facts.summary.select(POINT).clear(), *keys]).unique()
+    checked = facts.summary.join(together, on=POINT, how="semi", nulls_equal=True)
     times = time_intervals(checked, facts.launches)
     found = []
     for expectation, frame in zip(expectations, frames, strict=True):
@@ -53,7 +54,7 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
 
 def verified(facts: Facts) -> Answer:
     """Whether the data of every point arrived as it was sent; without it no time means anything."""
-    wrong = facts.summary.filter(~pl.col("verified")).select(KEY).to_dicts()
+    wrong = facts.summary.filter(~pl.col("verified")).select(POINT).to_dicts()
     name, bounds = "all data verified", Bounds(1.0, 1.0)
     if wrong:
         found = [PointVerdict(row, "", bounds, None, "missed", UNVERIFIED) for row in wrong]
@@ -71,14 +72,14 @@ def _points(facts: Facts, expectation: Expectation) -> pl.DataFrame:
     points = select(facts.summary, expectation.selectors)
     if expectation.metric == "bandwidth":
         points = points.filter(pl.col("bytes_per_time") > 0)
-    return points.select(*KEY, "median_s", "launches", "bytes_per_time", "verified")
+    return points.select(*POINT, "median_s", "launches", "bytes_per_time", "verified")
 
 
 def _point(
     expectation: Expectation, row: dict[str, Any], times: dict[Key, Interval]
 ) -> PointVerdict:
     """A point's time or rate against its bounds."""
-    key = {name: row[name] for name in KEY}
+    key = {name: row[name] for name in POINT}
     value = times[tuple(key.values())]
     if expectation.metric == "bandwidth" and value.median > 0:
         moved = row["bytes_per_time"]
@@ -97,7 +98,7 @@ def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[
     With sizes selected, of those segments only that hold one of them. Also what they are about.
     """
     rows = [_model_row(model) for model in facts.models]
-    frame = pl.DataFrame(rows, schema=[name for name in KEY if name != "bytes"])
+    frame = pl.DataFrame(rows, schema=CURVE)
     selectors = [s for s in expectation.selectors if s.column != "bytes"]
     sizes = [s for s in expectation.selectors if s.column == "bytes"]
     chosen = select(frame.with_row_index("place"), selectors) if rows else frame
@@ -115,7 +116,7 @@ def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[
 
 
 def _model_row(model: FittedModel) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in KEY if name != "bytes"}
+    return {name: getattr(model, name) for name in CURVE}
 
 
 def _touches(segment: Segment, sizes: Any) -> bool:
@@ -134,7 +135,7 @@ def _results(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list
     if rows and member not in known:
         raise unknown(f"member of {name}", member, known)
     subjects = [{key: row[key] for key in SUBJECT} for row in rows]
-    frame = pl.DataFrame(subjects, schema=list(SUBJECT))
+    frame = pl.DataFrame(subjects, schema=SUBJECT)
     if not rows:
         return frame, []
     chosen = select(frame.with_row_index("place"), expectation.selectors)

@@ -14,10 +14,13 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
+from nhalf.base.operations import NATIVE
 from nhalf.base.version import __version__
 from nhalf.exchange.importers import UNNAMED, Imported
 from nhalf.exchange.logs.log import Log, known
 from nhalf.store.axes import axes_text
+from nhalf.store.keys import CURVE
+from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import JOURNAL, Run
 
 ADVICE = "imported"
@@ -41,12 +44,12 @@ def write_run(
     `mpi` and `transport` replace what the logs say. Raises InputError when a point has no number
     of ranks, or when `out` holds a run; MissingError when it cannot be written.
     """
-    events = list(_events(sources, placement, mpi, transport))
-    names = dict.fromkeys(event["subject"] for event in events)
+    records = list(_records(sources, placement, mpi, transport))
+    names = dict.fromkeys(record.mpi or record.transport for record in records)
     titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
     run = Run.create(out, {**_description(sources, placement), "titles": titles})
-    encode = msgspec.json.Encoder().encode
-    write_bytes(run.path / JOURNAL, b"".join(encode(event) + b"\n" for event in events))
+    events = [event("point", record.mpi or record.transport, record) for record in records]
+    write_bytes(run.path / JOURNAL, msgspec.json.Encoder().encode_lines(events))
     run.finish()
     return run
 
@@ -79,10 +82,10 @@ def _description(sources: Sequence[Source], placement: str) -> dict[str, Any]:
     }
 
 
-def _events(
+def _records(
     sources: Iterable[Source], placement: str, mpi: str, transport: str
-) -> Iterator[dict[str, Any]]:
-    """The journal's events, in the order of the files."""
+) -> Iterator[Record]:
+    """The points of all files, in their order."""
     launches = _Launches()
     for number, source in enumerate(sources):
         started_s = source.path.stat().st_mtime
@@ -92,36 +95,38 @@ def _events(
                     f"{source.path} does not say how many ranks did {point.pattern}",
                     "give their number with --ranks",
                 )
-            event = _event(point, placement, mpi, transport)
-            event |= {"position": position, "started_s": started_s}
-            yield event | {"launch": launches.of(event, (number, point.table))}
+            record = _record(point, placement, mpi, transport)
+            record.position, record.started_s = position, started_s
+            record.launch = launches.of(record, (number, point.table))
+            yield record
 
 
-def _event(point: Imported, placement: str, mpi: str, transport: str) -> dict[str, Any]:
-    """One point as the journal has it, but for its place among the others."""
+def _record(point: Imported, placement: str, mpi: str, transport: str) -> Record:
+    """One point as the store has it, but for its place among the others."""
     named_transport = transport or point.transport
     library = (mpi or point.mpi or UNNAMED) if named_transport == "mpi" else ""
-    return {
-        "event": "point",
-        "subject": library or named_transport,
-        "transport": named_transport,
-        "mpi": library,
-        "pattern": point.pattern,
-        "algorithm": "native",
-        "ranks": point.ranks,
-        "placement": placement,
-        "axes": axes_text(point.axes),
-        "bytes": point.size_bytes,
-        "batch": 1,
-        "messages_per_round": 2 if point.pattern == "pingpong" else 1,
-        "bytes_per_time": point.bytes_per_time,
-        "stop": "imported",
-        "verified": point.verified,
-        "advice": [] if point.raw else [ADVICE],
-        "samples_s": list(point.samples_s),
-        "rank_s": list(point.rank_s),
-        "values": [{"name": n, "value": v} for n, v in sorted(point.values.items())],
-    }
+    return Record(
+        transport=named_transport,
+        mpi=library,
+        pattern=point.pattern,
+        algorithm=NATIVE,
+        ranks=point.ranks,
+        placement=placement,
+        axes=axes_text(point.axes),
+        bytes=point.size_bytes,
+        launch=0,
+        position=0,
+        started_s=0.0,
+        batch=1,
+        messages_per_round=2 if point.pattern == "pingpong" else 1,
+        bytes_per_time=point.bytes_per_time,
+        stop="imported",
+        verified=point.verified,
+        advice=[] if point.raw else [ADVICE],
+        samples_s=list(point.samples_s),
+        rank_s=list(point.rank_s),
+        values=named_values(point.values),
+    )
 
 
 class _Launches:
@@ -131,11 +136,10 @@ class _Launches:
         self._tables: dict[tuple[Any, ...], dict[tuple[int, int], int]] = defaultdict(dict)
         self._next: dict[tuple[Any, ...], int] = defaultdict(int)
 
-    def of(self, event: dict[str, Any], table: tuple[int, int]) -> int:
+    def of(self, record: Record, table: tuple[int, int]) -> int:
         """The launch of a point that stands in a table (file, number of the table)."""
-        names = ("transport", "mpi", "pattern", "algorithm", "ranks", "placement", "axes")
-        curve = tuple(event[name] for name in names)
+        curve = tuple(getattr(record, name) for name in CURVE)
         tables = self._tables[curve]
-        launch = max(tables.setdefault(table, len(tables)), self._next[*curve, event["bytes"]])
-        self._next[*curve, event["bytes"]] = launch + 1
+        launch = max(tables.setdefault(table, len(tables)), self._next[*curve, record.bytes])
+        self._next[*curve, record.bytes] = launch + 1
         return launch

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from nhalf.base.errors import unknown
 from nhalf.base.operations import NON_BLOCKING
-from nhalf.store.schema import POINT_COLUMNS
-
-Row = dict[str, Any]
-KEY = ["run", *POINT_COLUMNS]
-TABLE = [name for name in KEY if name != "bytes"]
+from nhalf.base.rows import Row
+from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 
 class Style(ABC):
@@ -64,8 +61,8 @@ class Style(ABC):
         ):
             library = str(mpi or transport)
             yield from self.opening(titles.get(library, library))
-            for (pattern, *_), table in of_library.sort(*TABLE, "bytes").group_by(
-                "pattern", *(name for name in TABLE if name != "pattern"), maintain_order=True
+            for (pattern, *_), table in of_library.sort(*RUN_CURVE, "bytes").group_by(
+                "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
                 rows = table.to_dicts()
                 if _is_covered(rows[0]):
@@ -85,14 +82,14 @@ def with_repetitions(summary: pl.DataFrame, measurements: pl.LazyFrame) -> pl.Da
     `batch`, the most of them that followed each other without a pause.
     """
     counted = (
-        measurements.group_by(KEY)
+        measurements.group_by(RUN_POINT)
         .agg(
             repetitions=(pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64),
             batch=pl.col("batch").max(),
         )
         .collect()
     )
-    return summary.join(counted, on=KEY, how="left", nulls_equal=True, maintain_order="left")
+    return summary.join(counted, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
 
 
 def microseconds(time_s: float) -> float:

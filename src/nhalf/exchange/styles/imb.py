@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from nhalf.base.rows import Row
 from nhalf.exchange import styles
-from nhalf.exchange.styles import Row, Style
+from nhalf.exchange.styles import Style
 
 COLLECTIVES = {
     "Bcast": "bcast",

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import asdict
+
 from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.state import State
@@ -25,6 +27,7 @@ from nhalf.sites.health import Examiner, unanswered
 from nhalf.sites.placement import FREE, placement_advice
 from nhalf.sites.site import HERE, Site
 from nhalf.store.journal import Journal
+from nhalf.store.record import Identity, Record, event, named_values
 from nhalf.store.run import Run
 
 FAILURES_MAX = 2
@@ -71,8 +74,8 @@ class Measuring:
         first = plan.blocks[0].placements[0] if plan.blocks else FREE
         self.state = State(placement=first)
         self.journal: Journal = run.journal()
-        for event in run.events():
-            self.state.note(event)
+        for known in run.events():
+            self.state.note(known)
         self.site = self._living(site)
         self.troubles: list[str] = []
         self.random = random.Random(plan.seed)
@@ -271,31 +274,24 @@ class Measuring:
         if record.get("nhalf") != "point":
             self._impossible(subject, point, str(record.get("message", "no answer")))
             return
-        samples = record["samples_s"]
-        values = record.get("values", {})
-        self.journal.append(
-            {
-                "event": "point",
-                "subject": subject.key,
-                "transport": subject.transport,
-                "mpi": subject.mpi,
-                **_identity(subject, point),
-                "launch": launch,
-                "position": answer.position,
-                "started_s": time.time() - record["elapsed_s"],
-                "batch": record["batch"],
-                "messages_per_round": record["messages_per_round"],
-                "bytes_per_time": record["bytes_per_time"],
-                "stop": record["stop"],
-                "verified": record["verified"],
-                "advice": sorted({*record["advice"], *advice}),
-                "samples_s": samples,
-                "rank_s": record.get("rank_s", []),
-                "values": [{"name": name, "value": values[name]} for name in sorted(values)],
-            }
+        kept = Record(
+            **asdict(_identity(subject, point)),
+            launch=launch,
+            position=answer.position,
+            started_s=time.time() - record["elapsed_s"],
+            batch=record["batch"],
+            messages_per_round=record["messages_per_round"],
+            bytes_per_time=record["bytes_per_time"],
+            stop=record["stop"],
+            verified=record["verified"],
+            advice=sorted({*record["advice"], *advice}),
+            samples_s=record["samples_s"],
+            rank_s=record.get("rank_s", []),
+            values=named_values(record.get("values", {})),
         )
+        self.journal.append(event("point", subject.key, kept))
         self.state.done.add((subject.key, launch, point))
-        self.progress.point(subject.title, point, samples)
+        self.progress.point(subject.title, point, kept.samples_s)
 
     def _scout(self, start: Start) -> None:
         """Find the sizes at which the curves change, in one quick launch that is not reported.
@@ -369,8 +365,8 @@ class Measuring:
     def _impossible(self, subject: Subject, point: Point, reason: str) -> None:
         """Note a point that this subject cannot measure."""
         self.state.impossible.add((subject.key, point))
-        event = {"event": "failed", "subject": subject.key, **_identity(subject, point)}
-        self.journal.append({**event, "reason": reason})
+        failed = event("failed", subject.key, _identity(subject, point))
+        self.journal.append({**failed, "reason": reason})
 
     def _failed(self, start: Start, error: LaunchError) -> None:
         """Note a launch that failed; a start that only fails, or needs a dead host, is given up."""
@@ -414,17 +410,19 @@ class Measuring:
             self.state.failed[start.subject] = reason
 
 
-def _identity(subject: Subject, point: Point) -> dict[str, Any]:
+def _identity(subject: Subject, point: Point) -> Identity:
     """What identifies a point, as the journal has it."""
     algorithm, axes = split(subject.infos[point.pattern], point.axes)
-    return {
-        "pattern": point.pattern,
-        "algorithm": algorithm,
-        "ranks": point.ranks,
-        "placement": point.placement,
-        "axes": axes,
-        "bytes": point.size_bytes,
-    }
+    return Identity(
+        transport=subject.transport,
+        mpi=subject.mpi,
+        pattern=point.pattern,
+        algorithm=algorithm,
+        ranks=point.ranks,
+        placement=point.placement,
+        axes=axes,
+        bytes=point.size_bytes,
+    )
 
 
 def line(identity: str, point: Point, slice_s: float, precision: float, timing: str) -> str:

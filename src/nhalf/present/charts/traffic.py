@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.traffic import offered_and_accepted
 from nhalf.present.charts import common
-from nhalf.results import Row
 from nhalf.results.traffic.accepted import rule_name, setting_name
 
 SETTING_TITLE = "Mean size "

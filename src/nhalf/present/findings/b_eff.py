@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import COSTLY, percent, weight
-from nhalf.results import Row
 from nhalf.results.b_eff.average import PATTERN
 
 

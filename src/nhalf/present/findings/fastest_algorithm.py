@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from nhalf.base.units import format_size
-from nhalf.facts.collectives import OWN_CHOICE, SAME_POINT, usual
+from nhalf.facts.collectives import OWN_CHOICE, usual
 from nhalf.facts.contests import beyond, with_cores
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
@@ -17,10 +17,11 @@ from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, times, weight
 from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import VARIED_POINT, without
 
 FASTER = 1.1
 """The best of many algorithms is a little faster by chance: less is not worth a sentence."""
-CELL = [name for name in SAME_POINT if name != "algorithm"]
+CELL = without(VARIED_POINT, "algorithm")
 
 
 @dataclass(frozen=True)

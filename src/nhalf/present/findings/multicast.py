@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import FORWARDINGS, METHODS, PATTERN, multicasts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import FASTER, times, weight
-from nhalf.results import SUBJECT
-
-Row = dict[str, Any]
+from nhalf.store.keys import RUN_SUBJECT
 
 
 class Multicast(Finder):
     def find(self, data: Facts) -> Iterator[Finding]:
         points = multicasts(data.summary)
-        for _, machine in points.group_by(SUBJECT, maintain_order=True):
+        for _, machine in points.group_by(RUN_SUBJECT, maintain_order=True):
             whole = machine.filter(pl.col("group") == pl.col("group").max())
             name = library_label(data, machine["transport"][0], machine["mpi"][0])
             for forwarding, words in FORWARDINGS.items():

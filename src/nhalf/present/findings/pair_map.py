@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import sentence, weight
-from nhalf.results.pair_map.times import Row
 from nhalf.results.pair_map.words import equal_percent
 
 SENTENCES_MAX = 5

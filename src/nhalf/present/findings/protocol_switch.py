@@ -11,12 +11,12 @@ import polars as pl
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.contests import SETTING, beyond, contests, reported_s
 from nhalf.facts.facts import Facts
-from nhalf.facts.fit import CURVE_COLUMNS
 from nhalf.facts.series import MAIN_PATTERN, with_series
 from nhalf.machines.machine import FittedModel, Segment
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import COSTLY, FASTER, between, percent, times, weight
 from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.store.keys import RUN_CURVE
 
 SIZES_BESIDE = 3
 """Sizes on each side of a switch that say where a launch lies there."""
@@ -36,7 +36,7 @@ class ProtocolSwitch(Finder):
 
 def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
     """The launch medians of the curve that a model describes."""
-    same = [pl.col(name) == getattr(model, name) for name in CURVE_COLUMNS]
+    same = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
     return launches.filter(pl.col("median_s") > 0, *same)
 
 

@@ -14,9 +14,10 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import COSTLY, between, times, weight
+from nhalf.store.keys import RUN_CURVE, without
 
 LAUNCHES_MIN = 3
-SETTING = ["run", "transport", "mpi", "algorithm", "ranks", "placement"]
+SETTING = without(RUN_CURVE, "pattern", "axes")
 
 
 class SlowestPair(Finder):

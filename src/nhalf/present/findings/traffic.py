@@ -14,7 +14,7 @@ from nhalf.present.charts import common
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import COSTLY, between, times, weight
 from nhalf.results.traffic.accepted import (
-    CURVE,
+    OVER_LOADS,
     PATTERN,
     launches,
     per_sender,
@@ -29,7 +29,7 @@ class Traffic(Finder):
     def find(self, data: Facts) -> Iterator[Finding]:
         crowded = pl.col("advice").list.contains("oversubscribed")
         rates = per_sender(launches(data.measurements.filter(~crowded)))
-        settings = [name for name in CURVE if name not in RULE]
+        settings = [name for name in OVER_LOADS if name not in RULE]
         found = [_worst(frame, data) for _, frame in rates.group_by(settings, maintain_order=True)]
         worst = [finding for finding in found if finding is not None]
         # One per library: the setting in which the rule matters most.

@@ -7,11 +7,11 @@ import polars as pl
 
 from nhalf.base.operations import NATIVE, OPERATIONS
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.collectives import SAME_POINT
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label, sound
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel, Table
+from nhalf.store.keys import VARIED_POINT
 from nhalf.store.values import value
 
 ROWS_MAX = 60
@@ -31,8 +31,8 @@ class StartedTogether(Panel):
         together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
         barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
         both = together.join(
-            barrier.select(*SAME_POINT, "true_s", barrier_s="median_s"),
-            on=SAME_POINT,
+            barrier.select(*VARIED_POINT, "true_s", barrier_s="median_s"),
+            on=VARIED_POINT,
             nulls_equal=True,
         )
         if both.is_empty():

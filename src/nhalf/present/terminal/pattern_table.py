@@ -11,12 +11,13 @@ from nhalf.base.units import format_size
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
 from nhalf.store.axes import parse_axes
+from nhalf.store.keys import CURVE, without
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 MICROSECOND, NANOSECOND = 1e-6, 1e-9
-_SUBJECT = ("pattern", "algorithm", "mpi", "transport", "placement", "axes")
+_TABLE = without(CURVE, "ranks")
 
 
 def is_fitted(model: PatternModel) -> bool:
@@ -36,7 +37,7 @@ def pattern_json(model: PatternModel) -> dict[str, Any]:
 
 def pattern_tables(models: Sequence[PatternModel]) -> list[Table]:
     """A table for each pattern: a row is a region of sizes."""
-    grouped = itertools.groupby(models, key=lambda one: [getattr(one, n) for n in _SUBJECT])
+    grouped = itertools.groupby(models, key=lambda one: [getattr(one, n) for n in _TABLE])
     return [_table(list(regions)) for _, regions in grouped]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from nhalf.base.rows import Row
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
-from nhalf.results import Row, kinds
+from nhalf.results import kinds
 
 
 def show_results(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> None:

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.results import Column, Result, Row
+from nhalf.results import Column, Result
 from nhalf.results.b_eff.average import PATTERN, b_eff, pingpong
 
 

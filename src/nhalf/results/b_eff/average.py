@@ -11,14 +11,14 @@ time the median of its samples.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.measure.plan.sizes import b_eff_lengths
 from nhalf.statistics.intervals import launch_interval, launch_intervals
 from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_SUBJECT
 
 PATTERN = "ring"
 RINGS, RANDOM = 6, 30
@@ -31,25 +31,23 @@ LENGTHS = len(SHORT_LENGTHS) + LONG_LENGTHS
 LONGEST_BYTES_MIN = 8192
 """A longest length up to here leaves no room for eight lengths above 4096 bytes."""
 
-SUBJECT = ("run", "transport", "mpi", "ranks", "placement", "seed")
+SEEDED = (*RUN_SUBJECT, "seed")
 """Whom a value is about; `seed` is that of the random patterns, as text."""
-POINT = ("ring", "method", "bytes")
+WAY = ("ring", "method", "bytes")
 
 IS_RING = pl.col("ring") <= RINGS
-
-Row = dict[str, Any]
 
 
 def rates(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per subject, point and launch with `rate_Bps`, sorted; usable points only.
 
-    Columns SUBJECT, `ring` (1 to 36), `method`, `bytes`, `launch`, `rate_Bps`.
+    Columns SEEDED, `ring` (1 to 36), `method`, `bytes`, `launch`, `rate_Bps`.
     """
     rate = pl.col("rate_Bps")
     return (
         measurements.filter(pl.col("pattern") == PATTERN, "verified")
         .select(
-            *(name for name in SUBJECT if name != "seed"),
+            *RUN_SUBJECT,
             axis("seed").fill_null("1"),
             axis("ring").cast(pl.Int32, strict=False),
             axis("method"),
@@ -63,9 +61,9 @@ def rates(measurements: pl.LazyFrame) -> pl.DataFrame:
             pl.col("ring").is_between(1, PATTERNS),
             pl.col("method").is_in(METHODS),
         )
-        .group_by(*SUBJECT, *POINT, "launch")
+        .group_by(*SEEDED, *WAY, "launch")
         .agg(rate.median())
-        .sort(*SUBJECT, *POINT, "launch")
+        .sort(*SEEDED, *WAY, "launch")
         .collect()
     )
 
@@ -75,7 +73,7 @@ def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
 
     One row per subject, `ring`, `bytes` and what `by` names.
     """
-    return rows.group_by(*SUBJECT, "ring", "bytes", *by).agg(pl.col("rate_Bps").max())
+    return rows.group_by(*SEEDED, "ring", "bytes", *by).agg(pl.col("rate_Bps").max())
 
 
 def curves(rows: pl.DataFrame) -> pl.DataFrame:
@@ -84,7 +82,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
     `rate_Bps` is the geometric mean over the patterns of a kind of what the best method and launch
     reach, `low_Bps` and `high_Bps` its interval over launches, stretched to it.
     """
-    keys = [*SUBJECT, "bytes", "kind"]
+    keys = [*SEEDED, "bytes", "kind"]
     kind = pl.when(IS_RING).then(pl.lit("rings")).otherwise(pl.lit("random")).alias("kind")
     mean = pl.col("rate_Bps").log().mean().exp()
     whole = best(rows).with_columns(kind).group_by(keys).agg(mean).sort(keys)
@@ -106,9 +104,9 @@ def b_eff(measurements: pl.LazyFrame) -> list[Row]:
     Where something was not measured, `missing` says what, and the row has no number.
     """
     rows = rates(measurements)
-    subjects = rows.partition_by(SUBJECT, maintain_order=True, as_dict=True)
+    subjects = rows.partition_by(SEEDED, maintain_order=True, as_dict=True)
     return [
-        {**dict(zip(SUBJECT, subject, strict=True)), **_row(int(str(subject[3])), points)}
+        {**dict(zip(SEEDED, subject, strict=True)), **_row(int(str(subject[3])), points)}
         for subject, points in subjects.items()
     ]
 
@@ -224,5 +222,5 @@ def _missing(ranks: int, points: pl.DataFrame) -> str:
     if not lengths or not set(lengths) <= sizes:
         return f"the lengths up to {long[-1]} B are not those that it is defined for"
     wanted = PATTERNS * len(METHODS) * LENGTHS
-    got = points.filter(pl.col("bytes").is_in(lengths)).select(POINT).n_unique()
+    got = points.filter(pl.col("bytes").is_in(lengths)).select(WAY).n_unique()
     return f"measured are {got} of {wanted} points" if got < wanted else ""

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
-from nhalf.results import Column, Result, Row
+from nhalf.results import Column, Result
 from nhalf.results.logp.parameters import PATTERNS, LogP, Size, each_logp
 from nhalf.statistics.intervals import Interval
 

@@ -31,7 +31,6 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
-from nhalf.results import SUBJECT
 from nhalf.statistics.intervals import (
     Floats,
     Interval,
@@ -40,6 +39,7 @@ from nhalf.statistics.intervals import (
     signed_interval,
 )
 from nhalf.statistics.summary import launch_medians
+from nhalf.store.keys import RUN_SUBJECT
 
 SEND, RECEIVE, GAP, ROUND_TRIP = "overhead-send", "overhead-recv", "gap", "roundtrip"
 PATTERNS = frozenset({SEND, RECEIVE, GAP, ROUND_TRIP})
@@ -104,12 +104,12 @@ class LogP:
 
 
 def each_logp(measurements: pl.LazyFrame) -> list[tuple[dict[str, Any], LogP]]:
-    """The parameters of every subject (SUBJECT) for which one of the patterns was measured."""
+    """The parameters of every subject (RUN_SUBJECT) for which one of the patterns was measured."""
     sound = pl.col("pattern").is_in(list(PATTERNS)) & pl.col("verified")
     launches = launch_medians(measurements.filter(sound))
     return [
-        (dict(zip(SUBJECT, subject, strict=True)), logp(rows))
-        for subject, rows in launches.group_by(SUBJECT, maintain_order=True)
+        (dict(zip(RUN_SUBJECT, subject, strict=True)), logp(rows))
+        for subject, rows in launches.group_by(RUN_SUBJECT, maintain_order=True)
     ]
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
-from nhalf.results import Column, FindPlaces, Result, Row
+from nhalf.results import Column, FindPlaces, Result
 from nhalf.results.pair_map.times import LATENCY, PATTERNS, as_row, hosts_of, pair_maps
 from nhalf.results.pair_map.words import equal_text, map_name, sentences
 

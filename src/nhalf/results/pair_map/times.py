@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.results import SUBJECT
+from nhalf.base.rows import Row
 from nhalf.results.pair_map.slow import Judgement, judge, judge_alone
 from nhalf.statistics.intervals import Floats
+from nhalf.store.keys import RUN_SUBJECT
 
 LATENCY, BANDWIDTH, TOGETHER = "pair-map-latency", "pair-map-bandwidth", "pair-map-together"
 PATTERNS = (LATENCY, BANDWIDTH, TOGETHER)
-KEY = (*SUBJECT, "pattern", "bytes")
+MAP = (*RUN_SUBJECT, "pattern", "bytes")
 """What a map is about."""
 _FIRST = "peer_of_"
 TOO_FEW = "who is slow is judged from two launches on"
 
-Row = dict[str, Any]
 Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
 """By run, library or transport, ranks and placement the host of each rank."""
 
@@ -129,13 +129,13 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
         # Names are those of the first launch's hosts.
         .filter(~pl.col("advice").list.contains("moved"))
-        .select(*KEY, "launch", "rank_s", "values", "advice")
-        .sort(*KEY, "launch")
+        .select(*MAP, "launch", "rank_s", "values", "advice")
+        .sort(*MAP, "launch")
         .collect()
     )
     found = []
-    for values, frame in points.group_by(KEY, maintain_order=True):
-        key = dict(zip(KEY, values, strict=True))
+    for values, frame in points.group_by(MAP, maintain_order=True):
+        key = dict(zip(MAP, values, strict=True))
         times_s = _times_s(frame, key)
         if not np.isfinite(times_s).any():
             continue

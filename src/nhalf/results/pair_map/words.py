@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.results.pair_map.slow import MINIMAL_RATIO
-from nhalf.results.pair_map.times import BANDWIDTH, LATENCY, Row
+from nhalf.results.pair_map.times import BANDWIDTH, LATENCY
 
 LINKS_MIN = 3
 """Fewer links being equal is no news."""

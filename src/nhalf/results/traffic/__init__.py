@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
-from nhalf.results import Column, Result, Row
+from nhalf.results import Column, Result
 from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name, traffic
 
 

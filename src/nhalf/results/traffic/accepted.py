@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size
-from nhalf.results import SUBJECT
 from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_SUBJECT
 from nhalf.store.values import value
 
 PATTERN = "traffic"
@@ -34,27 +34,25 @@ FALLBACKS = {
 STAGED = ("butterfly", "cube", "baseline")
 """Rules that need a distance."""
 
-CURVE = (*SUBJECT, *FALLBACKS, "bytes")
+OVER_LOADS = (*RUN_SUBJECT, *FALLBACKS, "bytes")
 """What a curve over loads is about; loads are percentages, 0 for a point without pauses."""
 VALUES = ("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s")
 
 ACCEPTED = 0.95
 """Traffic counts as saturated from the load on at which less than this share is accepted."""
 
-Row = dict[str, Any]
-
 
 def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """One row per curve (CURVE), load and launch, sorted; usable points only.
+    """One row per curve over loads, load and launch, sorted; usable points only.
 
-    Columns CURVE, `load_percent`, `launch`, VALUES, `accepted_Bps`, `accepted_share` (null at load
-    0, where nothing was offered).
+    Columns OVER_LOADS, `load_percent`, `launch`, VALUES, `accepted_Bps`, `accepted_share` (null at
+    load 0, where nothing was offered).
     """
     rate = pl.col("accepted_Bps")
     return (
         measurements.filter(pl.col("pattern") == PATTERN, "verified")
         .select(
-            *SUBJECT,
+            *RUN_SUBJECT,
             *(axis(name).fill_null(fallback) for name, fallback in FALLBACKS.items()),
             "bytes",
             "launch",
@@ -64,7 +62,7 @@ def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
         )
         .filter(rate.is_finite(), rate > 0, pl.col("load_percent").is_not_null())
         .with_columns(accepted_share=rate / pl.col("offered_Bps"))
-        .sort(*CURVE, "load_percent", "launch")
+        .sort(*OVER_LOADS, "load_percent", "launch")
         .collect()
     )
 
@@ -74,7 +72,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 
     NAME is `accepted_Bps`, `accepted_share` and `delay_s`; others are medians.
     """
-    keys = [*CURVE, "load_percent"]
+    keys = [*OVER_LOADS, "load_percent"]
     found: list[Row] = []
     for key, points in rows.group_by(keys, maintain_order=True):
         row: Row = dict(zip(keys, key, strict=True)) | {"launches": points.height}
@@ -97,10 +95,10 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 def traffic(measurements: pl.LazyFrame) -> list[Row]:
     """One row per curve; see docs/traffic.md for its members."""
     rows = launches(measurements)
-    of_curve = curves(rows).partition_by(CURVE, as_dict=True) if rows.height else {}
+    of_curve = curves(rows).partition_by(OVER_LOADS, as_dict=True) if rows.height else {}
     return [
-        {**dict(zip(CURVE, key, strict=True)), **_row(points, of_curve[key])}
-        for key, points in rows.partition_by(CURVE, maintain_order=True, as_dict=True).items()
+        {**dict(zip(OVER_LOADS, key, strict=True)), **_row(points, of_curve[key])}
+        for key, points in rows.partition_by(OVER_LOADS, maintain_order=True, as_dict=True).items()
     ]
 
 
@@ -122,7 +120,7 @@ def setting_name(row: Row) -> str:
 def per_sender(rows: pl.DataFrame) -> pl.DataFrame:
     """Saturated rate per rank that sends: one row per curve and launch, `per_sender_Bps`."""
     rate = (pl.col("saturated_Bps") / pl.col("senders")).median()
-    return rows.group_by(*CURVE, "launch", maintain_order=True).agg(per_sender_Bps=rate)
+    return rows.group_by(*OVER_LOADS, "launch", maintain_order=True).agg(per_sender_Bps=rate)
 
 
 def saturation_percent(loads: Sequence[float], shares: Sequence[float]) -> float | None:

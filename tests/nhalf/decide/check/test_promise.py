@@ -14,11 +14,12 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.decide.check.expectations import read_expectations
-from nhalf.decide.check.intervals import KEY, time_intervals
+from nhalf.decide.check.intervals import time_intervals
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import Answer
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Segment
+from nhalf.store.keys import POINT
 
 Make = Callable[..., pl.LazyFrame]
 SIZES = [0, 8, 1024, 65536]
@@ -216,7 +217,7 @@ def test_intervals_widen_with_what_is_checked_at_once(make_measurements: Make) -
     def width(checked: pl.DataFrame) -> float:
         found = time_intervals(checked, medians)
         interval = found[
-            points.filter(pl.col("mpi") == "a", pl.col("bytes") == 8).select(KEY).row(0)
+            points.filter(pl.col("mpi") == "a", pl.col("bytes") == 8).select(POINT).row(0)
         ]
         return interval.high / interval.low
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The type of one row of a table: values by the names of their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Row = dict[str, Any]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a point in one launch: journal, tables, importers and readers derive from it.
+
+A column is added here and nowhere else; with a value where older runs lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, get_type_hints
+
+import msgspec
+import polars as pl
+
+Text = Annotated[str, pl.String()]
+Small = Annotated[int, pl.Int32()]
+Large = Annotated[int, pl.Int64()]
+Number = Annotated[float, pl.Float64()]
+Numbers = Annotated[list[float], pl.List(pl.Float64())]
+
+
+class Value(msgspec.Struct):
+    """A named number; the name ends in the unit."""
+
+    name: str
+    value: float
+
+
+VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
+"""Named numbers (`Value`), sorted by name."""
+
+
+class Identity(msgspec.Struct, kw_only=True):
+    """What identifies a point within a run.
+
+    `mpi` is '' for transports without MPI; `axes` are the further axes of its pattern,
+    'name=value,name=value' sorted by name, '' for none (store/axes.py).
+    """
+
+    transport: Text
+    mpi: Text
+    pattern: Text
+    algorithm: Text
+    ranks: Small
+    placement: Text
+    axes: Text = ""
+    bytes: Large
+
+
+class Record(Identity, kw_only=True):
+    """A point in one launch, with its raw samples.
+
+    `launch` counts the starts of one library from 0 (launch k of every library ran in the same
+    round, so equal numbers are pairs); `position` is the order within the launch; `started_s`
+    seconds since 1970; `batch` rounds per sample; `stop` why sampling ended: precision, time or
+    samples; `bytes_per_time` the bytes that one sample's time moved (rate = bytes_per_time /
+    time); a sample is the time of one operation as the pattern defines it (half a round trip for
+    ping-pong), seconds; `rank_s` the median of each rank's own times, seconds, empty where one
+    rank has the time; `values` what else the pattern found, sorted by name.
+    """
+
+    launch: Small
+    position: Small
+    started_s: Number
+    batch: Large
+    messages_per_round: Small
+    bytes_per_time: Large
+    stop: Text
+    verified: Annotated[bool, pl.Boolean()]
+    advice: Annotated[list[str], pl.List(pl.String())]
+    samples_s: Numbers
+    rank_s: Numbers = []
+    values: Annotated[list[Value], VALUES] = []
+
+
+def columns(record: type[Identity]) -> dict[str, pl.DataType]:
+    """The columns of a table of such records, by name."""
+    hints = get_type_hints(record, include_extras=True)
+    return {name: hints[name].__metadata__[0] for name in record.__struct_fields__}
+
+
+def named_values(values: Mapping[str, float]) -> list[Value]:
+    """Numbers by name as a record holds them."""
+    return [Value(name, values[name]) for name in sorted(values)]
+
+
+def event(kind: str, subject: str, what: Identity) -> dict[str, object]:
+    """A record, or what identifies it, as an event of the journal."""
+    return {"event": kind, "subject": subject, **msgspec.structs.asdict(what)}
+
+
+ADDED = tuple(field.name for field in msgspec.structs.fields(Record) if not field.required)
+"""Columns that version 1 does not have: empty where a run of it is read."""
