@@ -61,11 +61,11 @@ def panels() -> str:
 
 def launchers() -> str:
     """Every launcher."""
-    from nhalf.base.plugins import load
-    from nhalf.sites.launchers import Launcher
+    from nhalf.sites.launchers import OWN
+    from nhalf.sites.launchers import launchers as known
 
-    found = load("nhalf.sites.launchers", Launcher).items()
-    return "\n".join(f"- `{name}`: {launcher.what}" for name, launcher in found)
+    own = f"- `{OWN}`: the launcher that came with each library, which is the usual one"
+    return "\n".join([own, *(f"- `{name}`: {one.what}" for name, one in sorted(known().items()))])
 
 
 def importers() -> str:

@@ -31,7 +31,7 @@ CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
 PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 PLUGIN_FOLDERS = {
     *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
-    *("mpi/tuners", "present/findings", "present/panels", "results", "sites/batch"),
+    *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
     "sites/launchers",
 }
 NATIVE_PLUGINS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.sites.launchers import Job, Launcher
+from nhalf.mpi.job import Job, Launcher
 
 
 class Aprun(Launcher):

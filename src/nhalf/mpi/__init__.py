@@ -11,11 +11,12 @@ from pathlib import Path
 class Library:
     """An MPI library that can start processes.
 
-    `name` is unique on this machine and what users type ('mpich-5.0.2'); `vendor` one of mpich,
-    openmpi, intel, unknown; `launcher` the name of the launcher that drives `mpiexec`; `abi` says
-    that it loads programs built for the MPI 5.0 standard ABI; `compiler` its C++ compiler wrapper,
-    None where it has none; `origin` one of wheel, system, prefix, path. `environment` holds the
-    variables needed to run programs on it (LD_LIBRARY_PATH and the like, complete values).
+    `name` is unique on this machine and what users type ('mpich-5.0.2'); `vendor` the name of a
+    file of mpi/vendors, and `vendor_title` what people call it ('Open MPI'); `launcher` the name
+    of the launcher that drives `mpiexec`; `abi` says that it loads programs built for the MPI 5.0
+    standard ABI; `compiler` its C++ compiler wrapper, None where it has none; `origin` one of
+    wheel, system, prefix, path. `environment` holds the variables needed to run programs on it
+    (LD_LIBRARY_PATH and the like, complete values).
     """
 
     name: str
@@ -28,9 +29,9 @@ class Library:
     compiler: Path | None
     origin: str
     environment: dict[str, str] = field(default_factory=dict)
+    vendor_title: str = ""
 
     @property
     def title(self) -> str:
         """How reports call it: 'MPICH 5.0.2 (wheel)'."""
-        vendor = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
-        return f"{vendor.get(self.vendor, self.vendor)} {self.version} ({self.origin})"
+        return f"{self.vendor_title or self.vendor} {self.version} ({self.origin})"

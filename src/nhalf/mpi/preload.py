@@ -15,6 +15,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import compiler_variables
+from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"
 SOURCE = "interposer/coll.cpp"
@@ -25,7 +26,6 @@ FLAGS = (
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
 )
 _ABI_NAME = b"libmpi_abi.so"
-_OWN_NAMES = {"mpich": b"libmpi.so.12", "intel": b"libmpi.so.12", "openmpi": b"libmpi.so."}
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,13 @@ def preload(
 def own_library(library: Library, others: Sequence[Library] = ()) -> Path:
     """The library compiled with an MPI library's own header, once; from the cache afterwards.
 
-    Intel's programs have the handles of MPICH, so that a compiler of MPICH among `others` serves
-    where Intel's is not there. Raises MissingError when there is no compiler.
+    Where it has no compiler, that of a library among `others` serves whose handles are the same.
+    Raises MissingError when there is none.
     """
     maker = library
-    if library.compiler is None and library.vendor == "intel":
-        maker = next((one for one in others if one.vendor == "mpich" and one.compiler), library)
+    if library.compiler is None:
+        same = vendor_of(library).handles_of
+        maker = next((one for one in others if one.vendor == same and one.compiler), library)
     if maker.compiler is None:
         raise MissingError(
             f"programs built with the own header of {library.name} need a library compiled with it,"
@@ -121,7 +122,7 @@ def _is_standard(library: Library, program: Path) -> bool:
             f"{program} is built for the MPI standard ABI, which {library.name} does not have",
             "choose another library, see: nhalf mpi list",
         )
-    if _OWN_NAMES.get(library.vendor, b"libmpi") in content:
+    if vendor_of(library).linked_as.encode() in content:
         return False
     raise InputError(
         f"{program} does not name a library of {library.name}",

@@ -13,6 +13,7 @@ from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.vendors import vendor_of
 
 ABI_PROBE = "probe-mpi-abi"
 SOURCE = "probe/probe.cpp"
@@ -22,9 +23,6 @@ FLAGS = (
     "-DNDEBUG",
     '-DNHALF_TRANSPORT_HEADER="transports/mpi.hpp"',
 )
-
-_WRAPPED = {"openmpi": "OMPI_CXX", "mpich": "MPICH_CXX", "intel": "I_MPI_CXX"}
-"""The variable that tells a wrapper which compiler to call."""
 
 
 def probe_command(library: Library) -> list[str]:
@@ -88,7 +86,7 @@ def compiler_variables(library: Library) -> dict[str, str]:
 
     Raises MissingError when there is no compiler on PATH.
     """
-    variable = _WRAPPED.get(library.vendor, "")
+    variable = vendor_of(library).compiler_variable
     given = os.environ.get(variable, "")
     if given:
         return {variable: given}

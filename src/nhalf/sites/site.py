@@ -14,11 +14,11 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.machines.layout import Layout, parse_layout
 from nhalf.sites.allocation import allocation
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
+from nhalf.sites.launchers import check_launcher
 from nhalf.sites.placement import EVERY_HOST, FREE, ONE_HOST, OTHER_NODE, WHOLE_HOST
 from nhalf.sites.start import Spread, cores
 from nhalf.sites.topology import allowed_cpus
 
-LAUNCHERS = ("", "mpirun", "hydra", "srun")
 LAB = "NHALF_LAB"
 """Set by `nhalf lab exec`: all hosts are namespaces of one machine and share its cores."""
 
@@ -27,7 +27,7 @@ LAB = "NHALF_LAB"
 class Site:
     """Hosts in the order in which ranks fill them; none means this machine.
 
-    `launcher` is one of LAUNCHERS, '' for the one that came with each library; `source` says in
+    `launcher` is the name of one, '' for the one that came with each library; `source` says in
     words where the hosts come from.
     """
 
@@ -157,13 +157,6 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
     if found is None:
         return Site((), launcher)
     return Site(tuple(found.hosts), launcher, found.source, shares_cores)
-
-
-def check_launcher(launcher: str) -> None:
-    """Raises InputError for a launcher that is not known."""
-    if launcher not in LAUNCHERS:
-        known = ", ".join(LAUNCHERS[1:])
-        raise InputError(f"unknown launcher {launcher!r}", f"known are {known}")
 
 
 def _cores_of(host: Host) -> int:

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nhalf.base import plugins
-from nhalf.base.errors import MissingError, unknown
+from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
-from nhalf.sites import launchers
-from nhalf.sites.launchers import Job, Launcher
+from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.vendors import vendor_of, vendors
+from nhalf.sites.launchers import OWN, check_launcher, launchers
 
 
 @dataclass(frozen=True)
@@ -27,17 +25,6 @@ class Start:
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def launcher(name: str) -> Launcher:
-    """A launcher by name.
-
-    Raises InputError for an unknown one.
-    """
-    known: dict[str, type[Launcher]] = plugins.load(launchers.__name__, Launcher)
-    if name not in known:
-        raise unknown("launcher", name, known)
-    return known[name]()
 
 
 @dataclass(frozen=True)
@@ -56,8 +43,6 @@ class Spread:
 
 HERE = Spread()
 """On this machine, by the library's own launcher."""
-_PMI = {"mpich": "pmi2", "intel": "pmi2", "openmpi": "pmix"}
-"""What a library speaks with Slurm, as `srun --mpi` names it."""
 
 
 def start(
@@ -71,13 +56,14 @@ def start(
 
     Raises MissingError where the launcher asked for does not drive this library.
     """
-    name = _launcher_of(library, spread.launcher)
+    vendor = vendor_of(library)
+    driver = _driver(library, spread.launcher)
     variables = dict(library.environment)
     pmi = ""
-    if name == "srun":
+    if driver is not vendor:
         # What the user or the site chose stays so.
-        pmi = "" if os.environ.get("SLURM_MPI_TYPE") else _PMI.get(library.vendor, "")
-        variables |= _client_of_slurm(library)
+        pmi = "" if os.environ.get("SLURM_MPI_TYPE") else vendor.pmi
+        variables |= vendor.variables_under(spread.launcher)
     job = Job(
         command=tuple(command),
         ranks=ranks,
@@ -92,31 +78,17 @@ def start(
         bootstrap="slurm" if os.environ.get("SLURM_JOB_ID") else "",
         environment=variables,
     )
-    driver = launcher(name)
     return Start(driver.tokens(job), driver.environment(job))
 
 
-def _launcher_of(library: Library, asked: str) -> str:
-    """The launcher that starts a library: its own mpirun, unless another one is asked for."""
-    if asked in ("", "mpirun", library.launcher):
-        return library.launcher
-    if asked == "srun":
-        if shutil.which("srun") is None:
-            raise MissingError("srun is not found", "load Slurm's module, or use --launcher mpirun")
-        return asked
-    raise MissingError(
-        f"{library.name} is not started by {asked}",
-        "use --launcher mpirun for its own launcher, or leave it out with --mpi",
-    )
-
-
-def _client_of_slurm(library: Library) -> dict[str, str]:
-    """Intel MPI brings no client of Slurm's process management: it is told where Slurm's is."""
-    if library.vendor != "intel" or os.environ.get("I_MPI_PMI_LIBRARY"):
-        return {}
-    found = ctypes.util.find_library("pmi2")
-    if found is None:
+def _driver(library: Library, asked: str) -> Launcher:
+    """What starts a library: its own mpirun, unless another launcher is asked for."""
+    if asked in ("", OWN, library.launcher):
+        return vendor_of(library)
+    if asked in (vendor.launcher for vendor in vendors().values()):
         raise MissingError(
-            f"{library.name} needs libpmi2 to be started by srun", "apt-get install libpmi2-0"
+            f"{library.name} is not started by {asked}",
+            f"use --launcher {OWN} for its own launcher, or leave it out with --mpi",
         )
-    return {"I_MPI_PMI_LIBRARY": found}
+    check_launcher(asked)
+    return launchers()[asked]()

@@ -16,7 +16,7 @@ from nhalf.sites.launchers import Launcher
 
 LAUNCHERS = "nhalf.sites.launchers"
 GOOD = """
-from nhalf.sites.launchers import Job, Launcher
+from nhalf.mpi.job import Job, Launcher
 
 class Yod(Launcher):
     what = "yod of the Paragon"

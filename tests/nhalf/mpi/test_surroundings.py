@@ -7,12 +7,15 @@ import pytest
 
 from nhalf.mpi import surroundings as module
 from nhalf.mpi.surroundings import can_read_neighbours, has_fabric, library_path, variables
+from nhalf.mpi.vendors import vendors
+
+MPICH, OPENMPI = vendors()["mpich"], vendors()["openmpi"]
 
 
 @pytest.fixture(autouse=True)
 def _steady(empty_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "can_read_neighbours", lambda: True)
-    monkeypatch.setattr(module, "has_fabric", lambda: True)
+    monkeypatch.setattr("nhalf.mpi.vendors.openmpi.can_read_neighbours", lambda: True)
+    monkeypatch.setattr("nhalf.mpi.vendors.openmpi.has_fabric", lambda: True)
 
 
 @pytest.fixture
@@ -24,12 +27,15 @@ def prefix(tmp_path: Path) -> Path:
 
 def test_mpich_wheels_have_two_folders(prefix: Path) -> None:
     expected = f"{prefix}/lib:{prefix}/lib/mpich"
-    assert variables(prefix, "mpich") == {"LD_LIBRARY_PATH": expected}
+    assert variables(prefix, MPICH) == {"LD_LIBRARY_PATH": expected}
+    # Before it is known whose a prefix is, it may be MPICH's.
+    assert variables(prefix) == {"LD_LIBRARY_PATH": expected}
+    assert variables(prefix, OPENMPI) == {"LD_LIBRARY_PATH": f"{prefix}/lib"}
 
 
 def test_only_folders_that_exist(tmp_path: Path) -> None:
-    assert variables(tmp_path / "nothing", "mpich") == {}
-    assert library_path(tmp_path / "nothing", "openmpi") == []
+    assert variables(tmp_path / "nothing", MPICH) == {}
+    assert library_path(tmp_path / "nothing", OPENMPI) == []
 
 
 def test_other_mpi_libraries_do_not_leak_in(
@@ -40,62 +46,14 @@ def test_other_mpi_libraries_do_not_leak_in(
         folder.mkdir()
     (other / "libmpi.so.12").touch()
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{other}::{tools}:{prefix / 'lib'}")
-    assert variables(prefix, "openmpi")["LD_LIBRARY_PATH"] == f"{prefix}/lib:{tools}"
-    assert variables(Path("/usr"), "mpich")["LD_LIBRARY_PATH"] == f"{tools}:{prefix / 'lib'}"
+    assert variables(prefix, OPENMPI)["LD_LIBRARY_PATH"] == f"{prefix}/lib:{tools}"
+    assert variables(Path("/usr"), MPICH)["LD_LIBRARY_PATH"] == f"{tools}:{prefix / 'lib'}"
     monkeypatch.setenv("LD_LIBRARY_PATH", str(other))
-    assert variables(Path("/usr"), "mpich") == {"LD_LIBRARY_PATH": ""}
+    assert variables(Path("/usr"), MPICH) == {"LD_LIBRARY_PATH": ""}
 
 
 def test_system_libraries_need_nothing() -> None:
-    assert variables(Path("/usr"), "mpich") == {}
-
-
-def test_intel_gets_its_root_and_its_providers_where_they_are(prefix: Path) -> None:
-    assert variables(prefix, "intel") == {
-        "LD_LIBRARY_PATH": f"{prefix}/lib",
-        "I_MPI_ROOT": str(prefix),
-    }
-    (prefix / "lib/libfabric/prov").mkdir(parents=True)
-    assert variables(prefix, "intel")["FI_PROVIDER_PATH"] == f"{prefix}/lib/libfabric/prov"
-
-
-def test_open_mpi_of_another_prefix_is_not_followed(
-    prefix: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "OPAL_PREFIX" not in variables(prefix, "openmpi")
-    monkeypatch.setenv("OPAL_PREFIX", "/elsewhere")
-    assert variables(prefix, "openmpi")["OPAL_PREFIX"] == str(prefix)
-
-
-def test_open_mpi_copies_twice_where_reading_is_forbidden(
-    prefix: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    single = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma"}
-    assert not single.keys() & variables(prefix, "openmpi").keys()
-    monkeypatch.setattr(module, "can_read_neighbours", lambda: False)
-    assert single.items() <= variables(prefix, "openmpi").items()
-    assert not single.keys() & variables(prefix, "mpich").keys()
-
-
-@pytest.mark.parametrize("chosen", ["", "environment", "site", "user"])
-def test_open_mpi_does_not_wait_for_a_fabric_unless_told(
-    chosen: str, prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "OMPI_MCA_btl" not in variables(prefix, "openmpi")
-    monkeypatch.setattr(module, "has_fabric", lambda: False)
-    files = {
-        "site": prefix / "etc/openmpi-mca-params.conf",
-        "user": tmp_path / "home/.openmpi/mca-params.conf",
-    }
-    for path in files.values():
-        path.parent.mkdir(parents=True)
-        path.write_text("# btl = a comment\nbtl_base_verbose = 0\n")
-    if chosen == "environment":
-        monkeypatch.setenv("OMPI_MCA_btl", "self,sm")
-    elif chosen:
-        files[chosen].write_text("btl = self,sm\n")
-    found = variables(prefix, "openmpi")
-    assert found.get("OMPI_MCA_btl") == (None if chosen else "^ofi")
+    assert variables(Path("/usr"), MPICH) == {}
 
 
 def test_a_fabric_is_seen_by_its_devices(tmp_path: Path) -> None:

@@ -81,7 +81,8 @@ def _begin(options: dict[str, Any]) -> tuple[Bench, Asked]:
     from nhalf.measure.plan.axes import parse_ranks
     from nhalf.measure.plan.plan import Plan
     from nhalf.measure.plan.sizes import parse_sizes
-    from nhalf.mpi.tuners import content, tuner_for
+    from nhalf.mpi.tuner import content
+    from nhalf.mpi.tuning import tuner_for
     from nhalf.sites.placement import check_placement
 
     if not 0 < options["gain"] < 1:

@@ -17,7 +17,7 @@ from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.setting import Setting, split_name
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE
-from nhalf.mpi.tuners import Tuner
+from nhalf.mpi.tuner import Tuner
 from nhalf.sites.site import Site
 from nhalf.statistics.summary import launch_medians
 

@@ -27,7 +27,7 @@ from nhalf.decide.race import (
 from nhalf.decide.tune.bench import Bench, Made, size_text
 from nhalf.measure.plan.plan import Block
 from nhalf.mpi.decision_table import NATIVE, Rule, rules_of
-from nhalf.mpi.tuners import Tuner
+from nhalf.mpi.tuner import Tuner
 
 ROUNDS_MAX = 20
 LAUNCHES_PER_ROUND = 3

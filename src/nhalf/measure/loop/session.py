@@ -24,6 +24,7 @@ from nhalf.measure.plan.setting import check_settings
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject
 from nhalf.mpi import Library, discover
 from nhalf.sites.environment import environment
+from nhalf.sites.launchers import check_is_here
 from nhalf.sites.site import HERE, Site, find_site
 from nhalf.store.run import Run
 
@@ -45,6 +46,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     The plan that comes back names patterns and libraries one by one. Raises InputError for names
     and sizes that are not known, MissingError when nothing can be measured.
     """
+    check_is_here(site.launcher)
     check_blocks(plan)
     _check_settings(plan)
     subjects, failed = _subjects(plan)
@@ -83,6 +85,7 @@ def resume(path: Path, hosts: str = "", host_file: str = "", launcher: str = "")
             f"{path} was begun on {plan.hosts_found} hosts, and here is one machine",
             "give --hosts, or resume it inside an allocation",
         )
+    check_is_here(site.launcher)
     subjects, failed = _subjects(plan)
     return Prepared(run, plan, subjects, failed, site)
 

@@ -52,7 +52,7 @@ def own_tree(prefix: Path) -> Tree:
 
     Raises MissingError where it is not found, as in versions before 4.
     """
-    for folder in library_path(prefix, "mpich"):
+    for folder in library_path(prefix):
         for path in sorted(folder.glob("libmpi*.so*")):
             if path.is_file() and (text := _tree_in(path)):
                 return json.loads(text)  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError
 from nhalf.mpi.decision_table import NATIVE, Rule
-from nhalf.mpi.tuners import rejected
+from nhalf.mpi.tuner import rejected
 from nhalf.mpi.tuning_files.steps import PER_RANK, Steps, blocks_of, rules_from
 
 OPERATION_IDS = {

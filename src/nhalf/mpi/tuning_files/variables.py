@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from nhalf.mpi.tuners import content, rejected
+from nhalf.mpi.tuner import content, rejected
 
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 

@@ -1,58 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers: one file, one way to start the processes of a launch.
+"""Launchers that are no library's own: one file, one way to start the processes of a launch.
 
-A launcher is a pure function from a job to tokens and variables, so launching is tested as text.
+To add one, put a file into this folder: `NAME.py` with one class that derives from
+`nhalf.mpi.job.Launcher`. It is then `nhalf run --launcher NAME`; no other file changes.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import ClassVar
+import shutil
+
+from nhalf.base import plugins
+from nhalf.base.errors import MissingError, unknown
+from nhalf.mpi.job import Job, Launcher
+from nhalf.mpi.vendors import vendors
+
+PACKAGE = "nhalf.sites.launchers"
+OWN = "mpirun"
+"""Asks for the launcher that came with each library."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """What to start: `ranks` processes of `command`, through `mpiexec` where there is one.
-
-    `bind` asks for one distinct core per rank; `oversubscribe` allows more ranks than cores;
-    `as_root` says that the user is the superuser, which Open MPI refuses unless told. On `hosts`
-    ranks are placed in blocks of `ranks_per_host` (the last hosts may have fewer), or dealt out in
-    turn where `cyclic`. `pmi` is the kind of process management that the library speaks, where
-    the launcher is not the library's own; `bootstrap` what reaches other hosts, '' for ssh or
-    what the launcher finds by itself.
-    """
-
-    command: tuple[str, ...]
-    ranks: int
-    mpiexec: Path | None = None
-    bind: bool = True
-    oversubscribe: bool = False
-    as_root: bool = False
-    hosts: tuple[str, ...] = ()
-    ranks_per_host: int = 0
-    cyclic: bool = False
-    pmi: str = ""
-    bootstrap: str = ""
-    environment: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def block(self) -> int:
-        """Ranks on each host that is full."""
-        return self.ranks_per_host or -(-self.ranks // max(len(self.hosts), 1))
+def launchers() -> dict[str, type[Launcher]]:
+    """Every launcher by the name that users ask for: of the libraries, and of this folder."""
+    own: dict[str, type[Launcher]] = {one.launcher: type(one) for one in vendors().values()}
+    others = plugins.load(PACKAGE, Launcher)
+    for name in {OWN, *own} & set(others):
+        raise MissingError(
+            f"{others[name].__module__} has the name of an MPI library's launcher, {name}",
+            "give it another one",
+        )
+    return own | others
 
 
-class Launcher(ABC):
-    """One way to start processes."""
+def check_launcher(name: str) -> None:
+    """Raises InputError for a launcher that is not known; '' is each library's own."""
+    if name not in ("", OWN) and name not in launchers():
+        raise unknown("launcher", name, [OWN, *launchers()])
 
-    what: ClassVar[str]
-    """One sentence: which programs this launcher drives."""
 
-    @abstractmethod
-    def tokens(self, job: Job) -> list[str]:
-        """The command line that starts the job."""
-
-    def environment(self, job: Job) -> dict[str, str]:
-        """Variables to add to the caller's; the job's own come last."""
-        return dict(job.environment)
+def check_is_here(name: str) -> None:
+    """Raises MissingError where the program of a launcher that is not a library's is not here."""
+    if name in ("", OWN, *(vendor.launcher for vendor in vendors().values())):
+        return
+    program = launchers()[name]().tokens(Job(("probe",), ranks=1))[0]
+    if shutil.which(program) is None:
+        raise MissingError(
+            f"{program} is not found", f"load the module that has it, or use --launcher {OWN}"
+        )

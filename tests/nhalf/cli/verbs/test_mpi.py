@@ -87,9 +87,9 @@ def test_a_folder_that_cannot_be_written(machine: Path, monkeypatch: pytest.Monk
 
 
 def test_install_says_what_is_there(machine: Path) -> None:
-    from nhalf.mpi.install import WHEELS
+    from nhalf.mpi.vendors import vendors
 
-    version = WHEELS["mpich"].version
+    version = vendors()["mpich"].wheel.version
     program = machine / f"XDG_DATA_HOME/nhalf/mpi/mpich-{version}/bin/mpiexec"
     program.parent.mkdir(parents=True)
     program.touch()

@@ -11,7 +11,7 @@ import pytest
 
 from nhalf.base.errors import NhalfError
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.tuners import tuner_for
+from nhalf.mpi.tuning import tuner_for
 
 Call = Callable[..., Any]
 FOUND = {library.vendor: library for library in libraries()}

@@ -15,8 +15,8 @@ from nhalf.decide.tune.search import Asked
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.tuners import tuner_for
-from nhalf.mpi.tuners.openmpi import PREFIX, OpenMpi
+from nhalf.mpi.tuning import tuner_for
+from nhalf.mpi.vendors.openmpi import PREFIX, CollTuned
 from nhalf.sites.site import HERE
 
 FOUND = [library for library in libraries() if library.vendor == "openmpi"]
@@ -40,7 +40,7 @@ pytestmark = [
 ]
 
 
-class Forgetful(OpenMpi):
+class Forgetful(CollTuned):
     """Does not tell the library to heed rules at all."""
 
     def activate(self, path: Path) -> dict[str, str]:

@@ -25,7 +25,7 @@ from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.sizes import sizes_of
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
-from nhalf.mpi.tuners import Tuner
+from nhalf.mpi.tuner import Tuner
 from nhalf.present.terminal.tune import show_checked, show_tuned
 from nhalf.sites.site import HERE
 

@@ -12,9 +12,9 @@ import pytest
 
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuners.mpich import parse_choices
 from nhalf.mpi.tuning_files.mpich_tree import check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+from nhalf.mpi.vendors.mpich import parse_choices
 
 SMALL: dict[str, Any] = {
     "avg_msg_size<=12288": {"algorithm=MPIR_Bcast_intra_binomial": {}},
@@ -182,7 +182,7 @@ class TestVariables:
 
 def test_a_tuner_of_a_library_with_a_tree(tmp_path: Path) -> None:
     from nhalf.mpi import Library
-    from nhalf.mpi.tuners.mpich import Mpich
+    from nhalf.mpi.vendors.mpich import Ch4
 
     (tmp_path / "lib").mkdir()
     held = json.dumps(BASE, separators=(",", ":")).encode()
@@ -190,7 +190,7 @@ def test_a_tuner_of_a_library_with_a_tree(tmp_path: Path) -> None:
     library = Library(
         "mpich-5", "mpich", "5", tmp_path, tmp_path / "bin/mpiexec", "hydra", True, None, "prefix"
     )
-    tuner = Mpich(library)
+    tuner = Ch4(library)
     path = tmp_path / tuner.file_name
     path.write_text(tuner.text([Rule("bcast", 4, 7, 0, math.inf, "binomial")]))
     assert tuner.operations_in(path) == ["bcast"]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from nhalf.base.errors import FailedError
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
-from nhalf.mpi.tuners.openmpi import parse_parameters
 from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import read_rules, rules_text
+from nhalf.mpi.vendors.openmpi import parse_parameters
 
 NAMES = {
     "bcast": {0: "ignore", 1: "basic_linear", 2: "chain", 3: "pipeline", 6: "binomial"},

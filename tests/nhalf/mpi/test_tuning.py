@@ -12,8 +12,7 @@ from nhalf.base import native_files
 from nhalf.base.errors import FailedError, InputError, NhalfError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuners import tuner_for
-from nhalf.mpi.tuners.nhalf import SHARED_MEMORY
+from nhalf.mpi.tuning import SHARED_MEMORY, tuner_for
 
 HERE = Path("/opt/x")
 LIBRARY = Library("mpich-5", "mpich", "5", HERE, HERE / "bin/mpiexec", "hydra", True, None, "x")

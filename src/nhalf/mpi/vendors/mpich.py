@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPICH: one algorithm per operation by variables, or a whole tree of tests as JSON.
+"""MPICH: its mpiexec is Hydra's; an algorithm per operation by variables, or a tree as JSON.
 
 The variables' names and choices are asked of `mpivars`. The tree that the library decides by is
 part of the library itself, as text; a file replaces all of it, and a call that finds no algorithm
@@ -21,10 +21,12 @@ from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuners import Tuner, content
+from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.tuning_files.mpich_tree import PLAIN, check_tree, decided, own_tree, tree_text
 from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
 OPERATIONS = (
@@ -46,7 +48,27 @@ TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
-class Mpich(Tuner):
+class Mpich(Hydra):
+    """MPICH, and what was made from it and does not say so."""
+
+    title: ClassVar[str] = "MPICH"
+    turn: ClassVar[int] = 9
+    wheel: ClassVar[Wheel | None] = Wheel("mpich", "5.0.2")
+    compiler_variable: ClassVar[str] = "MPICH_CXX"
+    # The wheel keeps the transports that it loads at start in a folder of their own.
+    folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
+
+    def version_in(self, text: str) -> str:
+        """Hydra's version is MPICH's."""
+        found = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
+        return found[1].rstrip(".") if found else ""
+
+    def tuner(self, library: Library, form: str = "") -> Tuner:
+        """The device CH4's algorithms."""
+        return Ch4(library, form)
+
+
+class Ch4(Tuner):
     """MPICH with device CH4."""
 
     what: ClassVar[str] = "MPICH: its tree of tests as JSON, or one algorithm for each operation"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intel MPI: presets by number in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
+"""Intel MPI: Hydra with pinning of its own; presets in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
 
 Sizes l to m are those of a message, ranks p to q those of the communicator. The library tells how
 many presets an operation has (`impi_info -v`), not what they are; since 2021.13 they are not the
@@ -8,8 +8,10 @@ algorithms of its older manuals. A preset is therefore called by its number.
 
 from __future__ import annotations
 
+import ctypes.util
 import functools
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,10 +19,14 @@ from typing import ClassVar
 
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
+from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule
-from nhalf.mpi.tuners import Tuner
+from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.job import Job
+from nhalf.mpi.tuner import Tuner
 from nhalf.mpi.tuning_files.steps import call_of, steps_of
 from nhalf.mpi.tuning_files.variables import read_variables, variables_text
+from nhalf.mpi.vendors import Wheel
 
 ASK_TIMEOUT_S = 20.0
 PREFIX = "I_MPI_ADJUST_"
@@ -33,8 +39,54 @@ RANKS_MAX = 2**31 - 1
 _PART = re.compile(r"(\d+)(?::(\d+)-(\d+))?(?:@(\d+)-(\d+))?")
 
 
-class Intel(Tuner):
-    """Intel MPI."""
+class Intel(Hydra):
+    """Intel MPI, whose programs have the handles of MPICH."""
+
+    title: ClassVar[str] = "Intel MPI"
+    wheel: ClassVar[Wheel | None] = Wheel("impi-rt", "2021.19.0", ("impi-rt", "impi"))
+    compiler_variable: ClassVar[str] = "I_MPI_CXX"
+    handles_of: ClassVar[str] = "mpich"
+
+    def version_in(self, text: str) -> str:
+        """What stands in its own line, whatever it is named."""
+        match = re.search(r"Intel\(R\) MPI Library.*?Version\s+(\d[\d.]*)", text)
+        return match[1].rstrip(".") if match else ""
+
+    def environment(self, job: Job) -> dict[str, str]:
+        """Its own pinning: one whole core per rank, or none at all."""
+        variables = {"I_MPI_PIN": "1" if job.bind else "0"}
+        if job.bind:
+            variables["I_MPI_PIN_DOMAIN"] = "core"
+        return {**variables, **job.environment}
+
+    def variables(self, prefix: Path) -> dict[str, str]:
+        """Its place, and that of libfabric's providers."""
+        found = {"I_MPI_ROOT": str(prefix)}
+        providers = [prefix / "lib/libfabric/prov", prefix / "opt/mpi/libfabric/lib/prov"]
+        for folder in providers:
+            if os.path.isdir(folder):
+                found["FI_PROVIDER_PATH"] = str(folder)
+                break
+        return found
+
+    def variables_under(self, launcher: str) -> dict[str, str]:
+        """It brings no client of Slurm's process management: it is told where Slurm's is."""
+        if launcher != "srun" or os.environ.get("I_MPI_PMI_LIBRARY"):
+            return {}
+        found = ctypes.util.find_library("pmi2")
+        if found is None:
+            raise MissingError(
+                "Intel MPI needs libpmi2 to be started by srun", "apt-get install libpmi2-0"
+            )
+        return {"I_MPI_PMI_LIBRARY": found}
+
+    def tuner(self, library: Library, form: str = "") -> Tuner:
+        """Presets by number."""
+        return Presets(library, form)
+
+
+class Presets(Tuner):
+    """The presets of Intel MPI."""
 
     what: ClassVar[str] = "Intel MPI: the variables I_MPI_ADJUST_*"
     forms: ClassVar[dict[str, str]] = {"variables": "intel.env"}

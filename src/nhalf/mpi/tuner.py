@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuners: a library's own collective algorithms, and the file by which it is told what to take.
+"""What a tuner promises: a library's own algorithms, and the file by which it is told of them.
 
-To add a library, put a file into this folder, named as the vendor of `nhalf.mpi.Library`: one
-class that derives from `Tuner`. No other file changes.
+That of a library is in the file of its vendor (mpi/vendors), that of nhalf's own table in
+mpi/tuning.py.
 
 A decision is a list of `nhalf.mpi.decision_table.Rule` whose algorithms are the library's names;
 sizes are nhalf's (message, vector or one block), which a tuner turns into those that its library
@@ -16,14 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from nhalf.base import plugins
 from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-
-PACKAGE = "nhalf.mpi.tuners"
-OWN = "nhalf"
-"""What is heeded with any library, through one of ours that is loaded first."""
 
 
 class Tuner(ABC):
@@ -92,22 +87,6 @@ class Tuner(ABC):
     def writable(self, operation: str, algorithm: str) -> bool:
         """Whether the present form can say so."""
         return bool(operation and algorithm)
-
-
-def tuner_for(library: Library, form: str = "", to: str = "") -> Tuner:
-    """The tuner that is named by `to`, '' for that of the library's vendor.
-
-    Raises InputError where there is none, or it is another library's.
-    """
-    known: dict[str, type[Tuner]] = plugins.load(PACKAGE, Tuner)
-    if to not in ("", OWN, library.vendor):
-        raise unknown("kind of file", to, (OWN, library.vendor))
-    if to == OWN:
-        return known[OWN](library, form)
-    if library.vendor not in known:
-        names = ", ".join(sorted(known))
-        raise InputError(f"{library.name} has no tuner", f"there are tuners for {names}")
-    return known[library.vendor](library, form)
 
 
 def content(path: Path) -> str:

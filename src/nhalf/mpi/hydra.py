@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mpiexec of the Hydra family: MPICH and Intel MPI."""
+"""Hydra, the mpiexec of MPICH and of libraries that were made from it."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.sites.launchers import Job, Launcher
+from nhalf.mpi.job import Job
+from nhalf.mpi.vendors import Vendor
 
 
-class Hydra(Launcher):
-    """Hydra's mpiexec. Intel's has another way to pin, through variables; both are given."""
+class Hydra(Vendor):
+    """A vendor whose mpiexec is Hydra's."""
 
     what: ClassVar[str] = "mpiexec of MPICH and Intel MPI (Hydra)"
+    launcher: ClassVar[str] = "hydra"
+    linked_as: ClassVar[str] = "libmpi.so.12"
+    pmi: ClassVar[str] = "pmi2"
 
     def tokens(self, job: Job) -> list[str]:
         """`mpiexec -n N -bind-to core COMMAND`; more ranks than cores are always accepted."""
@@ -33,10 +37,3 @@ class Hydra(Launcher):
             binding,
             *job.command,
         ]
-
-    def environment(self, job: Job) -> dict[str, str]:
-        """Intel's own pinning: one whole core per rank, or none at all."""
-        variables = {"I_MPI_PIN": "1" if job.bind else "0"}
-        if job.bind:
-            variables["I_MPI_PIN_DOMAIN"] = "core"
-        return {**variables, **job.environment}

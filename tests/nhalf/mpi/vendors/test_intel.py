@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intel MPI's variables: parts by size and ranks, checked against the presets there are."""
+"""Intel MPI: its pinning, its surroundings, and its presets by size and ranks."""
 
 from __future__ import annotations
 
+import ctypes.util
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import FailedError
+from nhalf.base.errors import FailedError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import Rule
-from nhalf.mpi.tuners.intel import Intel
+from nhalf.mpi.job import Job
+from nhalf.mpi.vendors.intel import Intel, Presets
+
+INTEL = Intel()
+JOB = Job(command=("./probe",), ranks=4)
 
 INFO = """#!/bin/sh
 case $2 in
@@ -23,7 +29,7 @@ esac
 
 
 @pytest.fixture
-def tuner(tmp_path: Path) -> Intel:
+def tuner(tmp_path: Path) -> Presets:
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "impi_info").write_text(INFO)
@@ -31,7 +37,7 @@ def tuner(tmp_path: Path) -> Intel:
     library = Library(
         "intel-1", "intel", "1", tmp_path, folder / "mpiexec", "hydra", True, None, "prefix"
     )
-    return Intel(library)
+    return Presets(library)
 
 
 RULES = [
@@ -41,13 +47,13 @@ RULES = [
 ]
 
 
-def test_presets_are_those_that_the_library_tells(tuner: Intel) -> None:
+def test_presets_are_those_that_the_library_tells(tuner: Presets) -> None:
     assert tuner.algorithms("bcast") == ["1", "2", "3"]
     assert tuner.algorithms("gather") == []
     assert tuner.algorithms("nothing") == []
 
 
-def test_the_file_comes_back(tuner: Intel, tmp_path: Path) -> None:
+def test_the_file_comes_back(tuner: Presets, tmp_path: Path) -> None:
     path = tmp_path / tuner.file_name
     path.write_text(tuner.text(RULES))
     assert tuner.activate(path) == {
@@ -68,8 +74,32 @@ def test_the_file_comes_back(tuner: Intel, tmp_path: Path) -> None:
         ("I_MPI_ADJUST_BCAST", "no NAME=value"),
     ],
 )
-def test_mistakes_are_said(tuner: Intel, tmp_path: Path, text: str, said: str) -> None:
+def test_mistakes_are_said(tuner: Presets, tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "x.env"
     path.write_text(text)
     with pytest.raises(FailedError, match=said):
         tuner.read(path)
+
+
+def test_intel_pins_by_variables() -> None:
+    pinned = INTEL.environment(JOB)
+    assert (pinned["I_MPI_PIN"], pinned["I_MPI_PIN_DOMAIN"]) == ("1", "core")
+    assert INTEL.environment(replace(JOB, bind=False))["I_MPI_PIN"] == "0"
+
+
+def test_intel_gets_its_root_and_its_providers_where_they_are(tmp_path: Path) -> None:
+    assert INTEL.variables(tmp_path) == {"I_MPI_ROOT": str(tmp_path)}
+    (tmp_path / "lib/libfabric/prov").mkdir(parents=True)
+    assert INTEL.variables(tmp_path)["FI_PROVIDER_PATH"] == f"{tmp_path}/lib/libfabric/prov"
+
+
+def test_srun_is_told_to_it_by_libpmi2(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("I_MPI_PMI_LIBRARY", raising=False)
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: f"lib{name}.so.0")
+    assert INTEL.variables_under("srun") == {"I_MPI_PMI_LIBRARY": "libpmi2.so.0"}
+    assert INTEL.variables_under("aprun") == {}
+    monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
+    with pytest.raises(MissingError, match="libpmi2"):
+        INTEL.variables_under("srun")
+    monkeypatch.setenv("I_MPI_PMI_LIBRARY", "mine")
+    assert INTEL.variables_under("srun") == {}

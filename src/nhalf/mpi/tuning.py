@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nhalf's own table: the algorithms of native/algorithms and flags in shared memory, by preloading.
+"""The tuner of a library: its vendor's, or nhalf's own table by preloading, which any one heeds.
 
-Any MPI library heeds it, since libnhalf_coll.so takes the calls before the library does. An
-algorithm is forced by a table of one rule.
+Our own are the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so takes
+the calls before the library does. An algorithm is forced by a table of one rule.
 """
 
 from __future__ import annotations
@@ -13,20 +13,39 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import FailedError, InputError, unknown
 from nhalf.base.folders import cache_folder
 from nhalf.machines.algorithms import algorithms
+from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
 from nhalf.mpi.preload import preload
 from nhalf.mpi.probe import probe_executable
-from nhalf.mpi.tuners import Tuner, content
+from nhalf.mpi.tuner import Tuner, content
+from nhalf.mpi.vendors import vendor_of
 
+OWN = "nhalf"
+"""What is heeded with any library, through one of ours that is loaded first."""
 SHARED_MEMORY = "shared-memory"
 OTHER_SIZES = ("reduce-scatter",)
 """Measured by the whole vector, where a table has one block."""
 
 
-class Nhalf(Tuner):
+def tuner_for(library: Library, form: str = "", to: str = "") -> Tuner:
+    """The tuner that is named by `to`: nhalf, the library's vendor, or '' for the latter.
+
+    Raises InputError where there is none, or it is another library's.
+    """
+    if to not in ("", OWN, library.vendor):
+        raise unknown("kind of file", to, (OWN, library.vendor))
+    tuner = OwnTable(library, form) if to == OWN else vendor_of(library).tuner(library, form)
+    if tuner is None:
+        raise InputError(
+            f"{library.name} has no tuning file of its own", f"write a table with --to {OWN}"
+        )
+    return tuner
+
+
+class OwnTable(Tuner):
     """The table of libnhalf_coll.so."""
 
     what: ClassVar[str] = "any library: nhalf's decision table, read by libnhalf_coll.so"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be started, and what turns it into a command line.
+
+A launcher is a pure function from a job to tokens and variables, so launching is tested as text.
+A library's own launcher is in the file of its vendor (mpi/vendors), all others are in
+sites/launchers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to start: `ranks` processes of `command`, through `mpiexec` where there is one.
+
+    `bind` asks for one distinct core per rank; `oversubscribe` allows more ranks than cores;
+    `as_root` says that the user is the superuser, which Open MPI refuses unless told. On `hosts`
+    ranks are placed in blocks of `ranks_per_host` (the last hosts may have fewer), or dealt out in
+    turn where `cyclic`. `pmi` is the kind of process management that the library speaks, where
+    the launcher is not the library's own; `bootstrap` what reaches other hosts, '' for ssh or
+    what the launcher finds by itself.
+    """
+
+    command: tuple[str, ...]
+    ranks: int
+    mpiexec: Path | None = None
+    bind: bool = True
+    oversubscribe: bool = False
+    as_root: bool = False
+    hosts: tuple[str, ...] = ()
+    ranks_per_host: int = 0
+    cyclic: bool = False
+    pmi: str = ""
+    bootstrap: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def block(self) -> int:
+        """Ranks on each host that is full."""
+        return self.ranks_per_host or -(-self.ranks // max(len(self.hosts), 1))
+
+
+class Launcher(ABC):
+    """One way to start processes."""
+
+    what: ClassVar[str]
+    """One sentence: which programs this launcher drives."""
+
+    @abstractmethod
+    def tokens(self, job: Job) -> list[str]:
+        """The command line that starts the job; its first word is the program that must be here."""
+
+    def environment(self, job: Job) -> dict[str, str]:
+        """Variables to add to the caller's; the job's own come last."""
+        return dict(job.environment)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vendors: all that nhalf knows of one MPI library is in one file.
+
+How it is recognised, installed, set up, started and bound, and how its collective operations are
+tuned. To add a library, put a file into this folder, named as `nhalf mpi list` shall call it: one
+class that derives from `Vendor`, and its tuner beside it where it has one. No other file changes.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.base import plugins
+from nhalf.base.errors import MissingError
+from nhalf.mpi import Library
+from nhalf.mpi.job import Launcher
+from nhalf.mpi.tuner import Tuner
+
+PACKAGE = "nhalf.mpi.vendors"
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A library in the package index: its package there, the version known to work, other names."""
+
+    package: str
+    version: str
+    aliases: tuple[str, ...] = ()
+
+
+class Vendor(Launcher):
+    """One MPI library. As a launcher it is its own `mpiexec`."""
+
+    title: ClassVar[str]
+    """What people call it."""
+
+    launcher: ClassVar[str]
+    """What its mpiexec is called in `--launcher`; libraries of one family share it."""
+
+    turn: ClassVar[int] = 0
+    """Vendors are asked in this order whose mpiexec it is: who builds on another's goes first."""
+
+    wheel: ClassVar[Wheel | None] = None
+    """Where `nhalf mpi install` gets it from, None where there is no wheel."""
+
+    compiler_variable: ClassVar[str] = ""
+    """The variable that tells its mpicxx which compiler to call, '' where there is none."""
+
+    linked_as: ClassVar[str] = "libmpi"
+    """How programs that were built with its own header name the library that they need."""
+
+    handles_of: ClassVar[str] = ""
+    """The vendor whose header has the same handles, so that its mpicxx serves for this one."""
+
+    pmi: ClassVar[str] = ""
+    """What it speaks with Slurm, as `srun --mpi` names it, '' for Slurm's own choice."""
+
+    folders: ClassVar[tuple[str, ...]] = ()
+    """Where it keeps shared objects beside lib and lib64, below its prefix."""
+
+    @abstractmethod
+    def version_in(self, text: str) -> str:
+        """The version, where `mpiexec --version` of this library printed the text; else ''."""
+
+    def variables(self, prefix: Path) -> dict[str, str]:
+        """What its programs need beside LD_LIBRARY_PATH, complete values."""
+        return {}
+
+    def tuner(self, library: Library, form: str = "") -> Tuner | None:
+        """Its algorithms and its tuning file, None where it cannot be tuned.
+
+        `form` is one of the file's forms, '' for the usual one.
+        """
+        return None
+
+    def variables_under(self, launcher: str) -> dict[str, str]:
+        """What they need beside these where another launcher starts them, such as srun.
+
+        Raises MissingError where that cannot be had.
+        """
+        return {}
+
+
+@functools.cache
+def vendors() -> dict[str, Vendor]:
+    """Every vendor by name, in the order in which they are asked."""
+    found: dict[str, type[Vendor]] = plugins.load(PACKAGE, Vendor)
+    return {name: found[name]() for name in sorted(found, key=lambda name: found[name].turn)}
+
+
+def vendor_of(library: Library) -> Vendor:
+    """The vendor of a library; raises MissingError where its file is gone."""
+    if library.vendor not in vendors():
+        raise MissingError(
+            f"nothing is known of {library.vendor}, the vendor of {library.name}",
+            f"known are {', '.join(vendors())}",
+        )
+    return vendors()[library.vendor]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI: how its ranks are started and bound, and what its programs need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.mpi.job import Job
+from nhalf.mpi.vendors import openmpi as module
+from nhalf.mpi.vendors.openmpi import OpenMpi
+
+OPENMPI = OpenMpi()
+
+COMMAND = "./probe --ranks a b"
+MPIEXEC = "/opt/mpi/bin/mpiexec"
+JOB = Job(
+    command=("./probe", "--ranks", "a b"),
+    ranks=4,
+    mpiexec=Path(MPIEXEC),
+    environment={"LD_LIBRARY_PATH": "/opt/mpi/lib"},
+)
+
+
+@pytest.fixture
+def prefix(empty_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A prefix on a machine that hides nothing and has a fabric."""
+    monkeypatch.setattr(module, "can_read_neighbours", lambda: True)
+    monkeypatch.setattr(module, "has_fabric", lambda: True)
+    (empty_machine / "mpi/lib").mkdir(parents=True)
+    return empty_machine / "mpi"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, f"{MPIEXEC} -n 4 --map-by core --bind-to core {COMMAND}"),
+        ({"bind": False}, f"{MPIEXEC} -n 4 --map-by core --bind-to none {COMMAND}"),
+        (
+            {"oversubscribe": True},
+            f"{MPIEXEC} -n 4 --map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed {COMMAND}",
+        ),
+        (
+            {"oversubscribe": True, "bind": False},
+            f"{MPIEXEC} -n 4 --map-by core:OVERSUBSCRIBE --bind-to none {COMMAND}",
+        ),
+        (
+            {"hosts": ("a", "b", "c")},
+            f"{MPIEXEC} -n 4 --host a:2,b:2,c:2 -x LD_LIBRARY_PATH --map-by slot --bind-to core "
+            f"{COMMAND}",
+        ),
+        (
+            {"hosts": ("a", "b"), "cyclic": True, "oversubscribe": True, "bind": False},
+            f"{MPIEXEC} -n 4 --host a:2,b:2 -x LD_LIBRARY_PATH --map-by node:OVERSUBSCRIBE "
+            f"--bind-to none {COMMAND}",
+        ),
+        ({"mpiexec": None}, f"mpirun -n 4 --map-by core --bind-to core {COMMAND}"),
+    ],
+)
+def test_words(changes: dict[str, Any], expected: str) -> None:
+    assert " ".join(OPENMPI.tokens(replace(JOB, **changes))) == expected
+
+
+def test_it_may_run_as_root_only_when_the_user_is() -> None:
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    assert allowed.items() <= OPENMPI.environment(replace(JOB, as_root=True)).items()
+    assert not allowed.keys() & OPENMPI.environment(JOB).keys()
+
+
+def test_it_of_another_prefix_is_not_followed(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "OPAL_PREFIX" not in OPENMPI.variables(prefix)
+    monkeypatch.setenv("OPAL_PREFIX", "/elsewhere")
+    assert OPENMPI.variables(prefix)["OPAL_PREFIX"] == str(prefix)
+
+
+def test_it_copies_twice_where_reading_is_forbidden(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    single = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_smsc": "^cma"}
+    assert not single.keys() & OPENMPI.variables(prefix).keys()
+    monkeypatch.setattr(module, "can_read_neighbours", lambda: False)
+    assert single.items() <= OPENMPI.variables(prefix).items()
+
+
+@pytest.mark.parametrize("chosen", ["", "environment", "site", "user"])
+def test_it_does_not_wait_for_a_fabric_unless_told(
+    chosen: str, prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "OMPI_MCA_btl" not in OPENMPI.variables(prefix)
+    monkeypatch.setattr(module, "has_fabric", lambda: False)
+    files = {
+        "site": prefix / "etc/openmpi-mca-params.conf",
+        "user": tmp_path / "home/.openmpi/mca-params.conf",
+    }
+    for path in files.values():
+        path.parent.mkdir(parents=True)
+        path.write_text("# btl = a comment\nbtl_base_verbose = 0\n")
+    if chosen == "environment":
+        monkeypatch.setenv("OMPI_MCA_btl", "self,sm")
+    elif chosen:
+        files[chosen].write_text("btl = self,sm\n")
+    found = OPENMPI.variables(prefix)
+    assert found.get("OMPI_MCA_btl") == (None if chosen else "^ofi")
