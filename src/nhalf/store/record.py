@@ -20,10 +20,10 @@ Numbers = Annotated[list[float], pl.List(pl.Float64())]
 
 
 class Value(msgspec.Struct):
-    """A named number; the name ends in the unit."""
+    """A named number; the name ends in the unit. None where there is none."""
 
     name: str
-    value: float
+    value: float | None
 
 
 VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
@@ -79,7 +79,7 @@ def columns(record: type[Identity]) -> dict[str, pl.DataType]:
     return {name: hints[name].__metadata__[0] for name in record.__struct_fields__}
 
 
-def named_values(values: Mapping[str, float]) -> list[Value]:
+def named_values(values: Mapping[str, float | None]) -> list[Value]:
     """Numbers by name as a record holds them."""
     return [Value(name, values[name]) for name in sorted(values)]
 

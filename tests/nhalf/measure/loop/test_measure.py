@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from nhalf.measure.loop.measure import FAILURES_IN_A_ROW_MAX, Measuring, line
+from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.retry import FAILURES_IN_A_ROW_MAX
 from nhalf.measure.plan.plan import Block, Plan, Point
 from nhalf.measure.probe import process
+from nhalf.measure.probe.question import line
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.run import Run
 

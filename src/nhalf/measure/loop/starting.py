@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting the processes of a launch, and what is known of where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from nhalf.base.errors import NhalfError
+from nhalf.measure.loop.records import Records
+from nhalf.measure.loop.retry import CannotStartError
+from nhalf.measure.plan.plan import Plan, Start
+from nhalf.measure.probe.process import LaunchError, Probe
+from nhalf.measure.probe.subject import Subject
+from nhalf.sites.health import Examiner
+from nhalf.sites.placement import placement_advice
+from nhalf.sites.site import HERE, Site
+
+
+class Processes(Protocol):
+    """Processes that answer questions: a probe, or what stands in for one in a test."""
+
+    launch: dict[str, Any]
+    """What they said when they began."""
+
+    def send(self, line: str, /) -> None:
+        """Ask for a point; raises LaunchError."""
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        """The next answer; raises LaunchError."""
+
+    def kill(self) -> None:
+        """End them at once."""
+
+    def __enter__(self) -> Self:
+        """Ended at the end of the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+        /,
+    ) -> None:
+        """Ended, or killed after an error."""
+
+
+Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
+"""Starts processes from tokens and variables, within seconds, and has somebody look after them."""
+
+
+@dataclass(frozen=True)
+class Starting:
+    """Starts the processes of the subjects of a plan on a site."""
+
+    plan: Plan
+    subjects: Mapping[str, Subject]
+    records: Records
+    site: Site
+    open: Open = Probe
+
+    def processes(self, start: Start, doing: str, launch: int) -> Processes:
+        """The processes of a start; raises LaunchError where they do not come up together.
+
+        Each launch of a simulated machine has its own seed.
+        """
+        subject = self.subjects[start.subject]
+        self.records.progress.say(f"{subject.title}  {doing}")
+        try:
+            tokens, variables = subject.launch(
+                start.ranks, start.placement, self._options(subject, launch), self.site
+            )
+        except NhalfError as error:
+            raise CannotStartError(str(error)) from error
+        examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))
+        processes = self.open(tokens, variables, self.plan.timeout_s, examiner)
+        started = processes.launch.get("ranks")
+        if started != start.ranks:
+            processes.kill()
+            raise LaunchError(f"{started} ranks started together instead of {start.ranks}")
+        return processes
+
+    def introduce(self, said: dict[str, Any], start: Start, launch: int) -> list[str]:
+        """Put a launch into the journal; the doubts about where its ranks are."""
+        is_simulated = said.get("clock", {}).get("name") == "virtual"
+        advice = [] if is_simulated else self._placement_advice(said, start)
+        if self.records.state.moved(start, said):
+            advice = [*advice, "moved"]
+        self.records.launch(start, launch, said, advice)
+        return advice
+
+    def hosts(self, start: Start) -> list[str]:
+        """The host of every rank of a start; none on this machine."""
+        site = self.site if self.subjects[start.subject].library else HERE
+        return site.expected(start.placement, start.ranks)
+
+    def _options(self, subject: Subject, launch: int) -> str:
+        options = self.plan.options
+        has_seed = any(option["name"] == "seed" for option in subject.description["options"])
+        if not has_seed or "seed=" in options:
+            return options
+        return ",".join(filter(None, [options, f"seed={self.plan.seed * 1000 + launch}"]))
+
+    def _placement_advice(self, said: dict[str, Any], start: Start) -> list[str]:
+        """The doubts about where the ranks of a launch are."""
+        hosts = self.hosts(start)
+        shares_cores = bool(hosts) and self.site.shares_cores
+        return placement_advice(said.get("placement", []), start.placement, hosts, shares_cores)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When to stop: the budget of a run and the time of its job; what is left out to keep to both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nhalf.measure.loop.time_limit import TimeLimit
+from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group, curve_budget
+from nhalf.measure.plan.plan import Start
+
+SCOUT_SHARE = 0.2
+"""Looking for protocol changes takes this share of a given budget at most."""
+POINTS_BETWEEN_LOOKS = 32
+"""So many points are measured between two looks at the time that is left."""
+
+
+class Stopping:
+    """The time of a run: how much each point gets, and when there is none left."""
+
+    def __init__(self, agenda: Agenda, limit: TimeLimit, run: Path, cores: int) -> None:
+        """`run` is where a job that ends goes on; with more ranks than `cores` points cost more."""
+        plan = agenda.plan
+        self._agenda = agenda
+        self._limit = limit
+        self._run = run
+        self._is_given = bool(plan.budget_s)
+        weights = [block.weight for block in plan.blocks]
+        self._budget = Budget(plan.budget_s or _default_budget_s(agenda), weights, cores)
+        self._points_s = 0.0
+
+    def keep_to_budget(self) -> None:
+        """Count what is to come; where a budget was given and does not do, leave points out."""
+        self._agenda.changed()
+        if self._is_given:
+            self._agenda.thin(self._budget)
+        else:
+            self._budget.count(self._agenda.left())
+
+    def check_job(self) -> None:
+        """Raises TimeUp where the time of the job is nearly up."""
+        self._limit.check(self._run)
+
+    def spent(self, launch: int) -> bool:
+        """Whether no launch of this number can begin."""
+        return self._budget.spent(launch)
+
+    def scouted_enough(self) -> bool:
+        """Whether looking for sizes has taken its share of a given budget."""
+        return self._budget.share_spent() > SCOUT_SHARE and self._is_given
+
+    @contextmanager
+    def launch(self, start: Start, launch: int) -> Iterator[None]:
+        """A launch: what it costs beside its points is learned from. Raises TimeUp."""
+        self.check_job()
+        self._budget.begun(start, launch)
+        self.keep_to_budget()
+        self._points_s = 0.0
+        began_s = time.monotonic()
+        yield
+        self._budget.launched(time.monotonic() - began_s - self._points_s)
+
+    def before_point(self, launch: int, position: int) -> bool:
+        """Whether there is time for one more point of a launch; others may be left out for it."""
+        if self._budget.spent(launch) or self._limit.is_near():
+            return False
+        is_time_to_look = launch < LAUNCHES_MIN and position % POINTS_BETWEEN_LOOKS == 0
+        if is_time_to_look and self._is_given and self._budget.short_s() > 0:
+            self.keep_to_budget()
+        return True
+
+    def slice_s(self, group: Group) -> float:
+        """Seconds of sampling for the next point of a group."""
+        return self._budget.slice_s(group)
+
+    def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
+        """Learn from a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
+        self._budget.answered(group, launch, spent_s, slice_s)
+        self._points_s += spent_s
+
+
+def _default_budget_s(agenda: Agenda) -> float:
+    """Seconds for a run that was given no budget: so many for each of its curves."""
+    return sum(
+        curve_budget(agenda.thinned[family.block].launches, len(family.sizes), bool(axes))
+        for start in agenda.starts()
+        for family in agenda.families(start)
+        for axes in family.axes
+    )
