@@ -28,7 +28,8 @@ PLACEMENT = typer.Option(
 )
 HOSTS = typer.Option(help="Hosts to measure on: n1,n2 or n[1-4] or n1:8 (cores).")
 HOST_FILE = typer.Option(help="A file of hosts, a line each.")
-LAUNCHER = typer.Option(help="srun, mpirun or hydra; else each library's own.")
+LAUNCHER = typer.Option(help="mpirun, hydra, srun or one that was added; else each library's own.")
+DRY_RUN = typer.Option("--dry-run", help="Print the commands that would start ranks, and end.")
 SETTING = typer.Option(help='Each library under variables, too: "NAME: VAR=value"; repeatable.')
 SUBMIT = typer.Option("--submit", help="As a job of the batch system: submit, follow, collect.")
 JOB = typer.Option(help="What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
@@ -95,13 +96,36 @@ def command(
     submit: Annotated[bool, SUBMIT] = False,
     job: Annotated[str, JOB] = "",
     no_wait: Annotated[bool, NO_WAIT] = False,
+    dry_run: Annotated[bool, DRY_RUN] = False,
 ) -> None:
     """Measure; every finished point is kept, and an interrupted run can be resumed."""
     if list_:
         _list(as_json=json)
         return
-    if outcome := _outcome(context, study):
+    if dry_run:
+        _rehearse(context, study, as_json=json)
+    elif outcome := _outcome(context, study):
         finish(outcome, json=json, quiet=quiet, report=report, style=style)
+
+
+def _rehearse(context: typer.Context, study: str, *, as_json: bool) -> None:
+    """Tell what would be started, where no job and no former run is asked for."""
+    from nhalf.cli.planning import plan_of, site_of
+    from nhalf.measure.loop.rehearsal import rehearse
+    from nhalf.present.terminal.output import emit_json
+
+    options = context.params
+    for name in ("submit", "resume"):
+        if options[name]:
+            raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
+    site = site_of(options)
+    commands, failed = rehearse(plan_of(study, options, given(context), site), site)
+    for name, reason in failed.items():
+        sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
+    if as_json:
+        emit_json({"commands": commands})
+    else:
+        sys.stdout.write("".join(f"{one.line}\n" for one in commands))
 
 
 def _outcome(context: typer.Context, study: str) -> Outcome | None:

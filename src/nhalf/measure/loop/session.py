@@ -47,10 +47,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     and sizes that are not known, MissingError when nothing can be measured.
     """
     check_is_here(site.launcher)
-    check_blocks(plan)
-    _check_settings(plan)
-    subjects, failed = _subjects(plan)
-    plan = resolve(plan, subjects)
+    plan, subjects, failed = checked(plan)
     libraries = [one.mpi for one in subjects if one.library and not one.setting]
     # Without one of them, resuming must not look for all of them.
     transports = [name for name in plan.transports if name != "mpi" or libraries]
@@ -65,6 +62,14 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
     }
     run = Run.create(out or default_folder(), description)
     return Prepared(run, plan, subjects, failed, site)
+
+
+def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
+    """The plan with its patterns one by one, what is measured, and why others cannot be."""
+    check_blocks(plan)
+    _check_settings(plan)
+    subjects, failed = _subjects(plan)
+    return resolve(plan, subjects), subjects, failed
 
 
 def resume(path: Path, hosts: str = "", host_file: str = "", launcher: str = "") -> Prepared:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf run --dry-run`: the commands that would start the ranks; nothing is started or written."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from nhalf.base.errors import MissingError, NhalfError
+from nhalf.measure.loop.session import checked
+from nhalf.measure.loop.state import State
+from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.plan import Plan
+from nhalf.sites.placement import FREE
+from nhalf.sites.site import HERE, Site
+
+
+@dataclass(frozen=True)
+class Command:
+    """One start of ranks: of which subject, how many and where; words, variables to add."""
+
+    subject: str
+    ranks: int
+    placement: str
+    command: list[str]
+    variables: dict[str, str]
+
+    @property
+    def line(self) -> str:
+        """As a shell takes it."""
+        own = [f"{name}={value}" for name, value in self.variables.items()]
+        return shlex.join([*(["env"] if own else []), *own, *self.command])
+
+
+def rehearse(plan: Plan, site: Site = HERE) -> tuple[list[Command], dict[str, str]]:
+    """The commands of a plan, in its order, and why there are none for a subject.
+
+    A launcher's program need not be here. Raises InputError for what cannot be asked for,
+    MissingError where nothing could be started.
+    """
+    plan, subjects, failed = checked(plan)
+    by_key = {subject.key: subject for subject in subjects}
+    found = []
+    for start in Agenda(plan, subjects, State(placement=FREE)).starts():
+        subject = by_key[start.subject]
+        try:
+            words, variables = subject.launch(start.ranks, start.placement, plan.options, site)
+        except NhalfError as error:
+            failed[subject.title] = str(error)
+            continue
+        found.append(Command(subject.key, start.ranks, start.placement, words, variables))
+    if not found:
+        raise MissingError(f"nothing would be started: {'; '.join(failed.values())}")
+    return found, failed

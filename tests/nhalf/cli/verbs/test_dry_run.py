@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf run --dry-run`: the commands by the words of each launcher; nothing is started."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import NhalfError
+
+Call = Callable[..., Any]
+
+
+def probe() -> str:
+    try:
+        return str(native_files.executable("probe-model"))
+    except NhalfError:
+        return ""
+
+
+pytestmark = pytest.mark.skipif(
+    not probe() or shutil.which("c++") is None, reason="needs the probes and a compiler"
+)
+
+
+@pytest.fixture
+def prefix(tmp_path: Path, script: Callable[[Path, str], Path]) -> str:
+    """An Open MPI that only says so, whose compiler makes what describes itself as a probe."""
+    folder = tmp_path / "openmpi/bin"
+    said = 'echo "mpiexec (Open MPI) 5.0.9"'
+    script(folder / "mpiexec", f'[ "$1" = --version ] && {said} || touch "{tmp_path}/started"')
+    made = f"printf '#!/bin/sh\\nexec {probe()} \"$@\"\\n'"
+    script(folder / "mpicxx", f'for last; do :; done\n{made} > "$last"\nchmod +x "$last"')
+    return str(folder.parent)
+
+
+@pytest.fixture
+def ask(call: Call, prefix: str, tmp_path: Path) -> Call:
+    def asked(*words: str) -> Any:
+        chosen = ("--mpi", "openmpi-5.0.9", "--mpi-prefix", prefix)
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        ended = call("run", "--dry-run", *chosen, *words, **cache)
+        assert not (tmp_path / "started").exists()
+        assert not (tmp_path / "runs").exists()
+        return ended
+
+    return asked
+
+
+def test_every_number_of_ranks_has_its_command(ask: Call, prefix: str) -> None:
+    ended = ask("--ranks", "2,64")
+    assert (ended.code, ended.err) == (0, "")
+    two, many = ended.out.splitlines()
+    assert two.startswith("env ")
+    assert f" {prefix}/bin/mpiexec -n 2 --map-by core" in two
+    assert f" {prefix}/bin/mpiexec -n 64 --map-by core:OVERSUBSCRIBE" in many
+    assert two.endswith("/probe-mpi")
+
+
+def test_another_launcher_need_not_be_here(ask: Call) -> None:
+    ended = ask("--launcher", "srun", "--hosts", "a,b", "--placement", "2x2", "--json")
+    assert ended.code == 0, ended.err
+    (started,) = json.loads(ended.out)["commands"]
+    assert (started["subject"], started["ranks"]) == ("openmpi-5.0.9", 4)
+    words = " ".join(started["command"])
+    assert words.startswith("srun --ntasks=4 ")
+    assert "--mpi=pmix" in words
+    assert "--nodes=2 --ntasks-per-node=2 --distribution=block --nodelist=a,b" in words
+    assert "LD_LIBRARY_PATH" not in words
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--launcher", "hydra"), 3, "openmpi-5.0.9 is not started by hydra"),
+        (("--launcher", "srum"), 2, "unknown launcher 'srum'"),
+        (("--pattern", "pingpogn"), 2, "did you mean pingpong"),
+        (("--submit",), 2, "--dry-run does not go with --submit"),
+        (("--placement", "4x2"), 3, "4x2 needs 4"),
+    ],
+)
+def test_what_cannot_be_is_said(ask: Call, words: tuple[str, ...], code: int, said: str) -> None:
+    ask(*words).is_error(code, said)
