@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real runs in processes of their own, which can be found again, killed and resumed."""
+"""Real runs that can be killed and resumed, and runs of probes that fail in every way."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,6 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from nhalf.measure.loop.measure import Measuring
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.probe import process
+from nhalf.measure.probe.subject import Subject
+from nhalf.store.run import Run
+from tests.nhalf.measure.loop.fakes import DESCRIPTION, FAKE, Fake, Go
 
 MARK = "NHALF_TEST_MARK"
 """A variable that every process that a run starts inherits."""
@@ -110,3 +119,36 @@ def whole_lines() -> Callable[[Path], list[dict[str, Any]]]:
         return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
 
     return read
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Fake:
+    """A subject whose probe does `before` it opens its launch and `each` before each answer."""
+
+    def make(name: str = "fake", before: str = "", each: str = "", ranks: int = 2) -> Subject:
+        path = tmp_path / f"{name}.py"
+        log = str(tmp_path / f"{name}.log")
+        path.write_text(FAKE.format(log=log, before=before, each=each, ranks=ranks))
+        return Subject(name, (sys.executable, "-u", str(path)), DESCRIPTION)
+
+    return make
+
+
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Go:
+    """Measures subjects into tmp_path/run: the failures and all events."""
+    monkeypatch.setattr(process, "END_TIMEOUT_S", 2.0)
+
+    def measure(*subjects: Subject, **choices: Any) -> tuple[dict[str, str], list[dict[str, Any]]]:
+        block = Block(patterns=["pingpong"], ranks=[2], bytes=choices.pop("bytes", "0,8,64"))
+        wanted = {
+            "transports": [], "mpi": [], "blocks": choices.pop("blocks", [block]),
+            "launches": 2, "budget_s": 0.0,
+            "precision": 0.1, "options": "", "seed": 1, "timeout_s": 10.0, **choices,
+        }  # fmt: skip
+        folder = tmp_path / "run"
+        run = Run.open(folder) if folder.exists() else Run.create(folder, {})
+        failed = Measuring(run, Plan(**wanted), subjects, Progress(quiet=True)).run()
+        return failed, run.events()
+
+    return measure

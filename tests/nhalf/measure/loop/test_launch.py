@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch and its retry without any process: what stands in for a probe follows a script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from nhalf.measure.loop.measure import Measuring
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.probe.process import LaunchError
+from nhalf.measure.probe.subject import Subject
+from nhalf.store.run import Run
+from tests.nhalf.measure.loop.fakes import DESCRIPTION, EVERYTHING, measured
+
+Answer = Callable[[int, int], dict[str, Any]]
+
+
+class Scripted:
+    """Answers a point with what `answer` says of its size and of the number of the launch."""
+
+    def __init__(self, opened: list[Scripted], answer: Answer) -> None:
+        opened.append(self)
+        self.number = len(opened)
+        self.launch = {"ranks": 2, "clock": {"name": "virtual"}}
+        self.events: list[str] = []
+        self._answer = answer
+        self._asked: list[tuple[str, int]] = []
+
+    def send(self, line: str) -> None:
+        asked = dict(part.split("=") for part in line.split())
+        self.events.append(f"asked {asked['bytes']}")
+        self._asked.append((asked["id"], int(asked["bytes"])))
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        asked, size_bytes = self._asked.pop()
+        assert asked == identity
+        return self._answer(size_bytes, self.number)
+
+    def kill(self) -> None:
+        self.events.append("killed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.events.append("killed" if kind else "ended")
+
+
+def point(size_bytes: int, number: int) -> dict[str, Any]:
+    return {
+        "nhalf": "point", "elapsed_s": 0.0, "batch": 1, "messages_per_round": 2,
+        "bytes_per_time": size_bytes, "stop": "precision", "verified": True, "advice": [],
+        "samples_s": [1e-6 * number],
+    }  # fmt: skip
+
+
+def measure(
+    folder: Path, answer: Answer
+) -> tuple[list[Scripted], Measuring, dict[str, str], list[dict[str, Any]]]:
+    """The launches, the loop, what failed, and the journal of a run."""
+    plan = Plan(
+        transports=[], mpi=[], blocks=[Block(["pingpong"], [2], "0,8,64")], launches=2,
+        budget_s=0.0, precision=0.1, options="", seed=1, timeout_s=10.0,
+    )  # fmt: skip
+    opened: list[Scripted] = []
+    run = Run.create(folder / "run", {})
+    subject = Subject("fake", ("fake",), DESCRIPTION)
+    measuring = Measuring(
+        run, plan, [subject], Progress(quiet=True), open_=lambda *_: Scripted(opened, answer)
+    )
+    failed = measuring.run()
+    return opened, measuring, failed, run.events()
+
+
+def test_a_launch_asks_for_every_point_and_ends(tmp_path: Path) -> None:
+    opened, measuring, failed, events = measure(tmp_path, point)
+    assert (failed, measuring.troubles_in_words()) == ({}, [])
+    assert measured(events) == EVERYTHING
+    for launch in opened:
+        assert Counter(launch.events) == Counter(["asked 0", "asked 8", "asked 64", "ended"])
+
+
+def test_a_launch_that_died_is_killed_and_only_what_it_lacks_is_asked_again(
+    tmp_path: Path,
+) -> None:
+    def dies_once(size_bytes: int, number: int) -> dict[str, Any]:
+        if (size_bytes, number) == (8, 1):
+            raise LaunchError("gone")
+        return point(size_bytes, number)
+
+    opened, measuring, failed, events = measure(tmp_path, dies_once)
+    assert failed == {}
+    assert measured(events) == EVERYTHING
+    first, again, _ = opened
+    assert first.events[-2:] == ["asked 8", "killed"]
+    assert set(again.events) == {"asked 0", "asked 8", "asked 64", "ended"} - set(first.events[:-2])
+    assert again.events[-2] == "asked 8", "who ended a launch comes last"
+    assert measuring.troubles_in_words() == ["fake: gone"]
+
+
+def test_an_answer_is_kept_while_the_next_point_is_running(tmp_path: Path) -> None:
+    """The last sample that came is in the journal although the next question finds nobody."""
+
+    def dies_at_the_second(size_bytes: int, number: int) -> dict[str, Any]:
+        if len(done) == 1:
+            done.append(size_bytes)
+            raise LaunchError("gone")
+        done.append(size_bytes)
+        return point(size_bytes, number)
+
+    done: list[int] = []
+    opened, _, _, events = measure(tmp_path, dies_at_the_second)
+    kinds = [event["event"] for event in events]
+    assert kinds[:4] == ["planned", "launch", "point", "launch"]
+    assert len(opened) == 3

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sizes that are found where a curve changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.nhalf.measure.loop.fakes import Fake, Go, measured, starts
+
+
+def test_refined_sizes_are_kept_for_resuming(fake: Fake, go: Go, tmp_path: Path) -> None:
+    jumping = fake(each="n = n + 10**4 if n > 100 else n")
+    _, events = go(jumping, bytes="0:1K", launches=1)
+    (sizes,) = [e["sizes"] for e in events if e["event"] == "sizes"]
+    low = max(n for n in sizes if n <= 100)
+    high = min(n for n in sizes if n > 100)
+    assert high <= low * 1.05
+    assert sorted(n for _, _, n in measured(events)) == sizes
+    before = starts(tmp_path)
+    go(jumping, bytes="0:1K", launches=1)
+    assert starts(tmp_path) == before
