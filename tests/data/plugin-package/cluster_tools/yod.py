@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""yod of the Paragon."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nhalf.mpi.job import Job, Launcher
+
+
+class Yod(Launcher):
+    """Starts ranks on nodes of their own."""
+
+    what: ClassVar[str] = "yod of the Intel Paragon"
+
+    def tokens(self, job: Job) -> list[str]:
+        """`yod -sz N COMMAND`."""
+        return ["yod", "-sz", str(job.ranks), *job.command]
