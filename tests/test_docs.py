@@ -13,6 +13,8 @@ import pytest
 import command_reference
 import docs_hooks
 import machine_reference
+import source_links
+import wings
 from nhalf.base import plugins
 from nhalf.machines import catalogue
 from nhalf.machines.machine import (
@@ -29,7 +31,8 @@ from nhalf.machines.topology import Topology
 from nhalf.models.terms import TERMS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OUTSIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES = [*OUTSIDE, *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = dict(command_reference.commands(command_reference.root()))
 
 
@@ -146,3 +149,46 @@ def test_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     namespace: dict[str, object] = {}
     for number, block in enumerate(blocks, 1):
         exec(compile(block, f"docs/python.md, block {number}", "exec"), namespace)
+
+
+def test_the_picture_of_the_wings_shows_every_wing_and_every_arrow() -> None:
+    picture = docs_hooks.wings_picture()
+    drawn = re.findall(r"<title>(\w+) imports (\w+): (\d+)</title>", picture)
+    arrows = wings.arrows(wings.module_files(ROOT))
+    known = wings.between_wings(arrows)
+    assert {(a, b): int(count) for a, b, count in drawn} == known
+    assert [name for name in wings.ORDER if f'id="wing-{name}"' not in picture] == []
+    up = wings.arrows_up(arrows)
+    pairs = {(wings.wing(arrow.importer), wings.wing(arrow.imported)) for arrow in up}
+    assert picture.count(' up"') == len(pairs)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_lines_of_the_code_lead_somewhere(page: Path) -> None:
+    where = "" if page in OUTSIDE else page.relative_to(ROOT / "docs").as_posix()
+    for link in source_links.links(where, page.read_text(encoding="utf-8")):
+        assert link.line() > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "line"),
+    [
+        ("src/nhalf/store/journal.py", "Journal.append", "    def append(self, event"),
+        ("src/nhalf/store/journal.py", "SYNC_INTERVAL_S", "SYNC_INTERVAL_S = 0.2"),
+        ("src/nhalf/store/schema.py", "MEASUREMENT_COLUMNS", "MEASUREMENT_COLUMNS: "),
+        ("native/timing/sampler.hpp", "Sampler", "class Sampler {"),
+        ("native/timing/sampler.hpp", "Sampler::batch_s", "  double batch_s(Pattern& pattern"),
+        ("native/timing/clock.hpp", "SteadyClock::now_s", "  [[nodiscard]] double now_s()"),
+        ("native/probe/record.hpp", "write_line", "inline void write_line("),
+    ],
+)
+def test_names_are_found_in_the_code(path: str, name: str, line: str) -> None:
+    number = source_links.Link(path, name).line()
+    assert (ROOT / path).read_text(encoding="utf-8").splitlines()[number - 1].startswith(line)
+
+
+@pytest.mark.parametrize("link", ["src/nhalf/nothing.py#x", "src/nhalf/store/journal.py#Nobody",
+                                  "native/timing/sampler.hpp#Sampler::nothing"])  # fmt: skip
+def test_a_link_that_leads_nowhere_stops_the_build(link: str) -> None:
+    with pytest.raises(LookupError):
+        source_links.resolved("architecture.md", f"[that](../{link})")

@@ -11,7 +11,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -130,6 +133,28 @@ def choice() -> str:
     return "\n".join(head + rows)
 
 
+def wings_picture() -> str:
+    """The wings of the Python package and the imports between them."""
+    import wings_picture
+
+    return wings_picture.svg()
+
+
+def wings() -> str:
+    """The wings in their order, from the ground up."""
+    import wings
+
+    members = [wings.wing(module) for module in wings.module_files(ROOT)]
+    rows = [f"| `{name}` | {what} | {members.count(name)} |" for name, what in wings.ORDER.items()]
+    return "\n".join(["| wing | what is in it | files |", "|---|---|---:|", *rows])
+
+
+def rooms() -> str:
+    """The rooms of the C++ side in their order."""
+    page = (ROOT / "native" / "README.md").read_text(encoding="utf-8")
+    return "\n".join(line for line in page.splitlines() if line.startswith("|"))
+
+
 def gallery(name: str) -> Callable[[], str]:
     """A table of the gallery."""
 
@@ -154,6 +179,9 @@ FILLED: dict[str, Callable[[], str]] = {
     "advices": advices,
     "measurement-columns": measurement_columns,
     "summary-columns": summary_columns,
+    "wings-picture": wings_picture,
+    "wings": wings,
+    "rooms": rooms,
     "benchmarks": benchmarks,
     "choice": choice,
 }
@@ -165,10 +193,34 @@ def fill(markdown: str) -> str:
     return _MARK.sub(lambda mark: FILLED[mark[1]](), markdown)
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Called by mkdocs for every page."""
-    # mkdocs takes back what a hook adds to the path while it is loaded, so it is added here.
+def find_tools() -> None:
+    """Make what hooks import found; mkdocs takes back what a hook adds while it is loaded."""
     for folder in (str(ROOT / "tools"), str(ROOT / "src")):
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    return fill(markdown)
+
+
+def contributing() -> str:
+    """CONTRIBUTING.md as a page of the site."""
+    return (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
+
+
+def on_files(files: Files, *, config: Any, **_: Any) -> Files:
+    """Called by mkdocs once: adds the pages that are not in docs/, and those of linked sources."""
+    from mkdocs.structure.files import File
+
+    find_tools()
+    import source_links
+
+    pages = {"contributing.md": contributing(), **source_links.source_pages()}
+    for place, content in pages.items():
+        files.append(File.generated(config, place, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Called by mkdocs for every page."""
+    find_tools()
+    import source_links
+
+    return source_links.resolved(page.file.src_uri, fill(markdown))

@@ -4,7 +4,8 @@
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Result`. It
 then appears in `run --json` and `show --json` under "results", as a table of `nhalf show`, as a
 line at the end of `nhalf run` and, for panels, in `Facts.results`; no other file changes. The
-method itself, where it is longer than a screen, lives in decide/NAME.py and knows of no tables.
+method itself, where it is longer than a screen, has files of its own beside it in a folder
+results/NAME, and knows of no tables.
 
     class Example(Result):
         title = "Sum of all times"

@@ -8,8 +8,8 @@ itself says what would remove it.
 
 To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
 It then stands in the report, in `report --json` and at the end of `nhalf run`; no other file
-changes. What several finders need is in files that begin with an underscore: words, thresholds and
-weights in _words.py, libraries against each other in _contest.py.
+changes. What several finders need is elsewhere: words, thresholds and weights in
+nhalf.present.wording, libraries against each other in nhalf.facts.contests.
 
     class Example(Finder):
         def find(self, data):

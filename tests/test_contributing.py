@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CONTRIBUTING.md says what is so: the conversation with a probe, presets, marks, hooks."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import MissingError
+from nhalf.base.native_files import executable
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TIMEOUT_S = 60
+
+
+def test_the_conversation_with_a_probe() -> None:
+    try:
+        probe = executable("probe-model")
+    except MissingError as error:
+        pytest.skip(str(error))
+    command = re.search(r"^    build/dev/native/probe-model (.*)$", PAGE, re.MULTILINE)
+    told = re.search(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert command is not None
+    assert told is not None
+    lines = told[1].splitlines()
+    typed = "".join(line.removeprefix("> ") + "\n" for line in lines if line.startswith("> "))
+    done = subprocess.run(
+        [probe, *command[1].split()],
+        input=typed, capture_output=True, text=True, timeout=TIMEOUT_S, check=True,
+    )  # fmt: skip
+    expected = [line for line in lines if not line.startswith("> ")]
+    said = done.stdout.splitlines()
+    assert len(said) == len(expected)
+    for is_said, shown in zip(said, expected, strict=True):
+        assert re.fullmatch(".*".join(map(re.escape, shown.split("…"))), is_said), is_said
+
+
+def test_every_preset_is_in_the_table_and_no_other() -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    known = {one["name"] for one in presets["configurePresets"] if not one.get("hidden")}
+    table = PAGE.split("## Presets of CMake")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", table, re.MULTILINE)) == known
+
+
+def test_every_mark_of_tests_is_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    marks = [text.split(":")[0] for text in project["tool"]["pytest"]["ini_options"]["markers"]]
+    assert [mark for mark in marks if f"`{mark}`" not in PAGE] == []
+
+
+def test_hooks_call_what_is_locked_and_download_nothing() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    locked = (ROOT / "locks" / "test.txt").read_text(encoding="utf-8")
+    assert re.findall(r"repo: (.*)", hooks) == ["local"]
+    assert set(re.findall(r"language: (.*)", hooks)) == {"system"}
+    for program in re.findall(r"entry: (\S+)", hooks):
+        name = program.removeprefix(".venv/bin/")
+        assert name == "python" or re.search(rf"^{name}==", locked, re.MULTILINE), program
