@@ -140,7 +140,7 @@ def test_measures_without_mpi_and_compiler(
     assert {point["bytes"] for point in points} >= {8, 1024}
 
 
-@pytest.mark.parametrize("vendor", ["mpich", "intel"])
+@pytest.mark.parametrize("vendor", ["mpich", pytest.param("intel", marks=pytest.mark.full)])
 def test_measures_with_mpi_wheels_without_compiler(
     unpacked: Path, no_compiler: Path, tmp_path: Path, vendor: str
 ) -> None:

@@ -85,6 +85,7 @@ def test_simulated_launches_differ_and_repeat() -> None:
 
 
 @needs_probe
+@pytest.mark.slow
 def test_promises_hold_on_a_few_runs() -> None:
     """Of 60 runs: the published bars, coverage with room for so few runs."""
     result = selftest(60, seed=3)

@@ -89,7 +89,7 @@ def started(
     return outcome.exit_code, outcome.stdout + outcome.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("ranks", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("number", [-1, 0, 3])
 def test_routed_collectives_give_what_the_librarys_own_do(
     library: Library, folder: Path, ranks: int, number: int

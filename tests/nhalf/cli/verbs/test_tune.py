@@ -71,7 +71,12 @@ def test_what_a_library_cannot_be_told(call: Call, tmp_path: Path) -> None:
         ("openmpi", "", "there is no number in it"),
         ("mpich", '{"collective=bcast":{}}', "is missing"),
         ("mpich", "export MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomail\n", "no algorithm 'binomail'"),
-        ("intel", "export I_MPI_ADJUST_BCAST=999\n", "bcast has no preset 999"),
+        pytest.param(
+            "intel",
+            "export I_MPI_ADJUST_BCAST=999\n",
+            "bcast has no preset 999",
+            marks=pytest.mark.full,
+        ),
     ],
 )
 def test_a_file_that_would_be_rejected(

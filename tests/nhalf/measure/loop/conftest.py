@@ -22,6 +22,7 @@ from nhalf.measure.probe import process
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.run import Run
 from tests.nhalf.measure.loop.fakes import DESCRIPTION, FAKE, Fake, Go
+from tests.patience import patience_s
 
 MARK = "NHALF_TEST_MARK"
 """A variable that every process that a run starts inherits."""
@@ -72,7 +73,7 @@ class Watched:
 
     def orphans(self) -> dict[int, str]:
         """What is left of it after the time that processes may take to end."""
-        deadline_s = time.monotonic() + ORPHANS_GONE_S
+        deadline_s = time.monotonic() + patience_s(ORPHANS_GONE_S)
         while (left := self.processes()) and time.monotonic() < deadline_s:
             time.sleep(0.05)
         return left

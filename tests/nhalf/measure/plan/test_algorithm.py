@@ -173,7 +173,7 @@ class TestCosts:
                 assert one.what and one.source and one.present
                 assert parse(one.cost).parts() <= set(PARTS)
 
-    @pytest.mark.parametrize("ranks", [2, 4, 8, 16])
+    @pytest.mark.parametrize("ranks", [2, 4, 8, pytest.param(16, marks=pytest.mark.full)])
     def test_costs_of_a_logp_machine_are_its_times(self, ranks: int) -> None:
         points, costs = [], []
         for name, info in operations().items():

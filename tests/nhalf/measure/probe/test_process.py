@@ -15,6 +15,7 @@ import pytest
 
 from nhalf.measure.probe import process as module
 from nhalf.measure.probe.process import LaunchError, Probe
+from tests.patience import patience_s
 
 LAUNCH = '{"nhalf":"launch","ranks":2}'
 ANSWER = """read line; echo '{"nhalf":"point","id":"0","samples_s":[1e-6]}'"""
@@ -156,7 +157,7 @@ def test_children_are_ended_with_their_launcher(begin: Begin) -> None:
     with begin(f"sleep 1000 & echo '{LAUNCH}' | sed s/2/$!/; exit 0") as probe:
         child = probe.launch["ranks"]
         assert alive(child)
-    deadline_s = time.monotonic() + 10
+    deadline_s = time.monotonic() + patience_s(10)
     while alive(child) and time.monotonic() < deadline_s:
         time.sleep(0.01)
     assert not alive(child)
@@ -185,7 +186,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     )
     assert done.returncode == -signal.SIGKILL
     child = int(done.stdout)
-    deadline_s = time.monotonic() + 10
+    deadline_s = time.monotonic() + patience_s(10)
     while alive(child) and time.monotonic() < deadline_s:
         time.sleep(0.01)
     assert not alive(child)

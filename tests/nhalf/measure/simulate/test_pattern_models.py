@@ -45,6 +45,7 @@ def cells(ask) -> dict[str, Cells]:
     }
 
 
+@pytest.mark.slow
 def test_cells_that_were_left_out_are_predicted(cells: dict[str, Cells]) -> None:
     errors = []
     for each in cells.values():

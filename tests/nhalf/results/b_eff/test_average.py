@@ -236,9 +236,12 @@ def frame(rows: list[dict[str, Any]]) -> pl.LazyFrame:
 @pytest.mark.parametrize(
     ("ranks", "parameters"),
     [
-        *((ranks, USUAL) for ranks in (2, 4, 5, 7, 8)),
-        *((ranks, GAPS) for ranks in (2, 5, 8)),
-        *((ranks, SLOW_BYTES) for ranks in (4, 7)),
+        (2, USUAL),
+        (5, GAPS),
+        (4, SLOW_BYTES),
+        *(pytest.param(ranks, USUAL, marks=pytest.mark.full) for ranks in (4, 5, 7, 8)),
+        *(pytest.param(ranks, GAPS, marks=pytest.mark.full) for ranks in (2, 8)),
+        pytest.param(7, SLOW_BYTES, marks=pytest.mark.full),
     ],
 )
 def test_b_eff_of_the_model_is_what_the_script_computes(

@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.patience import patience_s
+
 NHALF = (sys.executable, "-m", "nhalf")
 PATIENCE_S = 300.0
-"""Longer than anything here takes, however busy the machine is."""
+"""Longer than anything here takes on a quiet machine."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,18 @@ class Cluster:
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """A command on the head, to its end."""
         process = self.start(command)
-        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        stdout, stderr = process.communicate(timeout=patience_s(PATIENCE_S))
         return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def nhalf(*words: str) -> subprocess.CompletedProcess[str]:
     """A command of nhalf, to its end."""
     return subprocess.run(
-        [*NHALF, *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        [*NHALF, *words],
+        capture_output=True,
+        text=True,
+        timeout=patience_s(PATIENCE_S),
+        check=False,
     )
 
 

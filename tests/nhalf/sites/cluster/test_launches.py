@@ -18,8 +18,10 @@ pytestmark = pytest.mark.slow
 PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "2x2:cyclic")
 HOSTS = ["n1", "n2", "n3", "n4"]
 # Open MPI and srun speak PMIx, which Debian's Slurm is not built for.
-WAYS = [("srun", "mpich"), ("mpirun", "mpich"), ("mpirun", "openmpi"), ("srun", "intel"),
-        ("mpirun", "intel")]  # fmt: skip
+WAYS = [
+    *(("srun", "mpich"), ("mpirun", "mpich"), ("mpirun", "openmpi")),
+    *(pytest.param(launcher, "intel", marks=pytest.mark.full) for launcher in ("srun", "mpirun")),
+]
 
 
 @pytest.mark.parametrize(("launcher", "vendor"), WAYS)

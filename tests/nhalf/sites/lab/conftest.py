@@ -7,7 +7,6 @@ import itertools
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.sites.lab import build, packages, remove
 from nhalf.sites.lab.state import Lab
+from tests.patience import patience_s
 
 SOURCES = Path(__file__).resolve().parents[4] / "src"
 NUMBERS = itertools.count(1)
@@ -69,7 +69,7 @@ def nhalf(*arguments: str, **choices: Any) -> subprocess.CompletedProcess[str]:
         check=False,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=patience_s(TIMEOUT_S),
         env=environment,
         **choices,
     )
@@ -85,11 +85,11 @@ TCP = Path(__file__).parent / "tcp.py"
 
 
 @pytest.fixture
-def rates_Bps() -> Iterator[Callable[..., list[float]]]:
-    """Bytes per second of plain TCP transfers: `rates_Bps(lab, "n1", "n2", size, times)`."""
+def transfer() -> Iterator[Callable[..., None]]:
+    """Moves bytes by plain TCP: `transfer(lab, "n1", "n2", size, times)`."""
     servers: list[subprocess.Popen[str]] = []
 
-    def transfer(lab: Lab, sender: str, receiver: str, size_bytes: int, times: int) -> list[float]:
+    def move(lab: Lab, sender: str, receiver: str, size_bytes: int, times: int) -> None:
         port = str(5000 + len(servers))
         words = [sys.executable, "-m", "nhalf", "lab", "exec", "--name", lab.name]
         server = subprocess.Popen(
@@ -99,18 +99,15 @@ def rates_Bps() -> Iterator[Callable[..., list[float]]]:
             env={**os.environ, "PYTHONPATH": str(SOURCES)},
         )
         servers.append(server)
-        watch = threading.Timer(TIMEOUT_S, server.kill)
-        watch.start()
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
-        watch.cancel()
         sent = inside(
             lab, sys.executable, str(TCP), "send", receiver, port, str(size_bytes), str(times),
             node=sender,
         )  # fmt: skip
-        return [float(line) for line in sent.stdout.split()]
+        assert sent.returncode == 0, sent.stderr
 
-    yield transfer
+    yield move
     for server in servers:
         server.kill()
         server.communicate()

@@ -16,6 +16,7 @@ import pytest
 from nhalf.base.errors import FailedError
 from nhalf.sites.lab import environment
 from nhalf.sites.lab.state import Lab
+from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf
 
@@ -53,7 +54,7 @@ def test_signals_reach_the_command(lab: Lab, signal_number: int) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(signal_number)
-    assert process.wait(timeout=20) == -signal_number
+    assert process.wait(timeout=patience_s(20)) == -signal_number
     process.stdout.close()
 
 
@@ -94,7 +95,7 @@ def test_a_job_is_told_before_its_time_limit(lab: Lab, tmp_path: Path) -> None:
     script = f"trap 'echo told >{tmp_path}/told; exit 0' USR1; while :; do sleep 0.1; done"
     line = ["sbatch", "--parsable", "--time=1", "--signal=B:USR1@55", "-o", "/dev/null"]
     assert inside(lab, *line, "--wrap", script).returncode == 0
-    deadline_s = time.monotonic() + 100
+    deadline_s = time.monotonic() + patience_s(100)
     while not (tmp_path / "told").exists() and time.monotonic() < deadline_s:
         time.sleep(0.2)
     assert (tmp_path / "told").exists()

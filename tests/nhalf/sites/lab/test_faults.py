@@ -16,6 +16,7 @@ from nhalf.sites.lab import faults, network, processes, slurm
 from nhalf.sites.lab.command import must
 from nhalf.sites.lab.state import Lab
 from nhalf.sites.lab.status import status
+from tests.patience import patience_s
 
 from .conftest import inside
 
@@ -92,13 +93,13 @@ def test_a_ring_without_a_link_keeps_its_slurm(make_lab: Callable[..., Lab]) -> 
     assert inside(ring, "srun", "-N3", "true").returncode == 0
     faults.change_link(ring, "n1-n2", up=True)
     # A neighbour that did not answer is asked again only after some seconds.
-    end_s = time.monotonic() + PATIENCE_S
+    end_s = time.monotonic() + patience_s(PATIENCE_S)
     while reached(ring, "n1") != ["n1", "n2", "n3"]:
         assert time.monotonic() < end_s
 
 
 def test_what_nodes_of_a_ring_say_to_each_other_stays_on_the_ring(
-    make_lab: Callable[..., Lab], rates_Bps: Callable[..., list[float]]
+    make_lab: Callable[..., Lab], transfer: Callable[..., None]
 ) -> None:
     ring = make_lab(3, "ring")
 
@@ -109,7 +110,7 @@ def test_what_nodes_of_a_ring_say_to_each_other_stays_on_the_ring(
     pairs = list(itertools.permutations((1, 2, 3), 2))
     before = {(a, b): sent_bytes(f"r{a}", f"r{b}") for a, b in pairs}
     on_control = sum(sent_bytes(f"r{a}", "s0") for a in (1, 2, 3))
-    rates_Bps(ring, "n1", "n2", 4_000_000, 1)
+    transfer(ring, "n1", "n2", 4_000_000, 1)
     assert sent_bytes("r1", "r2") - before[1, 2] > 4_000_000
     assert sent_bytes("r1", "r3") - before[1, 3] < 100_000
     assert sum(sent_bytes(f"r{a}", "s0") for a in (1, 2, 3)) - on_control < 400_000
