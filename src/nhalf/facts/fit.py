@@ -25,7 +25,8 @@ from nhalf.models.forms.segmented import Segmented
 from nhalf.models.heldout import heldout_errors
 from nhalf.models.line import Piece, piece_intervals
 from nhalf.results import parts
-from nhalf.results.logp.parameters import LogP, each_logp
+from nhalf.results.logp.parameters import each_logp
+from nhalf.results.logp.values import LogP
 from nhalf.statistics.intervals import Interval, launch_intervals
 from nhalf.statistics.states import in_one_state
 from nhalf.store.keys import RUN_CURVE

@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.machines.machine import Machine, read
+from nhalf.machines.machine import Machine
+from nhalf.machines.machine_file import read
 
 FOLDER = Path(__file__).parent / "records"
 

@@ -20,20 +20,26 @@ left out; so are intervals and errors of what was fitted.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.amount import parse_amount
-from nhalf.machines.curve import is_between_nodes, is_message, loggp_of, rebuilt
-from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.changed_curves import (
+    faster_per_byte,
+    nearer,
+    nearest_only,
+    overhead_s,
+    sooner,
+    with_border,
+    with_rates,
+)
+from nhalf.machines.curve import is_between_nodes, is_message, loggp_of
+from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
-from nhalf.store.axes import parse_axes
 
 OVERHEAD_SHARE = 0.25
 """Of t0, on each side, where overheads were not measured."""
@@ -125,10 +131,11 @@ def _bandwidth(state: Changed, text: str) -> Changed:
     factor = _factor(network.bandwidth_Bps, after, amount.factor, name)
     adapter_Bps = None if network.adapter_Bps is None else network.adapter_Bps * factor
     loggp = tuple(
-        _faster(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
+        faster_per_byte(one, factor) if is_between_nodes(one.placement) else one
+        for one in machine.loggp
     )
     changed = replace(
-        _rates(machine, factor, between=True),
+        with_rates(machine, factor, between=True),
         network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
         loggp=loggp,
     )
@@ -158,9 +165,10 @@ def _memory(state: Changed, text: str) -> Changed:
         raise InputError(f"{name} is not known", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
     loggp = tuple(
-        one if is_between_nodes(one.placement) else _faster(one, factor) for one in machine.loggp
+        one if is_between_nodes(one.placement) else faster_per_byte(one, factor)
+        for one in machine.loggp
     )
-    changed = _rates(machine, factor, between=False)
+    changed = with_rates(machine, factor, between=False)
     return Changed(
         replace(changed, node=replace(node, memory_Bps=after), loggp=loggp), state.assumed
     )
@@ -168,47 +176,6 @@ def _memory(state: Changed, text: str) -> Changed:
 
 def _between(machine: Machine) -> list[FittedModel]:
     return [m for m in machine.models if is_message(m) and is_between_nodes(m.placement)]
-
-
-def _rates(machine: Machine, factor: float, *, between: bool) -> Machine:
-    """All that takes longer for longer messages becomes so many times as fast."""
-
-    def faster(segment: Segment) -> Segment:
-        rate_Bps, root_s = segment.r_inf_Bps * factor, segment.root_s / factor
-        return _with(segment, r_inf_Bps=rate_Bps, root_s=root_s)
-
-    return replace(
-        machine,
-        models=tuple(
-            rebuilt(model, map(faster, model.segments))
-            if is_message(model) and is_between_nodes(model.placement) == between
-            else model
-            for model in machine.models
-        ),
-    )
-
-
-def _with(segment: Segment, **members: float) -> Segment:
-    """A segment with other parameters, without the intervals of those that it had."""
-    none: dict[str, Any] = {"t0_ci": None, "r_inf_ci": None, "n_half_ci": None}
-    changed = replace(segment, **members, **none)
-    n_half = changed.t0_s * changed.r_inf_Bps if changed.t0_s > 0 else math.inf
-    return replace(changed, n_half_bytes=n_half)
-
-
-def _faster(one: LogGP, factor: float) -> LogGP:
-    """The gap per byte, and of the gaps of messages what their bytes made of them."""
-    if one.gap_per_byte_s is None:
-        return one
-    gap_per_byte_s = one.gap_per_byte_s / factor
-    less_s = one.gap_per_byte_s - gap_per_byte_s
-    sizes = tuple(
-        size
-        if size.gap_s is None
-        else replace(size, gap_s=max(0.0, size.gap_s - size.size_bytes * less_s))
-        for size in one.sizes
-    )
-    return replace(one, gap_per_byte_s=gap_per_byte_s, gap_per_byte_ci=None, sizes=sizes)
 
 
 def _latency(state: Changed, text: str) -> Changed:
@@ -223,21 +190,13 @@ def _latency(state: Changed, text: str) -> Changed:
     state = _with_overheads(state, curves)
     machine = state.machine
     models = tuple(
-        _sooner(machine, model, factor) if model in curves else model for model in machine.models
+        sooner(machine, model, factor) if model in curves else model for model in machine.models
     )
     loggp = tuple(
-        _nearer(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
+        nearer(one, factor) if is_between_nodes(one.placement) else one for one in machine.loggp
     )
     network = replace(network, latency_s=after)
     return Changed(replace(machine, network=network, models=models, loggp=loggp), state.assumed)
-
-
-def overhead_s(machine: Machine, model: FittedModel) -> tuple[float, float] | None:
-    """o_s and o_r of a curve's library, in seconds; None where they were not measured."""
-    known = loggp_of(machine, model)
-    if known is None or known.send_overhead_s is None or known.recv_overhead_s is None:
-        return None
-    return max(0.0, known.send_overhead_s), max(0.0, known.recv_overhead_s)
 
 
 def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
@@ -267,30 +226,6 @@ def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
     return Changed(machine, assumed)
 
 
-def _sooner(machine: Machine, model: FittedModel, factor: float) -> FittedModel:
-    """A curve whose messages are so many times as long on their way."""
-    busy_s = sum(overhead_s(machine, model) or (0.0, 0.0))
-
-    def moved(segment: Segment) -> Segment:
-        way_s = max(0.0, segment.t0_s - busy_s)
-        return _with(segment, t0_s=segment.t0_s - way_s + way_s * factor)
-
-    return rebuilt(model, map(moved, model.segments))
-
-
-def _nearer(one: LogGP, factor: float) -> LogGP:
-    """L, and what contains it."""
-    given: dict[str, Any] = {"latency_ci": None, "half_round_trip_ci": None}
-    given |= {"parameterised_latency_s": None, "parameterised_latency_ci": None}
-    busy_s = (one.send_overhead_s or 0.0) + (one.recv_overhead_s or 0.0)
-    if one.latency_s is not None:
-        given["latency_s"] = one.latency_s * factor if one.latency_s > 0 else one.latency_s
-    if one.half_round_trip_s is not None:
-        way_s = max(0.0, one.half_round_trip_s - busy_s)
-        given["half_round_trip_s"] = one.half_round_trip_s + way_s * (factor - 1)
-    return replace(one, **given)
-
-
 def _topology(state: Changed, text: str) -> Changed:
     topology, machine = parse_topology(text), state.machine
     network = machine.network or Network(topology=topology)
@@ -300,33 +235,11 @@ def _topology(state: Changed, text: str) -> Changed:
             *assumed,
             "no message between nodes is known: it costs what one within a node does",
         )
-    models = _nearest(machine.models)
+    models = nearest_only(machine.models)
     if len(models) < len(machine.models):
         assumed = (*assumed, "all other nodes are as near as the nearest, but for links shared")
     network = replace(network, topology=topology)
     return Changed(replace(machine, network=network, models=models), assumed)
-
-
-def _nearest(models: Sequence[FittedModel]) -> tuple[FittedModel, ...]:
-    """Without curves of ranks farther apart: who is far from whom was so in the old topology."""
-    nearest: dict[tuple[str, str, str], int] = {}
-    for model in models:
-        if is_message(model) and is_between_nodes(model.placement):
-            key = (model.transport, model.mpi, model.pattern)
-            nearest[key] = min(nearest.get(key, _distance(model)), _distance(model))
-    return tuple(
-        model
-        for model in models
-        if not is_message(model)
-        or not is_between_nodes(model.placement)
-        or _distance(model) == nearest[model.transport, model.mpi, model.pattern]
-    )
-
-
-def _distance(model: FittedModel) -> int:
-    """From how many ranks apart on a curve holds; 0 where it does not say."""
-    text = parse_axes(model.axes).get("distance", "")
-    return int(text) if text.isdecimal() else 0
 
 
 def _ranks(state: Changed, text: str) -> Changed:
@@ -348,32 +261,10 @@ def _rendezvous(state: Changed, text: str) -> Changed:
     models = machine.models
     assumed = state.assumed
     if old is not None:
-        models = tuple(_with_border(m, old, after) if is_message(m) else m for m in models)
+        models = tuple(with_border(m, old, after) if is_message(m) else m for m in models)
     if models == machine.models:
         assumed = (*assumed, "no curve shows the old rendezvous threshold: times stay as they are")
     return Changed(replace(machine, protocol=protocol, models=models), assumed)
-
-
-def _with_border(model: FittedModel, old: int, after: int) -> FittedModel:
-    """A curve whose border at the old threshold lies at the one after it.
-
-    The segments beside the border grow up to it; those that it passes go. A curve without such a
-    border stays as it is.
-    """
-    segments = model.segments
-    for place in range(1, len(segments)):
-        if segments[place - 1].to_bytes <= old <= segments[place].from_bytes:
-            break
-    else:
-        return model
-    last = segments[-1].to_bytes
-    eager = [one for one in segments[:place] if one.from_bytes < after]
-    late = [one for one in segments[place:] if one.to_bytes >= after]
-    if eager:
-        eager[-1] = replace(eager[-1], to_bytes=min(after - 1, last))
-    if late:
-        late[0] = replace(late[0], from_bytes=max(after, segments[0].from_bytes))
-    return rebuilt(model, [*eager, *late])
 
 
 NAMES: dict[str, Callable[[Changed, str], Changed]] = {

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import ADVICES, PRECISION_TARGET, derived
+from nhalf.statistics.advice import ADVICES, PRECISION_TARGET
+from nhalf.statistics.derived_advice import derived
 from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.schema import SUMMARY_COLUMNS

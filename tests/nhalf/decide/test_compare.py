@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.compare import Ratio, compare, pair_libraries, ratio_intervals
+from nhalf.decide.compare import Ratio, compare, pair_libraries
+from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.statistics.intervals import Floats
 from nhalf.statistics.summary import launch_medians, summarise
 

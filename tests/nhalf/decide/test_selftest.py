@@ -14,7 +14,8 @@ import pytest
 from nhalf.base.errors import FailedError, InputError, MissingError
 from nhalf.base.native_files import executable
 from nhalf.decide import selftest as module
-from nhalf.decide.selftest import SIZES, Check, SimulatedMachine, selftest, simulate_worlds
+from nhalf.decide.selftest import Check, selftest
+from nhalf.decide.simulated_runs import SIZES, SimulatedMachine, simulate_worlds
 
 
 def probe_is_built() -> bool:

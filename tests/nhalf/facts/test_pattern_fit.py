@@ -13,7 +13,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.pattern_fit import fit_patterns, not_modelled
-from nhalf.machines.machine import PatternModel, encode, read
+from nhalf.machines.machine import PatternModel
+from nhalf.machines.machine_file import encode, read
 from nhalf.statistics.summary import summarise
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION

@@ -10,7 +10,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.machines import catalogue
-from nhalf.machines.machine import Machine, write
+from nhalf.machines.machine import Machine
+from nhalf.machines.machine_file import write
 
 PROMISED = (
     "sp1-mpl sp2-mpl sp2-ip sp2-pvme spp1000-pvm sunfire-link myrinet-gm poweredge-6650 "

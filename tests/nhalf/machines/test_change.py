@@ -23,8 +23,8 @@ from nhalf.machines.machine import (
     Protocol,
     PublishedPoint,
     Segment,
-    encode,
 )
+from nhalf.machines.machine_file import encode
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
 
 

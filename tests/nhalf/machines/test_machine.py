@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.machines import machine as machine_file
+from nhalf.machines import machine_file
 from nhalf.machines.machine import (
     Breakpoint,
     FittedModel,

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from nhalf.machines import catalogue
-from nhalf.machines.machine import FittedModel, Machine, encode
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.machines.machine_file import encode
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
 from nhalf.store.axes import parse_axes
 

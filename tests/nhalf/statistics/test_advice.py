@@ -11,15 +11,9 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.advice import (
-    ADVICES,
-    advice,
-    has_slope,
-    split,
-    split_threshold,
-    trend_signs,
-    two_states,
-)
+from nhalf.statistics.advice import ADVICES, advice
+from nhalf.statistics.bimodality import split, split_threshold, two_states
+from nhalf.statistics.drift import has_slope, trend_signs
 from nhalf.statistics.summary import summarise
 
 Make = Callable[..., pl.LazyFrame]

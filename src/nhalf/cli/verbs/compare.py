@@ -78,7 +78,7 @@ def _machines(
 ) -> None:
     """Two machines by their models; no judgement, so the exit code is 0."""
     from nhalf.cli.machine_side import side
-    from nhalf.decide.compare_machines import as_json, compare_machines
+    from nhalf.decide.machines_compared.compare import as_json, compare_machines
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.output import emit_json, stdout_console
 

@@ -22,7 +22,7 @@ def command(
     """Fit models to a run and write them as a machine file."""
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
-    from nhalf.machines.machine import write
+    from nhalf.machines.machine_file import write
     from nhalf.present.terminal.machine_table import as_tables, model_json
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables

@@ -137,7 +137,8 @@ def _simulated(
     """The prediction after simulating a share of the cells, where the models are unsure."""
     from nhalf.decide.choice import Grid
     from nhalf.decide.explore import simulated_choice
-    from nhalf.decide.predict import UNSIZED, corrected
+    from nhalf.decide.predict import corrected
+    from nhalf.decide.ways import UNSIZED
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 

@@ -16,7 +16,8 @@ from nhalf.decide.check.intervals import CONFIDENCE
 from nhalf.decide.check.promise import answers, verified
 from nhalf.decide.check.verdict import Check, Kind
 from nhalf.facts.facts import Facts
-from nhalf.machines import catalogue, machine
+from nhalf.machines import catalogue, machine_file
+from nhalf.machines.machine import Machine
 from nhalf.store.run import DESCRIPTION, Run
 
 NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
@@ -50,7 +51,7 @@ def check(
         former = _only(Facts.of([Run.open(path)]).flagged, pattern, mpi)
         found, missing, notes = against_former(chosen, former, tolerance)
     else:
-        known = _narrowed(machine.read(path), pattern, mpi)
+        known = _narrowed(machine_file.read(path), pattern, mpi)
         found, missing = against_machine(chosen, known, tolerance)
         notes = model_notes(known, tolerance)
     return Check(kind, CONFIDENCE, (verdict, *found), tuple(missing), tuple(notes))
@@ -86,7 +87,7 @@ def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
     return medians if ours.is_empty() else ours
 
 
-def _narrowed(known: machine.Machine, pattern: str, mpi: str) -> machine.Machine:
+def _narrowed(known: Machine, pattern: str, mpi: str) -> Machine:
     """The machine with the models that `_only` would leave."""
     models = [model for model in known.models if pattern in ("", model.pattern)]
     ours = [model for model in models if mpi in ("", model.mpi)]

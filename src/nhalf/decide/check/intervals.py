@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nhalf.decide.compare import launch_matrix, ratio_intervals
+from nhalf.decide.compare import launch_matrix
+from nhalf.decide.ratio_intervals import ratio_intervals
 from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import CURVE, POINT
 

@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, the_machine
-from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine
 from nhalf.store.run import Run

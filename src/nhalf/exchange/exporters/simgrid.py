@@ -25,7 +25,8 @@ from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Asked, Exporter, the_machine
-from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.pieces import Piece, fastest_Bps, pieces

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
-from nhalf.machines.change import OVERHEAD_SHARE, overhead_s
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import PINGPONG, is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.pieces import fastest_Bps, pieces

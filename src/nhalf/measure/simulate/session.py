@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from nhalf.base.errors import InputError
-from nhalf.machines.machine import Machine, read, write
+from nhalf.machines.machine import Machine
+from nhalf.machines.machine_file import read, write
 from nhalf.measure.loop.session import Prepared, default_folder
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.resolve import check_blocks, resolve

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from nhalf.base.units import format_size
-from nhalf.decide.compare_machines import MachineComparison, PatternRatio, RatioCurve, faster
-from nhalf.decide.compare_machines_rows import WORDS, rows_of, titles, value_text
-from nhalf.decide.compare_machines_words import factor, labels, sentences, title
+from nhalf.decide.machines_compared.compare import (
+    MachineComparison,
+    PatternRatio,
+    RatioCurve,
+    faster,
+)
+from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
+from nhalf.decide.machines_compared.words import factor, labels, sentences, title
 from nhalf.machines.machine import Machine
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
-from nhalf.decide.compare_machines import MachineComparison
-from nhalf.decide.compare_machines_rows import WORDS, rows_of, titles, value_text
-from nhalf.decide.compare_machines_words import labels, sentences
+from nhalf.decide.machines_compared.compare import MachineComparison
+from nhalf.decide.machines_compared.rows import WORDS, rows_of, titles, value_text
+from nhalf.decide.machines_compared.words import labels, sentences
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,8 @@ from nhalf.base.errors import InputError
 from nhalf.base.units import format_rate, format_time
 from nhalf.machines import catalogue
 from nhalf.machines.curve import PINGPONG, is_between_nodes
-from nhalf.machines.machine import FittedModel, Machine, read
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.machines.machine_file import read
 from nhalf.machines.topology import Topology, Torus, in_words
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.results import Column, Result
-from nhalf.results.logp.parameters import PATTERNS, LogP, Size, each_logp
+from nhalf.results.logp.parameters import each_logp
+from nhalf.results.logp.times import PATTERNS
+from nhalf.results.logp.values import LogP, Size
 from nhalf.statistics.intervals import Interval
 
 

@@ -22,32 +22,34 @@ they could be so in all launches of one pair.
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, gammaincinv, ndtr, ndtri
+from scipy.special import bdtr, ndtri
 
+from nhalf.results.pair_map.noise import (
+    BASE_SHARE,
+    ERROR_PROBABILITY,
+    filled,
+    lowest_group,
+    median,
+    noise_of,
+    quantile,
+)
 from nhalf.statistics.intervals import Floats, Interval, launch_interval
 
 MINIMAL_RATIO = 1.2
 """Who is slower by less than this is not named."""
-ERROR_PROBABILITY = 1e-3
-"""Of naming anything where all are equal and noise is lognormal."""
 OUTLIER_ERROR_PROBABILITY = 2e-3
 """The same where single launches are far out, as often as is seen in the data."""
 OUTLIER_DOUBT = 1e-3
 LAUNCHES_MIN = 2
-BASE_SHARE = 1 / 3
-"""At least this share of all pairs is the group that others are compared with."""
 EXCEPTIONS_SHARE = 0.1
 """A node is slow to everybody though this share of its peers is not."""
 BASE_ERRORS = 1.0
 """So many standard errors of the base are allowed for."""
-NOISE_CUT = 4.0
-"""Launches that differ by so many usual differences do not count as noise."""
 PEERS_MIN = 2
 """With one peer, nobody can say which of the two is slow."""
 CENTRED_PAIRS_MIN = 6
@@ -125,12 +127,12 @@ class _Search:
         self.known = known
         self.count = int(known.sum())
         launches = logs[:, known]
-        middles = _median(launches, axis=0)
+        middles = median(launches, axis=0)
         if self.count >= CENTRED_PAIRS_MIN:
-            launches = launches - _median(launches - middles, axis=1)[:, None]
-            middles = _median(launches, axis=0)
+            launches = launches - median(launches - middles, axis=1)[:, None]
+            middles = median(launches, axis=0)
         self.launches = int(np.isfinite(launches).sum(axis=0).min())
-        self.noise, self.degrees = _noise(launches)
+        self.noise, self.degrees = noise_of(launches)
         self._set_base(launches, middles)
         self.excess = np.full(logs.shape, np.nan)
         self.excess[:, known] = launches - self.base
@@ -145,7 +147,7 @@ class _Search:
         """The level of the unremarkable pairs, and how far beyond it chance may lead."""
         self.threshold = self._threshold(self.count)
         for _ in range(3):
-            self.base = _lowest_group(middles, self.threshold)
+            self.base = lowest_group(middles, self.threshold)
             calm = np.abs(middles - self.base) <= self.threshold
             wanted = max(
                 self._threshold(self.count),
@@ -158,13 +160,13 @@ class _Search:
 
     def _threshold(self, tests: int, members: int = 1) -> float:
         """What none of so many exceeds in all launches by chance; each is a median of `members`."""
-        quantile = _quantile(tests, self.launches, self.degrees)
+        deviations = quantile(tests, self.launches, self.degrees)
         spread = 1.0 if members == 1 else math.sqrt(math.pi / 2 / members)
         # All launches are compared with one base, which has an error of its own.
         of_base = BASE_ERRORS * math.sqrt(
             math.pi / 2 / self.launches / max(1, BASE_SHARE * self.count)
         )
-        return max(math.log(MINIMAL_RATIO), (quantile * spread + of_base) * self.noise)
+        return max(math.log(MINIMAL_RATIO), (deviations * spread + of_base) * self.noise)
 
     def _for_differences(self, middles: Floats) -> float:
         """The threshold that unremarkable pairs ask for, which differ in all launches alike."""
@@ -207,9 +209,9 @@ class _Search:
         found: list[Suspect] = []
         for kind in kinds:
             excess = self.excess.transpose(0, 2, 1) if kind == "receives" else self.excess
-            by_launch = _median(excess, axis=2)
-            by_peer = _median(excess, axis=0)
-            level = _median(by_launch, axis=0)
+            by_launch = median(excess, axis=2)
+            by_peer = median(excess, axis=0)
+            level = median(by_launch, axis=0)
             peers = np.isfinite(by_peer).sum(axis=1)
             slow = (by_peer >= level[:, None] / 2).sum(axis=1)
             enough = (peers >= PEERS_MIN) & (peers - slow <= np.floor(EXCEPTIONS_SHARE * peers))
@@ -233,78 +235,13 @@ class _Search:
         """Pairs that are slow in all launches beyond what their nodes explain, slowest first."""
         kind = "way" if self.directed else "link"
         with np.errstate(invalid="ignore"):
-            least = np.where(self.known, np.nanmin(_filled(self.excess), axis=0), -np.inf)
+            least = np.where(self.known, np.nanmin(filled(self.excess), axis=0), -np.inf)
         found = []
         for i, j in np.argwhere(least > self.threshold):
             launches = self.excess[:, i, j]
             ratio = _ratio(launches[np.isfinite(launches)])
             found.append(Suspect(kind, (int(i), int(j)), ratio))
         return sorted(found, key=lambda suspect: -suspect.ratio.median)
-
-
-def _filled(values: Floats) -> Floats:
-    """No launch of a pair is NaN only where all are."""
-    return np.where(np.isfinite(values).any(axis=0), values, 0.0)
-
-
-@functools.cache
-def _quantile(tests: int, launches: int, degrees: int) -> float:
-    """How many standard deviations none of `tests` exceeds in all launches.
-
-    With probability 1 - ERROR_PROBABILITY, where the deviation is known from so many degrees of
-    freedom: the mean of Q(t s)^launches over s, with degrees s^2 distributed as chi square. It is
-    not that of Student, as all launches share one s.
-    """
-    from scipy.optimize import brentq  # a large package, which all that shows runs would import
-
-    edges = 1 / (1 + np.exp(-np.linspace(-30, 30, 1201)))
-    middles = (edges[1:] + edges[:-1]) / 2
-    scale = np.sqrt(2 * gammaincinv(degrees / 2, middles) / degrees)
-
-    def excess(quantile: float) -> float:
-        all_out = np.sum(np.diff(edges) * ndtr(-quantile * scale) ** launches)
-        return float(tests * all_out - ERROR_PROBABILITY)
-
-    return float(brentq(excess, 0, 1e6)) if excess(0) > 0 else 0.0
-
-
-def _median(values: Floats, axis: int) -> Floats:
-    """As numpy.nanmedian, which takes a hundred times as long for short axes; NaN where all are."""
-    ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN comes last
-    count = np.isfinite(ordered).sum(axis=-1)[..., None]
-    low = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, -1)
-    high = np.take_along_axis(ordered, np.minimum(count // 2, ordered.shape[-1] - 1), -1)
-    middle: Floats = ((low + high) / 2)[..., 0]
-    return middle
-
-
-def _noise(launches: Floats) -> tuple[float, int]:
-    """Standard deviation of one launch from the differences between launches of each pair.
-
-    `launches` has shape (launches, pairs). Differences far beyond the usual ones are left out.
-    """
-    first, second = np.triu_indices(len(launches), 1)
-    apart = np.abs(launches[first] - launches[second])
-    apart = apart[np.isfinite(apart)]
-    usual = float(np.median(apart)) / 0.6745
-    kept = apart[apart <= NOISE_CUT * usual]
-    return float(np.sqrt(np.mean(kept**2) / 2)), launches.shape[1] * (len(launches) - 1)
-
-
-def _lowest_group(middles: Floats, reach: float) -> float:
-    """The median of the lowest group of a third of all pairs that lie within `reach` of it."""
-    starts = np.quantile(middles, np.linspace(0, 1, min(len(middles), 40)), method="nearest")
-    for start in starts:
-        centre = float(start)
-        for _ in range(50):
-            group = middles[np.abs(middles - centre) <= reach]
-            moved = float(np.median(group))
-            if moved == centre:
-                break
-            centre = moved
-        if group.size >= BASE_SHARE * middles.size:
-            return centre
-    return float(np.median(middles))
 
 
 def _ratio(launches: Floats) -> Interval:

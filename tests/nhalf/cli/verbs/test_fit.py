@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from nhalf.__main__ import main
-from nhalf.machines.machine import read
+from nhalf.machines.machine_file import read
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
 

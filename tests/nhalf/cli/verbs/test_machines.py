@@ -13,7 +13,8 @@ import pytest
 
 from nhalf.__main__ import main
 from nhalf.machines import catalogue
-from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment, write
+from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
+from nhalf.machines.machine_file import write
 from nhalf.machines.topology import Crossbar, Torus
 from nhalf.present.terminal.machine_list import message_cost, short
 

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import MissingError
-from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment, write
+from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
+from nhalf.machines.machine_file import write
 from nhalf.machines.topology import Crossbar
 from nhalf.mpi.simgrid import platform, probe, simgrid
 

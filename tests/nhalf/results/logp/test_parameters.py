@@ -24,7 +24,9 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.base.native_files import executable
-from nhalf.results.logp.parameters import GAP, PATTERNS, RECEIVE, ROUND_TRIP, SEND, LogP, logp
+from nhalf.results.logp.parameters import logp
+from nhalf.results.logp.times import GAP, PATTERNS, RECEIVE, ROUND_TRIP, SEND
+from nhalf.results.logp.values import LogP
 from nhalf.statistics.intervals import Interval
 
 SIZES = (0, 1, 8, 1024, 4096, 16384, 65536)

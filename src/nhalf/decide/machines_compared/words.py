@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from nhalf.base.units import format_size
-from nhalf.decide.compare_machines import (
+from nhalf.decide.machines_compared.compare import (
     SAME,
     Crossing,
     MachineComparison,

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.errors import InputError
-from nhalf.machines.machine import LogGP, Machine
+from nhalf.decide.machines_compared.parameters import PINGPONG, Parameter, parameters_of
+from nhalf.machines.machine import Machine
 from nhalf.machines.timings import Timing, timings
 from nhalf.store.axes import parse_axes
 
@@ -24,7 +25,6 @@ SIZE_MAX = 2**20
 RANKS_SHOWN = 4
 SIZES_SHOWN = 3
 RANKS_SCANNED = 256
-PINGPONG = "pingpong"
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,6 @@ class PatternRatio:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One number of both machines, None where it is not known; `name` ends with its unit."""
-
-    name: str
-    a: float | None
-    b: float | None
-
-
-@dataclass(frozen=True)
 class MachineComparison:
     """All that two machines have in common, and what only one of them has."""
 
@@ -121,7 +112,7 @@ def compare_machines(
     return MachineComparison(
         a,
         b,
-        _parameters(a, b, patterns, mpi),
+        parameters_of(a, b, [(one.a, one.b) for one in patterns], mpi),
         patterns,
         tuple(sorted(names[0] - names[1])),
         tuple(sorted(names[1] - names[0])),
@@ -272,37 +263,3 @@ def _pattern_json(pattern: PatternRatio) -> dict[str, Any]:
             for one in each.crossings
         ],
     }
-
-
-def _parameters(
-    a: Machine, b: Machine, patterns: Sequence[PatternRatio], mpi: tuple[str, str]
-) -> tuple[Parameter, ...]:
-    """Those of one message, then those of the LogP family; what neither knows is left out."""
-    message = [one for one in patterns if one.a.pattern == PINGPONG]
-    found = [_message(one.a) if side else _message(one.b) for one in message[:1] for side in (1, 0)]
-    one, two = found if found else ({}, {})
-    one |= _loggp(a, mpi[0])
-    two |= _loggp(b, mpi[1])
-    names = dict.fromkeys([*one, *two])
-    return tuple(Parameter(name, one.get(name), two.get(name)) for name in names)
-
-
-def _message(timing: Timing) -> dict[str, float]:
-    """Start-up time of the smallest message, rate of the longest ones and n_half."""
-    if not timing.curves:
-        return {}
-    first, last = timing.curves[0].segments[0], timing.curves[0].segments[-1]
-    values = {"t0_s": first.time_s(first.from_bytes), "r_inf_Bps": last.r_inf_Bps}
-    values["n_half_bytes"] = values["t0_s"] * last.r_inf_Bps
-    return {name: value for name, value in values.items() if math.isfinite(value)}
-
-
-def _loggp(machine: Machine, mpi: str) -> dict[str, float]:
-    names = ("latency_s", "send_overhead_s", "recv_overhead_s", "gap_s", "gap_per_byte_s")
-    same: list[LogGP] = [
-        one for one in machine.loggp if not mpi or (one.mpi or one.transport) == mpi
-    ]
-    if not same:
-        return {}
-    values = {name: getattr(same[0], name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.decide.compare_machines import (
+from nhalf.decide.machines_compared.compare import (
     MachineComparison,
-    Parameter,
     PatternRatio,
     faster,
     shown_sizes,
 )
-from nhalf.decide.compare_machines_words import factor, labels, times, title
+from nhalf.decide.machines_compared.parameters import Parameter
+from nhalf.decide.machines_compared.words import factor, labels, times, title
 
 WORDS = {
     "t0_s": "latency t0",

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two machines compared, as their files describe them: times, parameters, rows and words."""

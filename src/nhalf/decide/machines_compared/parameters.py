@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of two machines side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.machines.machine import LogGP, Machine
+from nhalf.machines.timings import Timing
+
+PINGPONG = "pingpong"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of both machines, None where it is not known; `name` ends with its unit."""
+
+    name: str
+    a: float | None
+    b: float | None
+
+
+def parameters_of(
+    a: Machine, b: Machine, timed: Sequence[tuple[Timing, Timing]], mpi: tuple[str, str]
+) -> tuple[Parameter, ...]:
+    """Those of one message, then those of the LogP family; what neither knows is left out."""
+    message = [(_message(one), _message(two)) for one, two in timed if one.pattern == PINGPONG]
+    one, two = message[0] if message else ({}, {})
+    one |= _loggp(a, mpi[0])
+    two |= _loggp(b, mpi[1])
+    names = dict.fromkeys([*one, *two])
+    return tuple(Parameter(name, one.get(name), two.get(name)) for name in names)
+
+
+def _message(timing: Timing) -> dict[str, float]:
+    """Start-up time of the smallest message, rate of the longest ones and n_half."""
+    if not timing.curves:
+        return {}
+    first, last = timing.curves[0].segments[0], timing.curves[0].segments[-1]
+    values = {"t0_s": first.time_s(first.from_bytes), "r_inf_Bps": last.r_inf_Bps}
+    values["n_half_bytes"] = values["t0_s"] * last.r_inf_Bps
+    return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def _loggp(machine: Machine, mpi: str) -> dict[str, float]:
+    names = ("latency_s", "send_overhead_s", "recv_overhead_s", "gap_s", "gap_per_byte_s")
+    same: list[LogGP] = [
+        one for one in machine.loggp if not mpi or (one.mpi or one.transport) == mpi
+    ]
+    if not same:
+        return {}
+    values = {name: getattr(same[0], name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}

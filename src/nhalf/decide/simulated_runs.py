@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many simulated runs of machines whose truth is known, analysed as real ones."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from nhalf.base.errors import FailedError
+from nhalf.base.native_files import executable
+from nhalf.statistics.intervals import Floats
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.schema import MEASUREMENT_COLUMNS
+
+SIZES = (0, *(2**k for k in range(15)), 24, 48, 96, 192, 1536, 3072, 6144, 12288)
+"""A whole curve of 24 sizes; small ones, since the probe really moves the bytes."""
+
+LAUNCHES = 5
+
+RUNS_AT_ONCE = 20
+
+TIME_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True)
+class SimulatedMachine:
+    """Parameters of the model transport, times in seconds; its defaults are the published case."""
+
+    o_s: float = 1e-6
+    o_r: float = 1e-6
+    g: float = 1e-6
+    L: float = 5e-6
+    G: float = 1e-9
+    noise: float = 0.05
+    state_slow: float = 1.25
+    state_fraction: float = 0.2
+    state_dwell: float = 20.0
+
+    def slower(self, factor: float) -> SimulatedMachine:
+        """The same machine with all times longer by a factor."""
+        times = {name: getattr(self, name) * factor for name in ("o_s", "o_r", "g", "L", "G")}
+        return SimulatedMachine(**{**vars(self), **times})
+
+    def steady(self) -> SimulatedMachine:
+        """The same machine with noise, but without a second state."""
+        return SimulatedMachine(**{**vars(self), "state_fraction": 0.0})
+
+    def options(self) -> str:
+        """As the probe wants them: key=value,..."""
+        return ",".join(f"{name}={value!r}" for name, value in vars(self).items())
+
+    def median_s(self, size_bytes: Floats) -> Floats:
+        """The true median of a ping-pong of each size, seconds, same shape."""
+        from scipy.optimize import brentq
+        from scipy.special import ndtr
+
+        base: Floats = self.o_s + self.L + self.o_r + size_bytes * self.G
+        share, shift = self.state_fraction, math.log(self.state_slow)
+        if self.noise == 0:
+            return base * (self.state_slow if share > 0.5 else 1.0)
+
+        def excess(x: float) -> float:
+            slow = ndtr((x - shift) / self.noise)
+            return float((1 - share) * ndtr(x / self.noise) + share * slow - 0.5)
+
+        reach = 10 * self.noise + abs(shift)
+        return base * math.exp(brentq(excess, -reach, reach))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Many simulated runs after the real analysis: no samples are kept."""
+
+    summary: pl.DataFrame
+    medians: list[pl.DataFrame]
+
+
+def simulate_worlds(
+    worlds: Iterable[tuple[SimulatedMachine, int]], seed: int = 1
+) -> list[Simulated]:
+    """Simulated runs of several machines, as many each as asked, on all cores."""
+    probe = str(executable("probe-model"))
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        batches = []
+        first = 0
+        for machine, runs in worlds:
+            starts = range(0, runs, RUNS_AT_ONCE)
+            batches.append(
+                [
+                    pool.submit(
+                        _simulate,
+                        probe,
+                        machine,
+                        range(s, min(s + RUNS_AT_ONCE, runs)),
+                        seed * 1_000_003 + (first + s) * LAUNCHES,
+                    )
+                    for s in starts
+                ]
+            )
+            first += runs
+        done = [[job.result() for job in jobs] for jobs in batches]
+    return [
+        Simulated(pl.concat(part.summary for part in parts), [m for p in parts for m in p.medians])
+        for parts in done
+    ]
+
+
+def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> Simulated:
+    """Measure some runs with one process of the probe and analyse them as real ones."""
+    frame = _measure(probe, machine, runs, seed)
+    medians = launch_medians(frame.lazy())
+    by_run = medians.partition_by("run", maintain_order=True)
+    return Simulated(summarise(frame.lazy()), by_run)
+
+
+def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> pl.DataFrame:
+    """Measurements of whole runs; each launch begins another sequence of random numbers."""
+    lines: list[str] = []
+    places: list[tuple[str, int, int]] = []
+    for run in runs:
+        for launch in range(LAUNCHES):
+            for position, size in enumerate(SIZES):
+                begin = f" seed={seed + (run - runs.start) * LAUNCHES + launch}"
+                lines.append(
+                    f"id={len(places)} pattern=pingpong bytes={size}{begin if not position else ''}"
+                )
+                places.append((f"{run:06d}", launch, position))
+    answers = _ask(probe, machine, lines)
+    rows: list[tuple[Any, ...]] = [
+        (run, "model", "", "pingpong", "", 2, "", "", point["bytes"], launch, position, 0.0,
+         point["batch"], point["messages_per_round"], point["bytes_per_time"], point["stop"],
+         point["verified"], point["advice"], [], [])
+        for (run, launch, position), point in zip(places, answers, strict=True)
+    ]  # fmt: skip
+    names = [name for name in MEASUREMENT_COLUMNS if name != "samples_s"]
+    kinds = {name: MEASUREMENT_COLUMNS[name] for name in names}
+    samples = pl.Series("samples_s", [point["samples_s"] for point in answers])
+    return pl.DataFrame(rows, schema=kinds, orient="row").with_columns(samples)
+
+
+def _ask(probe: str, machine: SimulatedMachine, lines: Sequence[str]) -> list[dict[str, Any]]:
+    """The probe's answers to the points, in their order."""
+    done = subprocess.run(
+        [probe, "--options", machine.options()],
+        input="\n".join(lines).encode() + b"\n",
+        capture_output=True,
+        timeout=TIME_LIMIT_S,
+        check=False,
+    )
+    decoder = msgspec.json.Decoder()
+    answers = [decoder.decode(line) for line in done.stdout.splitlines()]
+    points = [answer for answer in answers if answer.get("nhalf") == "point"]
+    if done.returncode != 0 or len(points) != len(lines):
+        said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+        raise FailedError(
+            f"the model probe answered {len(points)} of {len(lines)} points: {said}",
+            "build it again",
+        )
+    return points

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machine files: a machine as TOML, written whole and read with every complaint in its place."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nhalf.base.errors import InputError
+from nhalf.base.files import write_bytes
+from nhalf.machines.machine import SCHEMA, Machine
+from nhalf.models.terms import check_terms
+
+
+def encode(machine: Machine) -> bytes:
+    """The machine as TOML. Infinite rates are left out: absent means infinite."""
+    content = _without_none(msgspec.to_builtins(machine))
+    for model in content["models"]:
+        for segment in model["segments"]:
+            for name in ("r_inf_Bps", "n_half_bytes"):
+                if not math.isfinite(segment[name]):
+                    del segment[name]
+    # The version comes first: it is the first thing that a reader has to know.
+    return msgspec.toml.encode({"schema": content.pop("schema"), **content})
+
+
+def write(machine: Machine, path: Path) -> None:
+    """Write the file whole or not at all; raises MissingError where it cannot be written."""
+    write_bytes(Path(path), encode(machine))
+
+
+def read(path: Path) -> Machine:
+    """The machine in a file; raises InputError when it is none, damaged or of another version."""
+    path = Path(path)
+    try:
+        content = msgspec.toml.decode(path.read_bytes())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot read the machine file {path}: {reason}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _damaged(path, str(error)) from None
+    version = content.get("schema")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise _damaged(path, "it has no schema version")
+    if version != SCHEMA:
+        raise InputError(
+            f"{path} has schema version {version}, this nhalf reads version {SCHEMA}",
+            "fit the run again, or use the nhalf that wrote the file",
+        )
+    try:
+        machine = msgspec.convert(content, Machine)
+    except msgspec.ValidationError as error:
+        raise _damaged(path, str(error)) from None
+    for place, pattern in enumerate(machine.patterns):
+        for terms in (pattern.startup_s, pattern.per_byte_s, pattern.per_root_byte_s):
+            try:
+                check_terms(terms)
+            except InputError as error:
+                reason = f"{path}: patterns[{place}]: {error.message}"
+                raise InputError(reason, error.remedy) from None
+    return machine
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"{path} is not a machine file: {reason}", "write it again with nhalf fit RUN --out FILE"
+    )
+
+
+def _without_none(value: Any) -> Any:
+    """The same without entries that are None: TOML has no null."""
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Doubts about the parameters of a library, in sentences; what can be told instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from nhalf.base.units import format_size, format_time
+from nhalf.results.logp.times import (
+    GAP,
+    RECEIVE,
+    ROUNDING,
+    SEND,
+    Times,
+    signed,
+)
+from nhalf.results.logp.values import LogP
+from nhalf.statistics.intervals import (
+    Interval,
+    ratio_interval,
+)
+
+EXCESS = 1.02
+"""An overhead counts as greater than the gap where its interval lies above this many times it."""
+
+STREAM = 1.25
+"""A stream counts as different from what round trips say beyond this factor."""
+
+NEARLY = 0.8
+"""Above this share of half a round trip, what the processors do is nearly all of it."""
+
+NOISY = "its launches differ too much: measure more of them, or on an idle machine"
+
+
+def with_doubts(found: LogP, times: Times) -> LogP:
+    """The same with what is to be doubted."""
+    doubts = [
+        *_about_latency(found),
+        *_about_parameterised(found),
+        *_about_overheads(times),
+        *_about_stream(times),
+        *_about_clock(found),
+    ]
+    return LogP(**{**vars(found), "doubts": tuple(doubts)})
+
+
+def _about_latency(found: LogP) -> Iterable[str]:
+    """Where L cannot be told from 0, what can be told instead."""
+    half, latency = found.half_round_trip_s, found.latency_s
+    if half is None or latency is None or found.identifiable is not False:
+        return
+    yield (
+        f"L cannot be told from 0 ({_with_ends(latency)}), because {_reason(found)}; what can be "
+        f"used is half a round trip, the sum L + o_s + o_r: {_with_ends(half)}"
+    )
+
+
+def _reason(found: LogP) -> str:
+    """Why L cannot be told from 0."""
+    half, latency, busy = found.half_round_trip_s, found.latency_s, found.busy_share
+    if half is None or latency is None or busy is None or not _sure(latency, half):
+        return NOISY
+    if busy.median > 1:
+        return (
+            "o_s + o_r, timed apart, is more than the whole way of a message: a receive that has "
+            "to wait does part of its work before the message comes"
+        )
+    if busy.median > NEARLY:
+        return "the processors' own work, o_s + o_r, is nearly the whole way of a message here"
+    return NOISY
+
+
+def _about_parameterised(found: LogP) -> Iterable[str]:
+    """The same for the L of the parameterised method, which leaves out g(0) instead."""
+    half, gap, latency = (
+        found.half_round_trip_s,
+        found.saturation_gap_s,
+        found.parameterised_latency_s,
+    )
+    if half is None or gap is None or latency is None or found.launches < 2:
+        return
+    if latency.low > ROUNDING * half.median:
+        return
+    own = gap.median > NEARLY * half.median
+    why = "messages follow each other hardly faster than one of them arrives"
+    yield (
+        "L of the parameterised model, RTT(0)/2 - g(0), cannot be told from 0 "
+        f"({_with_ends(latency)}), because {why if own and _sure(latency, half) else NOISY}"
+    )
+
+
+def _sure(latency: Interval, half: Interval) -> bool:
+    """Whether the interval of L is narrow against what L is a part of."""
+    return latency.high - latency.low < half.median
+
+
+def _about_overheads(times: Times) -> Iterable[str]:
+    """The model has o_s(m), o_r(m) <= g(m): sizes at which they are not, if any."""
+    kinds: Mapping[str, tuple[str, str]] = {
+        "o_s": (
+            SEND,
+            "a send alone takes longer than a message in a stream, as where it waits for "
+            "the receiver",
+        ),
+        "o_r": (RECEIVE, "a receive that begins after a pause takes longer than one in a stream"),
+    }
+    for name, (pattern, why) in kinds.items():
+        beyond: dict[int, tuple[float, float]] = {}
+        for size in times.sizes(pattern):
+            overhead_s, gap_s = times(pattern, size), times.gap_s(size)
+            excess = signed(overhead_s - EXCESS * gap_s)
+            if excess is not None and excess.low > 0:
+                beyond[size] = float(np.nanmedian(overhead_s)), float(np.nanmedian(gap_s))
+        if beyond:
+            worst = max(beyond, key=lambda size: beyond[size][0] - beyond[size][1])
+            overhead, gap = (format_time(value) for value in beyond[worst])
+            yield (
+                f"{name} exceeds g {_at(list(beyond), worst, f'{overhead} against {gap}')}, "
+                f"which the model does not know: {why}"
+            )
+
+
+def _about_stream(times: Times) -> Iterable[str]:
+    """Whether large messages in a stream come as far apart as the round trips say."""
+    apart: dict[int, Interval] = {}
+    for size in times.sizes(GAP):
+        stream_s, gap_s = times(GAP, size), times.gap_s(size)
+        both = (stream_s > 0) & (gap_s > 0)
+        if size and both.any():
+            ratio = ratio_interval(stream_s[both] / gap_s[both])
+            if ratio.low > STREAM or ratio.high < 1 / STREAM:
+                apart[size] = ratio
+    if not apart:
+        return
+    worst = max(apart, key=lambda size: abs(math.log(apart[size].median)))
+    ratio = apart[worst]
+    slower = ratio.median > 1
+    factor = ratio.median if slower else 1 / ratio.median
+    words = "farther apart" if slower else "closer together"
+    why = "they wait for each other" if slower else "they are sent and received at the same time"
+    yield (
+        f"in a stream messages come {words} than g(m) = RTT(m) - RTT(0) + g(0) says "
+        f"{_at(list(apart), worst, f'{factor:.2g} times')}, because {why}"
+    )
+
+
+def _about_clock(found: LogP) -> Iterable[str]:
+    """Overheads that the clock cannot see."""
+    for name, attribute in (("o_s", "send_overhead_s"), ("o_r", "recv_overhead_s")):
+        below = [
+            size.size_bytes
+            for size in found.sizes
+            if (value := getattr(size, attribute)) is not None and value.median <= 0
+        ]
+        if below:
+            where = _at(below, below[0], "shown as 0")
+            yield f"{name} is below what the clock can resolve {where}"
+
+
+def _at(sizes: list[int], worst: int, how: str) -> str:
+    """'at 1 B (9 ns)', 'at 3 sizes from 1 B to 8 B (most at 4 B: 9 ns)'."""
+    if len(sizes) == 1:
+        return f"at {format_size(sizes[0])} ({how})"
+    first, last = format_size(sizes[0]), format_size(sizes[-1])
+    return f"at {len(sizes)} sizes from {first} to {last} (most at {format_size(worst)}: {how})"
+
+
+def _with_ends(interval: Interval) -> str:
+    """'371 ns, 360 ns to 380 ns'."""
+    ends = f"{format_time(interval.low)} to {format_time(interval.high)}"
+    return f"{format_time(interval.median)}, interval {ends}"
+
+
+def listed(words: list[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drift: whether times rise or fall with their order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nhalf.statistics.bimodality import EFFECT, LAUNCHES_LEAST
+from nhalf.statistics.intervals import Floats, student_quantile
+
+TREND_CONFIDENCE = 0.99
+"""Of the slope over launches, tested once for a whole curve."""
+
+
+def trend_signs(times: Floats) -> tuple[Floats, Floats, Floats]:
+    """Signs of each row's last third against its first third (Cox and Stuart, Biometrika 1955).
+
+    `times` (rows, n), NaN where a row is shorter. Returns per row how many pairs rose less how
+    many fell, how many differ, and the median logarithm of the ratio.
+    """
+    rows, longest = times.shape
+    count = (~np.isnan(times)).sum(axis=1)
+    third = count // 3
+    place = np.arange(max(longest // 3, 1))[None, :]
+    last = np.minimum((count - third)[:, None] + place, longest - 1)
+    here = place < third[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(times)
+        later = np.take_along_axis(logs, last, axis=1)
+        change = np.where(here, later - logs[:, : place.shape[1]], np.nan)
+    signs = np.nan_to_num(np.sign(change))
+    seen = (~np.isnan(change)).sum(axis=1)
+    middle = np.zeros(rows)
+    some = third > 0
+    # Sorting puts what is missing last; numpy's own median of such rows is slow.
+    ordered, rank = np.sort(change[some], axis=1), np.arange(int(some.sum()))
+    middle[some] = (ordered[rank, (seen[some] - 1) // 2] + ordered[rank, seen[some] // 2]) / 2
+    return signs.sum(axis=1), np.abs(signs).sum(axis=1), np.nan_to_num(middle)
+
+
+def has_slope(order: Floats, levels: Floats) -> bool:
+    """Whether levels (logarithms) rise or fall with their order: Student's test of the slope."""
+    count = len(levels)
+    if count < LAUNCHES_LEAST:
+        return False
+    place = order - order.mean()
+    slope = float(place @ levels / (place @ place))
+    rest = levels - levels.mean() - slope * place
+    error = math.sqrt(float(rest @ rest) / (count - 2) / float(place @ place))
+    change = abs(slope) * float(np.ptp(order))
+    sure = abs(slope) > student_quantile(count - 2, TREND_CONFIDENCE) * error
+    return bool(sure and change > math.log1p(EFFECT))
