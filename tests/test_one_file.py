@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pattern, transport, model, panel or launcher is one file: added to a copy of the tree, each
-appears wherever it should, and no other file has changed."""
+"""One idea is one file: a pattern, an algorithm, a vendor, a panel and so on, added to a copy of
+the tree, are found and used, and no other file has changed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,21 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "examples" / "extend"
 BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / "bin"
+MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
+Script = Callable[[Path, str], Path]
 ADDED = {
     "ask_twice.hpp": "native/patterns",
     "pipes.hpp": "native/transports",
+    "relay.hpp": "native/algorithms/bcast",
     "two_chains.hpp": "native/multicast",
     "constant.py": "src/nhalf/models/forms",
     "effort.py": "src/nhalf/present/panels",
     "long_wait.py": "src/nhalf/present/findings",
     "slowest_point.py": "src/nhalf/results",
     "aprun.py": "src/nhalf/sites/launchers",
+    "pbs.py": "src/nhalf/sites/batch",
+    "house_mpi.py": "src/nhalf/mpi/vendors",
+    "bare.py": "src/nhalf/exchange/styles",
     "two_columns.py": "src/nhalf/exchange/importers",
     "plain_points.py": "src/nhalf/exchange/exporters",
     "two-boxes.toml": "src/nhalf/machines/records",
@@ -76,9 +83,9 @@ def native(tree: Path) -> Path:
     return tree / "native-install"
 
 
-def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
+def python(tree: Path, *arguments: str, native: Path | None = None, **variables: str) -> str:
     """What Python prints in that tree; fails with what it complains."""
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src"), **variables}
     if native is not None:
         environment["NHALF_NATIVE_DIR"] = str(native)
     done = subprocess.run(
@@ -94,29 +101,31 @@ def python(tree: Path, *arguments: str, native: Path | None = None) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    ("package", "kind", "name"),
-    [
-        ("nhalf.models.forms", "Model", "constant"),
-        ("nhalf.present.panels", "Panel", "effort"),
-        ("nhalf.present.findings", "Finder", "long-wait"),
-        ("nhalf.results", "Result", "slowest-point"),
-        ("nhalf.sites.launchers", "Launcher", "aprun"),
-        ("nhalf.exchange.importers", "Importer", "two-columns"),
-        ("nhalf.exchange.exporters", "Exporter", "plain-points"),
-    ],
-)
-def test_a_python_file_is_found_by_its_folder(
-    tree: Path, package: str, kind: str, name: str
-) -> None:
+KINDS = {
+    "nhalf.models.forms": ("Model", "constant"),
+    "nhalf.present.panels": ("Panel", "effort"),
+    "nhalf.present.findings": ("Finder", "long-wait"),
+    "nhalf.results": ("Result", "slowest-point"),
+    "nhalf.mpi.vendors": ("Vendor", "house-mpi"),
+    "nhalf.sites.launchers": ("Launcher", "aprun"),
+    "nhalf.sites.batch": ("BatchSystem", "pbs"),
+    "nhalf.exchange.importers": ("Importer", "two-columns"),
+    "nhalf.exchange.exporters": ("Exporter", "plain-points"),
+    "nhalf.exchange.styles": ("Style", "bare"),
+}
+
+
+def test_a_python_file_is_found_by_its_folder(tree: Path) -> None:
+    kinds = {package: kind for package, (kind, _) in KINDS.items()}
     program = (
         "import importlib, json; from nhalf.base.plugins import load\n"
-        f"kind = getattr(importlib.import_module({package!r}), {kind!r})\n"
-        f"print(json.dumps(sorted(load({package!r}, kind))))"
+        "print(json.dumps({package: sorted(load(package, getattr("
+        f"importlib.import_module(package), kind))) for package, kind in {kinds}.items()}}))"
     )
-    with_it = json.loads(python(tree, "-c", program))
+    with_them = json.loads(python(tree, "-c", program))
     without = json.loads(python(ROOT, "-c", program))
-    assert sorted([*without, name]) == with_it
+    for package, (_, name) in KINDS.items():
+        assert sorted([*without[package], name]) == with_them[package]
 
 
 def test_a_log_of_an_added_importer_is_read(tree: Path, tmp_path: Path) -> None:
@@ -140,6 +149,77 @@ def test_an_added_form_is_exported(tree: Path, tmp_path: Path) -> None:
     said = python(tree, "-m", "nhalf", "export", run, "--to", "plain-points")
     assert said == "pingpong 0 2e-06\npingpong 1000 3e-06\n"
     assert "plain-points" in python(tree, "-m", "nhalf", "export", "--list")
+
+
+@pytest.fixture
+def house(tmp_path: Path, script: Script) -> Path:
+    """A prefix of the added vendor: an mpiexec that says its version, an mpicxx that makes a probe
+    out of the one that there is."""
+    prefix = tmp_path / "house"
+    script(prefix / "bin/mpiexec", "echo 'House MPI 3.1'")
+    made = "printf '#!/bin/sh\\nexec $NHALF_NATIVE_DIR/bin/probe-model \"$@\"\\n'"
+    text = f'for last; do :; done\n{made} > "$last"\nchmod +x "$last"'
+    script(prefix / "bin/mpicxx", text)
+    return prefix
+
+
+def test_an_added_vendor_is_recognised_and_tuned(tree: Path, house: Path, tmp_path: Path) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NHALF_MPI_PREFIXES": str(house)}
+    listed = json.loads(python(tree, "-m", "nhalf", "mpi", "list", "--json", **cache))
+    (known,) = (one for one in listed["libraries"] if one["vendor"] == "house-mpi")
+    assert (known["name"], known["launcher"]) == ("house-mpi-3.1", "house")
+    program = (
+        "from nhalf.mpi.decision_table import Rule; from nhalf.mpi.discover import find\n"
+        "from nhalf.mpi.tuning import tuner_for\n"
+        "library = find('house-mpi'); print(library.title)\n"
+        "print(tuner_for(library).text([Rule('bcast', 0, 8, 0, 99, 'tree')]))"
+    )
+    said = python(tree, "-c", program, **cache)
+    assert "House MPI 3.1 (prefix)" in said
+    assert "export HOUSE_BCAST=tree" in said
+
+
+def test_an_added_vendor_and_an_added_launcher_start_ranks(
+    tree: Path, native: Path, house: Path, tmp_path: Path
+) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NHALF_MPI_PREFIXES": str(house)}
+    arguments = ["-m", "nhalf", "run", "--dry-run", "--mpi", "house-mpi-3.1", "--ranks", "3"]
+    (own,) = python(tree, *arguments, native=native, **cache).splitlines()
+    assert f"{house}/bin/mpiexec -n 3 --pin cores " in own
+    assert f"HOUSE_HOME={house}" in own
+    (line,) = python(tree, *arguments, "--launcher", "aprun", native=native, **cache).splitlines()
+    assert " aprun -n 3 -cc cpu " in line
+    assert line.endswith("/probe-mpi")
+
+
+def test_a_job_goes_to_an_added_batch_system(tree: Path, tmp_path: Path, script: Script) -> None:
+    script(tmp_path / "tools/qsub", f'cp "$1" {tmp_path}/submitted; echo 7.server')
+    run = str(tmp_path / "run")
+    arguments = ["-m", "nhalf", "run", "--submit", "--no-wait", "--json", "--placement", "4x2"]
+    arguments += ["--budget", "60s", "--job=-q short", "--out", run]
+    path = f"{tmp_path / 'tools'}:{os.environ['PATH']}"
+    assert json.loads(python(tree, *arguments, PATH=path)) == {"job": "7.server", "run": run}
+    submitted = (tmp_path / "submitted").read_text(encoding="utf-8")
+    assert "#PBS -l select=4\n" in submitted
+    assert "#PBS -q short\n" in submitted
+    assert "-m nhalf run --budget=60s --placement=4x2 --out" in submitted
+
+
+def test_an_added_algorithm_is_measured(tree: Path, native: Path, tmp_path: Path) -> None:
+    arguments = ["-m", "nhalf", "run", "--transport", "model", "--pattern", "bcast", "--json"]
+    arguments += ["--algorithm", "relay", "--ranks", "5", "--bytes", "0", "--launches", "2"]
+    arguments += ["--model", MACHINE, "--out", str(tmp_path / "run")]
+    (point,) = json.loads(python(tree, *arguments, native=native))["points"]
+    assert (point["algorithm"] or point["axes"]["algorithm"]) == "relay"
+    # One message of 7 us to the next rank; from there the third copy leaves 4 us after the first.
+    assert point["median_s"] == pytest.approx(18e-6, rel=1e-6)
+
+
+def test_an_added_style_prints_its_table(tree: Path, native: Path, tmp_path: Path) -> None:
+    arguments = ["-m", "nhalf", "run", "--transport", "model", "--style", "bare"]
+    arguments += ["--pattern", "pp", "--bytes", "0,1000", "--launches", "2", "--model", MACHINE]
+    said = python(tree, *arguments, "--out", str(tmp_path / "run"), native=native)
+    assert said == "model:\npp 0 7.000\npp 1000 8.000\n"
 
 
 def test_a_pattern_and_a_transport_are_found_by_their_folder(native: Path) -> None:
@@ -177,7 +257,7 @@ def test_they_are_measured_and_reported(
     arguments += ["--bytes", "0,1000", "--launches", "2", "--budget", "5s", "--json"]
     arguments += ["--out", str(run)]
     if transport == "model":
-        arguments += ["--model", "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"]
+        arguments += ["--model", MACHINE]
     answer = json.loads(python(tree, *arguments, native=native))
     points = answer["points"]
     (slowest,) = answer["results"]["slowest_point"]["rows"]
