@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.server import Server, Started
+from tests.server import CALL_S, Ended, Server, Started
 
 pytest_plugins = ("tests.schedule", "tests.times")
 NATIVE = Path(__file__).resolve().parent.parent / "build" / "native"
@@ -36,6 +36,18 @@ def start_nhalf(_server: Server, tmp_path: Path) -> Callable[..., Any]:
         return _server.start(*words, **{"folder": tmp_path, **wanted})
 
     return start
+
+
+@pytest.fixture
+def call(start_nhalf: Callable[..., Any]) -> Callable[..., Ended]:
+    """Calls nhalf in an empty folder; `environment` is added."""
+
+    def ask(*words: str | Path, **environment: str) -> Ended:
+        started = start_nhalf(*words, environment=environment)
+        out, err = started.communicate(timeout=CALL_S)
+        return Ended(started.returncode, out, err)
+
+    return ask
 
 
 def write_script(path: Path, body: str) -> Path:

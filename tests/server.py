@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.patience import patience_s
@@ -19,7 +20,27 @@ from tests.patience import patience_s
 HERE = Path(__file__).resolve().parent
 READ_WHEN_PYTHON_STARTS = ("PYTHON", "LC_", "LANG", "OPENBLAS_", "OMP_")
 """Variables that a process forked by the server would know too late."""
+CALL_S = 240.0
+"""No call of a test takes longer on a quiet machine."""
 OF_THIS_TREE = {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def is_error(self, code: int, *words: str) -> None:
+        """One clear line on standard error, nothing on standard output."""
+        assert self.code == code, self.err
+        assert self.out == ""
+        assert self.err.startswith("nhalf: error: "), self.err
+        assert self.err.count("\n") == 1, self.err
+        for word in words:
+            assert word in self.err, self.err
 
 
 class Started:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user starts it: in a process of its own, forked where libraries are."""
+"""The command line as a user starts it: in a Python that has imported nothing; and small disks."""
 
 from __future__ import annotations
 
@@ -7,43 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-TIMEOUT_S = 240.0
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a call ended."""
-
-    code: int
-    out: str
-    err: str
-
-    def is_error(self, code: int, *words: str) -> None:
-        """One clear line on standard error, nothing on standard output."""
-        assert self.code == code, self.err
-        assert self.out == ""
-        assert self.err.startswith("nhalf: error: "), self.err
-        assert self.err.count("\n") == 1, self.err
-        for word in words:
-            assert word in self.err, self.err
-
-
-@pytest.fixture
-def call(tmp_path: Path, start_nhalf: Callable[..., Any]) -> Callable[..., Ended]:
-    """Calls nhalf in an empty folder; `environment` is added."""
-
-    def ask(*words: str | Path, **environment: str) -> Ended:
-        started = start_nhalf(*words, environment=environment)
-        out, err = started.communicate(timeout=TIMEOUT_S)
-        return Ended(started.returncode, out, err)
-
-    return ask
+from tests.patience import patience_s
+from tests.server import CALL_S, Ended
 
 
 @pytest.fixture
@@ -59,7 +29,7 @@ def call_afresh(tmp_path: Path) -> Callable[..., Ended]:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=TIMEOUT_S,
+            timeout=patience_s(CALL_S),
             check=False,
             preexec_fn=before,
         )
