@@ -13,6 +13,7 @@ import pytest
 
 from nhalf.base.errors import MissingError
 from nhalf.base.native_files import executable
+from tests.patience import patience_s
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -32,7 +33,7 @@ def test_the_conversation_with_a_probe() -> None:
     typed = "".join(line.removeprefix("> ") + "\n" for line in lines if line.startswith("> "))
     done = subprocess.run(
         [probe, *command[1].split()],
-        input=typed, capture_output=True, text=True, timeout=TIMEOUT_S, check=True,
+        input=typed, capture_output=True, text=True, timeout=patience_s(TIMEOUT_S), check=True,
     )  # fmt: skip
     expected = [line for line in lines if not line.startswith("> ")]
     said = done.stdout.splitlines()

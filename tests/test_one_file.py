@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience_s
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,7 +97,7 @@ def python(tree: Path, *arguments: str, native: Path | None = None, **variables:
         capture_output=True,
         text=True,
         check=False,
-        timeout=200,
+        timeout=patience_s(200),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

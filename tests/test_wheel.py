@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience_s
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env"))
 COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mpi.*|tcc)(-[\d.]+)?")
@@ -121,7 +123,7 @@ def nhalf(unpacked: Path, path: Path, *arguments: str) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=patience_s(240),
     )
 
 

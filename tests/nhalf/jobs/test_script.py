@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.jobs.script import Commands, chosen, script
+from tests.patience import patience_s
 
 PROGRAM = ("/opt/python", "-m", "nhalf")
 
@@ -74,7 +75,9 @@ def test_every_argument_arrives_as_it_is(
     commands = Commands(program, run, folder, ("x", *words), ("--hosts=a",))
     file = folder / "job.sh"
     file.write_bytes(script("", commands, {"NHALF_X": value}).encode())
-    done = subprocess.run(["sh", str(file)], capture_output=True, check=True, timeout=60)
+    done = subprocess.run(
+        ["sh", str(file)], capture_output=True, check=True, timeout=patience_s(60)
+    )
     arguments, variable = json.loads(done.stdout)
     assert variable == value
     if begun:

@@ -16,6 +16,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.probe import probe_command
 from nhalf.sites.start import start
+from tests.patience import patience_s
 
 FOUND = libraries()
 TIMEOUT_S = 300.0
@@ -45,7 +46,9 @@ def answers(library: Library, ranks: int, points: list[str]) -> dict[str, dict[s
     """What the library's probe says to each point, by the point itself."""
     lines = [f"id={number} {point} {BRIEF}" for number, point in enumerate(points)]
     begin = start(library, probe_command(library), ranks)
-    outcome = run(begin.command, TIMEOUT_S, begin.environment, "\n".join([*lines, "end\n"]))
+    outcome = run(
+        begin.command, patience_s(TIMEOUT_S), begin.environment, "\n".join([*lines, "end\n"])
+    )
     assert outcome.succeeded, outcome.reason
     records = [json.loads(line) for line in outcome.stdout.splitlines() if '"id"' in line]
     return {points[int(record["id"])]: record for record in records}

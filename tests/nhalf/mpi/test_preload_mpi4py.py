@@ -15,6 +15,7 @@ from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.preload import own_library
 from nhalf.sites.start import start
+from tests.patience import patience_s
 
 VERSION = "4.1.1"
 TIMEOUT_S = 300.0
@@ -46,7 +47,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*pip, "install", "--quiet", "--only-binary", ":all:", named],
         [*pip, "download", "--quiet", "--no-deps", "--no-binary", "mpi4py", "-d", folder, named],
     ):
-        outcome = run([str(word) for word in command], TIMEOUT_S, {"MPICC": "cc"})
+        outcome = run([str(word) for word in command], patience_s(TIMEOUT_S), {"MPICC": "cc"})
         if not outcome.succeeded:
             pytest.skip(f"mpi4py cannot be had here: {outcome.reason}")
     with tarfile.open(folder / f"mpi4py-{VERSION}.tar.gz") as archive:
@@ -68,6 +69,6 @@ def test_the_tests_of_mpi4py_pass(environment: Path, library: Library, ranks: in
     tests = [str(environment / "venv/bin/python"), str(main), "-q", "-f", "-i", TESTS]
     chosen = ["env", f"MPI4PY_MPIABI={library.vendor}", *words]
     how = start(library, [*chosen, *tests, "-e", "spawn|dynproc"], ranks, bind=False)
-    outcome = run(how.command, TIMEOUT_S, how.environment)
+    outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)
     assert outcome.succeeded, (outcome.stdout + outcome.stderr)[-3000:]
     assert ("allreduce shared-memory" in outcome.stdout + outcome.stderr) == (ranks > 1)

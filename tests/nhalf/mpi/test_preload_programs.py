@@ -16,6 +16,7 @@ from nhalf.mpi.discover import libraries
 from nhalf.mpi.preload import Preload, preload
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
+from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[2] / "native/interposer"
 ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
@@ -51,7 +52,7 @@ def built(library: Library, name: str, folder: Path) -> Path:
         variables = {**maker.environment, **compiler_variables(maker)}
         source = str(SOURCES / f"{name}.cpp")
         command = [*compiler, "-std=c++20", "-O1", source, "-o", str(program), "-lpthread"]
-        outcome = run(command, TIMEOUT_S, variables)
+        outcome = run(command, patience_s(TIMEOUT_S), variables)
         assert outcome.succeeded, outcome.stderr
     return program
 
@@ -85,7 +86,7 @@ def started(
 ) -> tuple[int | None, str]:
     words = [*loaded.words, "NHALF_COLL_VERBOSE=1"]
     how = start(library, ["env", *words, *command], ranks, bind=False)
-    outcome = run(how.command, TIMEOUT_S, how.environment)
+    outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)
     return outcome.exit_code, outcome.stdout + outcome.stderr
 
 
@@ -135,7 +136,9 @@ def test_fortran_is_routed(library: Library, folder: Path) -> None:
         pytest.skip(f"{library.name} has no mpifort")
     program = folder / f"{library.name}-fortran"
     source = str(SOURCES / "fortran.f90")
-    outcome = run([str(wrapper), source, "-o", str(program)], TIMEOUT_S, library.environment)
+    outcome = run(
+        [str(wrapper), source, "-o", str(program)], patience_s(TIMEOUT_S), library.environment
+    )
     assert outcome.succeeded, outcome.stderr
     loaded = routed(library, program, table_of(folder, -1))
     code, output = started(library, 2, loaded, [str(program)])

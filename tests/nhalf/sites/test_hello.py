@@ -20,6 +20,7 @@ from nhalf.mpi.probe import probe_command
 from nhalf.sites import hello as module
 from nhalf.sites.hello import Hello, hello
 from nhalf.sites.start import cores, start
+from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
 
@@ -69,7 +70,7 @@ def test_two_ranks_talk_on_cores_of_their_own(library: Library) -> None:
 def test_any_number_of_ranks_starts(library: Library, bind: bool, extra: int) -> None:
     ranks = cores() + extra
     begin = start(library, probe_command(library), ranks, bind)
-    outcome = run(begin.command, TIMEOUT_S, begin.environment, "end\n")
+    outcome = run(begin.command, patience_s(TIMEOUT_S), begin.environment, "end\n")
     assert outcome.succeeded, outcome.reason
     places = placement(outcome.stdout)
     assert [one["rank"] for one in places] == list(range(ranks))
@@ -85,7 +86,9 @@ def test_any_number_of_ranks_starts(library: Library, bind: bool, extra: int) ->
 def test_input_reaches_rank_0_line_by_line(library: Library) -> None:
     points = [f"id=p{number} pattern=pingpong bytes=8 slice_s=0.01" for number in range(20)]
     begin = start(library, probe_command(library), 2)
-    outcome = run(begin.command, TIMEOUT_S, begin.environment, "\n".join([*points, "end\n"]))
+    outcome = run(
+        begin.command, patience_s(TIMEOUT_S), begin.environment, "\n".join([*points, "end\n"])
+    )
     lines = [json.loads(line) for line in outcome.stdout.splitlines()]
     assert [one["id"] for one in lines if one["nhalf"] == "point"] == [f"p{n}" for n in range(20)]
 

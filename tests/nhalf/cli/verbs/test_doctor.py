@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience_s
+
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -27,7 +29,9 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def doctor(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nhalf", "doctor", *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=patience_s(240)
+    )
 
 
 def test_without_probes_it_is_not_ready(bare: Path) -> None:

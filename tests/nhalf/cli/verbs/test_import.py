@@ -15,6 +15,7 @@ import pytest
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import discover
 from nhalf.sites.start import start
+from tests.patience import patience_s
 
 pytestmark = pytest.mark.slow
 
@@ -229,7 +230,7 @@ def _imb(program: str, *words: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patience_s(120),
         check=False,
     )
     assert done.returncode == 0, done.stderr

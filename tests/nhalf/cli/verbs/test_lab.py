@@ -15,6 +15,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.present.terminal.lab import show_status
 from nhalf.sites.lab import build, packages, remove
+from tests.patience import patience_s
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ def call(*arguments: str, prefix: tuple[str, ...] = (), **variables: str) -> tup
         capture_output=True,
         check=False,
         text=True,
-        timeout=60,
+        timeout=patience_s(60),
         env=environment,
     )
     return done.returncode, done.stdout, done.stderr

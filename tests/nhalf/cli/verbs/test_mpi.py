@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience_s
+
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -31,7 +33,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def nhalf(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nhalf", *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=patience_s(120)
+    )
 
 
 def test_list_as_json(machine: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.mpi.discover import libraries
+from tests.patience import patience_s
 
 NAME = f"submit-{os.getpid()}"
 Call = Callable[..., Any]
@@ -49,14 +50,14 @@ def lab() -> Iterator[list[str]]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     up = [*nhalf, "lab", "up", "--nodes", "3", "--cpus", "2", "--no-install", "--name", NAME]
     done = subprocess.run(
-        up, env=environment, capture_output=True, text=True, timeout=120, check=False
+        up, env=environment, capture_output=True, text=True, timeout=patience_s(120), check=False
     )
     if done.returncode == 3:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     yield ["lab", "exec", "--name", NAME, "--"]
     down = [*nhalf, "lab", "down", "--name", NAME]
-    subprocess.run(down, env=environment, check=True, capture_output=True, timeout=120)
+    subprocess.run(down, env=environment, check=True, capture_output=True, timeout=patience_s(120))
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def points(run: Path) -> list[tuple[Any, ...]]:
 
 
 def wait_for_points(run: Path, number: int) -> None:
-    deadline_s = time.monotonic() + 60
+    deadline_s = time.monotonic() + patience_s(60)
     while not (run / "journal.jsonl").exists() or len(points(run)) < number:
         assert time.monotonic() < deadline_s
         time.sleep(0.1)

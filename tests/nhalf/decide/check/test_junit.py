@@ -12,6 +12,7 @@ import pytest
 from nhalf.decide.check.junit import junit
 from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
 from nhalf.statistics.intervals import Interval
+from tests.patience import patience_s
 
 ROOT = Path(__file__).resolve().parents[4]
 REFRAME = ROOT / "build" / "reframe"
@@ -103,6 +104,10 @@ def test_it_is_valid(tmp_path: Path, strict: bool) -> None:
     path = tmp_path / "junit.xml"
     path.write_bytes(written(strict))
     done = subprocess.run(
-        [python, "-c", VALIDATE, path], capture_output=True, text=True, check=False, timeout=60
+        [python, "-c", VALIDATE, path],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patience_s(60),
     )
     assert done.returncode == 0, done.stderr

@@ -21,6 +21,7 @@ from nhalf.exchange.exporters.reframe import ReFrame
 from nhalf.measure.plan.catalogue import study
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
+from tests.patience import patience_s
 
 ROOT = Path(__file__).resolve().parents[4]
 REFRAME = ROOT / "build" / "reframe" / "bin" / "reframe"
@@ -203,10 +204,11 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, st
     }
     words = ["nhalf", "run", "--transport", "model", "--model", MODEL, "--bytes", "0:4K"]
     words += ["--launches", "2", "--out", "known", "--quiet"]
-    subprocess.run(words, env=environment, cwd=folder, check=True, timeout=60)
+    subprocess.run(words, env=environment, cwd=folder, check=True, timeout=patience_s(60))
     done = subprocess.run(
         ["nhalf", "export", "known", "--reframe"],
-        env=environment, cwd=folder, check=True, timeout=60, capture_output=True, text=True,
+        env=environment, cwd=folder, check=True, timeout=patience_s(60),
+        capture_output=True, text=True,
     )  # fmt: skip
     return done.stdout, environment
 
@@ -221,7 +223,13 @@ def reframe(
     (folder / "check.py").write_text(text)
     words = [str(REFRAME), "--prefix", str(folder), "-c", "check.py", "--nocolor", action]
     done = subprocess.run(
-        words, env=environment, cwd=folder, check=False, timeout=120, capture_output=True, text=True
+        words,
+        env=environment,
+        cwd=folder,
+        check=False,
+        timeout=patience_s(120),
+        capture_output=True,
+        text=True,
     )
     return done.returncode, done.stdout + done.stderr
 

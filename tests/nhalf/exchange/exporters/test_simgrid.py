@@ -28,6 +28,7 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
+from tests.patience import patience_s
 
 SIZES = [0, 1, 7, 8, 100, 511, 512, 1000, 4095, 4096, 65535, 65536, 65537, 262143, 1048576, 4194304]
 ROUNDS = 20
@@ -150,7 +151,7 @@ def ping_pong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "ping_pong.c").write_text(PING_PONG)
     done = subprocess.run(
         ["smpicc", "-O1", "ping_pong.c", "-o", "ping_pong"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patience_s(120),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder / "ping_pong"
@@ -165,7 +166,7 @@ def simulated(platform: Path, program: Path, second: str = "node-1") -> dict[int
     sizes = [str(size) for size in SIZES]
     done = subprocess.run(
         ["smpirun", *where, str(program), str(ROUNDS), *sizes, "--log=root.thres:warning"],
-        cwd=platform.parent, capture_output=True, text=True, check=False, timeout=120,
+        cwd=platform.parent, capture_output=True, text=True, check=False, timeout=patience_s(120),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr

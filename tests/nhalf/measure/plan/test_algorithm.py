@@ -22,6 +22,7 @@ from nhalf.measure.plan.algorithm import (
 from nhalf.measure.probe.pattern import AlgorithmInfo, AxisInfo, PatternInfo
 from nhalf.measure.probe.subject import plain_subject
 from nhalf.models.expression import Part, parse
+from tests.patience import patience_s
 
 AXES = (AxisInfo("place", "out", "out"), AxisInfo("algorithm", "native", "native"))
 BCAST = PatternInfo(
@@ -153,7 +154,7 @@ def times(ranks: int, points: list[tuple[str, str, int]]) -> list[float]:
         input="\n".join([*lines, "end", ""]),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience_s(60),
         check=True,
     )
     records = [json.loads(line) for line in done.stdout.splitlines()[1:-1]]

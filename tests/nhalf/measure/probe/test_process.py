@@ -182,7 +182,11 @@ os.kill(os.getpid(), signal.SIGKILL)
     folder = os.pathsep.join(sys.path)
     environment = {**os.environ, "PYTHONPATH": folder}
     done = subprocess.run(
-        [sys.executable, "-c", text], env=environment, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", text],
+        env=environment,
+        capture_output=True,
+        timeout=patience_s(60),
+        check=False,
     )
     assert done.returncode == -signal.SIGKILL
     child = int(done.stdout)

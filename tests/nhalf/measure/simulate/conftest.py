@@ -18,6 +18,7 @@ from nhalf.measure.simulate.subject import site_of, smpi_subject
 from nhalf.mpi.simgrid import platform, probe, simgrid
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import Site
+from tests.patience import patience_s
 
 TIMEOUT_S = 120
 
@@ -62,7 +63,7 @@ def ask(simulator: None) -> Ask:
             capture_output=True,
             text=True,
             check=True,
-            timeout=TIMEOUT_S,
+            timeout=patience_s(TIMEOUT_S),
         )
         assert done.stderr == ""
         records = [msgspec.json.decode(line) for line in done.stdout.splitlines()]

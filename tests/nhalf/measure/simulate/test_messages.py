@@ -18,6 +18,7 @@ from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, P
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Topology, Torus
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.simulate.subject import SELECTORS, site_of, smpi_subject
+from tests.patience import patience_s
 
 Ask = Callable[..., list[dict[str, Any]]]
 
@@ -263,7 +264,7 @@ class TestEnds:
             input=b"",
             env={**os.environ, **variables},
             capture_output=True,
-            timeout=60,
+            timeout=patience_s(60),
             check=True,
         )
         assert done.stderr == b""

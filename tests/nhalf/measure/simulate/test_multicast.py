@@ -18,6 +18,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Segment
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, SharedMemory, Torus
 from nhalf.measure.simulate.multicast import costs, multicast_subject
 from nhalf.mpi.simgrid import multicast, simgrid
+from tests.patience import patience_s
 
 O_S, O_R, SEND, RECEIVE, FORWARD, LINK = 2e-6, 3e-6, 0.5e-6, 0.7e-6, 0.4e-6, 0.1e-6
 RATE = 1e9
@@ -64,7 +65,7 @@ def answers(program: str, options: str, lines: list[str]) -> list[dict[str, Any]
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=patience_s(60),
     )
     records = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
     assert records[0]["nhalf"] == "launch"
@@ -268,7 +269,7 @@ def test_a_point_that_cannot_be_says_why(program: str, line: str, reason: str) -
 )
 def test_wrong_arguments_are_one_line(program: str, arguments: list[str]) -> None:
     done = subprocess.run(
-        [program, *arguments], capture_output=True, text=True, check=False, timeout=20
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=patience_s(20)
     )
     assert done.returncode == 2
     assert done.stderr.startswith("multicast: ")

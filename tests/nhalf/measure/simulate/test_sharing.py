@@ -18,6 +18,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
 from nhalf.machines.machine_file import write
 from nhalf.machines.topology import Crossbar
 from nhalf.mpi.simgrid import platform, probe, simgrid
+from tests.patience import patience_s
 
 RATE_Bps = 1e8
 SIZE_BYTES = 1 << 20
@@ -56,7 +57,9 @@ def simulate(of: Machine, folder: Path, pattern: str, placement: str) -> list[di
     command = [sys.executable, "-m", "nhalf", "simulate", "--machine", str(file), "--json"]
     command += ["--pattern", pattern, "--ranks", "8", "--placement", placement]
     command += ["--bytes", str(SIZE_BYTES), "--out", str(folder / "run")]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=patience_s(300)
+    )
     assert done.returncode == 0, done.stderr
     points: list[dict[str, Any]] = msgspec.json.decode(done.stdout)["points"]
     return points

@@ -27,6 +27,7 @@ from nhalf.results.b_eff.average import b_eff, curves, pingpong, rates
 from nhalf.statistics.intervals import launch_interval
 from nhalf.statistics.summary import summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
+from tests.patience import patience_s
 
 METHODS = ("sendrecv", "alltoallv", "nonblocking")
 LONGEST = 16384
@@ -200,7 +201,7 @@ def measured(ranks: int, parameters: dict[str, float]) -> pl.LazyFrame:
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
+        timeout=patience_s(300),
     ).stdout
     records = [json.loads(line) for line in output.splitlines()]
     answers = [record for record in records if record["nhalf"] == "point"]

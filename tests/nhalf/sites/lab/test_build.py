@@ -17,6 +17,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.sites.lab import addresses, build, network, processes, remove, slurm, state
 from nhalf.sites.lab.command import must
 from nhalf.sites.lab.state import Lab
+from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf, own_spaces, who_is_in
 
@@ -152,7 +153,7 @@ def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patience_s(60),
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(SOURCES)},
     )
