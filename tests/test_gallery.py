@@ -11,6 +11,7 @@ import pytest
 
 import docs_hooks
 import gallery
+import gallery_comparisons
 import gallery_tables
 from nhalf.base.errors import MissingError
 from nhalf.base.units import format_rate, format_time
@@ -34,8 +35,10 @@ def test_every_simulation_has_its_results_and_every_result_its_simulation() -> N
 
 
 def test_b_eff_is_there_for_every_machine_of_record() -> None:
-    found = {gallery_tables.kept(name)["machine"] for name in gallery_tables.names("b_eff")}
-    assert found == set(catalogue.names()) == set(gallery_tables.MACHINES)
+    found = {
+        gallery_comparisons.kept(name)["machine"] for name in gallery_comparisons.names("b_eff")
+    }
+    assert found == set(catalogue.names()) == set(gallery_comparisons.MACHINES)
 
 
 def test_every_table_is_on_the_page() -> None:
@@ -46,7 +49,7 @@ def test_every_table_is_on_the_page() -> None:
 @pytest.mark.parametrize("study", ["pair", "barrier", "collectives"])
 def test_the_page_shows_each_kept_time_and_its_error(study: str) -> None:
     lines = filled().split("\n")
-    compared = gallery_tables.comparisons(study)
+    compared = gallery_comparisons.comparisons(study)
     assert compared
     for each in compared:
         error = gallery_tables.percent((each.simulated_s - each.published_s) / each.published_s)
@@ -59,7 +62,7 @@ def test_known_errors() -> None:
     """By hand: 84 us log2 p of the SP1 against a message of 43 us a step; 1156.05 us of Qian."""
     errors = {
         (each.machine, each.ranks, each.placement): each.error
-        for each in gallery_tables.comparisons("barrier")
+        for each in gallery_comparisons.comparisons("barrier")
     }
     assert errors["sp1-mpl", 32, "32x1"] == pytest.approx(43 / 84 - 1, rel=1e-6)
     link = json.loads((gallery.FOLDER / "barrier-sunfire-link.json").read_text())
@@ -76,12 +79,12 @@ def test_percent() -> None:
 
 def test_rates_of_b_eff_and_of_dense_patterns_are_on_the_page() -> None:
     text = filled()
-    for name in gallery_tables.names("b_eff"):
-        (row,) = gallery_tables.kept(name)["results"]["b_eff"]
+    for name in gallery_comparisons.names("b_eff"):
+        (row,) = gallery_comparisons.kept(name)["results"]["b_eff"]
         assert not row["missing"]
         assert f"| {format_rate(row['b_eff_Bps'])} |" in text
-    for name in gallery_tables.names("dense"):
-        for group in gallery_tables.kept(name)["groups"]:
+    for name in gallery_comparisons.names("dense"):
+        for group in gallery_comparisons.kept(name)["groups"]:
             lowest_Bps = group["bytes"] / max(group["time_s"])
             assert f"| {format_rate(lowest_Bps)} (" in text
 

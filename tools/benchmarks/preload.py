@@ -1,48 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectives of an unchanged program, routed and the library's own, side by side.
 
-`python tools/collectives_bench.py [--out docs/benchmarks] [--launches 5] [--ranks 2,8]` starts one
-program on every library found, libraries in turn; in each launch batches of both take turns. The
-fastest of all launches are compared, beside what two cores need to pass one flag.
+One program is started on every library found, libraries in turn; in each launch batches of both
+take turns. The fastest of all launches are compared, beside what two cores need to pass one flag.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parents[1] / "tests/native/interposer/timings.cpp"
+SOURCE = Path(__file__).resolve().parents[2] / "tests/native/interposer/timings.cpp"
 TIMEOUT_S = 300.0
+RANKS = (2, 8)
 CALLS = {2: 2000}
 CALLS_CROWDED = 20
 
 Key = tuple[str, int, str, int]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print the page, and write it with its figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
-    parser.add_argument("--launches", type=int, default=5)
-    parser.add_argument("--ranks", default="2,8")
-    chosen = parser.parse_args(arguments)
-    ranks = [int(one) for one in chosen.ranks.split(",")]
-    floor_s, rows = measure(ranks, chosen.launches)
-    text = page(floor_s, rows, chosen.launches)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    figures = {"floor_s": floor_s, "rows": rows}
-    (chosen.out / "preload.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-    (chosen.out / "preload.md").write_text(text, "utf-8")
-    sys.stdout.write(text)
-    return 0
+def measure(runs: int) -> tuple[Any, str]:
+    """So many launches on every library."""
+    floor_s, rows = timed(RANKS, runs)
+    return {"floor_s": floor_s, "rows": rows}, page(floor_s, rows, runs)
 
 
-def measure(ranks: Sequence[int], launches: int) -> tuple[float, list[dict[str, Any]]]:
+def timed(ranks: Sequence[int], launches: int) -> tuple[float, list[dict[str, Any]]]:
     """The floor, and the fastest times in seconds by library, ranks, operation and bytes."""
     from nhalf.mpi.discover import libraries
 
@@ -123,7 +109,3 @@ def page(floor_s: float, rows: Sequence[dict[str, Any]], launches: int) -> str:
             f"{row['own_s'] * 1e9:.0f} | {row['routed_s'] * 1e9:.0f} | {ratio:.2f} |"
         )
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One benchmark of nhalf itself is one file: `measure(runs)` gives figures and a page."""
