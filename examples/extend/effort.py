@@ -16,9 +16,9 @@ class Effort(Panel):
     how_to_read = "More samples are more certainty: each row counts those of one pattern."
     order = 900
 
-    def render(self, data: Facts) -> Table | None:
+    def render(self, facts: Facts) -> Table | None:
         """One row per pattern; hidden where nothing was measured."""
-        if data.summary.is_empty():
+        if facts.summary.is_empty():
             return None
-        counted = data.summary.group_by("pattern").agg(pl.col("samples").sum()).sort("pattern")
+        counted = facts.summary.group_by("pattern").agg(pl.col("samples").sum()).sort("pattern")
         return Table(["pattern", "samples"], [[str(a), str(b)] for a, b in counted.rows()])

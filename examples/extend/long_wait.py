@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import full_name, sound
+from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
 
 NOTICED_S = 0.1
@@ -16,9 +16,9 @@ NOTICED_S = 0.1
 class LongWait(Finder):
     """One sentence, or none."""
 
-    def find(self, data: Facts) -> Iterator[Finding]:
+    def find(self, facts: Facts) -> Iterator[Finding]:
         """The slowest point, where it is slow enough."""
-        for row in sound(data.summary).sort("median_s").tail(1).to_dicts():
+        for row in facts.sound.sort("median_s").tail(1).to_dicts():
             if row["median_s"] > NOTICED_S:
                 yield Finding(
                     f"{full_name(row)} takes {format_time(row['median_s'])}.",

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.exchange.exporters import Exporter, the_run
+from nhalf.exchange.exporters import Exporter, the_facts
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
-from nhalf.statistics.summary import summarise
-from nhalf.store.run import Run
 
 
 class PlainPoints(Exporter):
@@ -16,8 +15,8 @@ class PlainPoints(Exporter):
 
     what: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
 
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The points of a run, in the order of the store."""
-        run = the_run(subject, "plain-points")
-        points = summarise(run.measurements()).select("pattern", "bytes", "median_s")
+        facts = the_facts(subject, "plain-points")
+        points = facts.summary.select("pattern", "bytes", "median_s")
         return "".join(f"{name} {size} {time_s:g}\n" for name, size, time_s in points.iter_rows())

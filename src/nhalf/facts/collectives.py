@@ -24,20 +24,20 @@ VARIANTS = {
 place."""
 
 
-def standard(summary: pl.DataFrame) -> pl.DataFrame:
+def standard(points: pl.DataFrame) -> pl.DataFrame:
     """The points of blocking operations as they are reported: no axis differs from its default.
 
     The algorithm is the library's own choice.
     """
-    return usual(summary).filter(OWN_CHOICE)
+    return usual(points).filter(OWN_CHOICE)
 
 
-def usual(summary: pl.DataFrame) -> pl.DataFrame:
+def usual(points: pl.DataFrame) -> pl.DataFrame:
     """As `standard`, with every algorithm that was measured."""
-    return summary.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
+    return points.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
 
 
-def varied(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
+def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     """Launches of blocking operations that differ in one axis, beside the standard.
 
     `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
@@ -53,4 +53,24 @@ def varied(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
         ratio=pl.col("median_s") / pl.col("standard_s"),
         axes=pl.lit(""),
     )
-    return with_series(named, data)
+    return with_series(named, facts)
+
+
+def by_ranks(facts: Facts) -> pl.DataFrame:
+    """The points, with `series`, of operations that were measured on several numbers of ranks."""
+    points = with_series(standard(facts.sound), facts, on_axis=["ranks"])
+    return points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
+
+
+def algorithms(facts: Facts) -> pl.DataFrame:
+    """The points, with `series`, of operations for which some algorithm was chosen, not barriers.
+
+    `kind` is the algorithm, '' for the library's own choice.
+    """
+    points = usual(facts.sound)
+    chosen = (~OWN_CHOICE).any().over("pattern")
+    subjects = points.filter(chosen, pl.col("pattern") != "barrier").with_columns(
+        kind=pl.when(OWN_CHOICE).then(pl.lit("")).otherwise("algorithm"),
+        algorithm=pl.lit(NATIVE),
+    )
+    return with_series(subjects, facts)

@@ -3,21 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from nhalf.facts.facts import Facts
+from nhalf.facts.basis import Basis
+from nhalf.facts.difference import FASTER, beyond
 from nhalf.facts.series import MAIN_PATTERN
-from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
+from nhalf.statistics.intervals import Interval, launch_interval
 from nhalf.store.keys import RUN_CURVE, RUN_POINT, without
 
 CLASSES = (("small", 0, 2**10), ("medium", 2**10 + 1, 2**16), ("large", 2**16 + 1, 2**62))
 """Size classes of the findings: name, first and last size in bytes."""
 
 SETTING = without(RUN_CURVE, "mpi", "pattern")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The fastest library at some sizes, and how far the others are behind it.
+
+    `level` cannot be told from `best`; those `behind` it are so beyond doubt, from fast to slow.
+    """
+
+    best: str
+    level: tuple[str, ...]
+    behind: tuple[tuple[str, Interval], ...]
 
 
 @dataclass(frozen=True)
@@ -66,50 +79,67 @@ class Contest:
         )
         return middles.sort("behind", "mpi")["mpi"].to_list()
 
+    def standing(self, sizes: Sequence[int]) -> Standing:
+        """Who is fastest at sizes that every library measured."""
+        best, *others = self.ranking(sizes)
+        intervals = {other: self.behind(other, best, sizes) for other in others}
+        return Standing(
+            best,
+            tuple(other for other, interval in intervals.items() if interval is None),
+            tuple((other, interval) for other, interval in intervals.items() if interval),
+        )
+
+    def behind(self, slow: str, fast: str, sizes: Sequence[int]) -> Interval | None:
+        """Slow's time over fast's, where it is the slower beyond doubt."""
+        return beyond(self.ratios(slow, fast, sizes), FASTER)
+
+    def quicker(self, mpi: str, size: int) -> tuple[str, int] | None:
+        """A library that beats another beyond doubt at a size or the next one, and where."""
+        near = [one for one in self.sizes() if size <= one <= 2 * size]
+        rivals = [name for name in self.titles if name != mpi]
+        if not near or not rivals:
+            return None
+        best = min(rivals, key=lambda name: self.time_s(name, near[0]))
+        return (best, near[0]) if self.behind(mpi, best, near[:1]) else None
+
     def time_s(self, mpi: str, size: int) -> float:
         """What is reported of one library at one size."""
         return reported_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
-def contests(data: Facts, pattern: str = MAIN_PATTERN) -> Iterator[Contest]:
+def contests(basis: Basis, pattern: str = MAIN_PATTERN) -> list[Contest]:
     """Each setting of a pattern in which several libraries were measured."""
-    points = data.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
-    points = with_cores(points, data)
+    points = basis.launches.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
+    points = with_cores(points, basis)
+    found = []
     for setting, frame in points.group_by(SETTING, maintain_order=True):
         libraries = frame["mpi"].unique().sort().to_list()
         if len(libraries) < 2:
             continue
         named = dict(zip(SETTING, setting, strict=True))
-        where = _where(data, named)
-        titles = {name: data.titles.get(name, name) + where for name in libraries}
-        yield Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named)
+        where = _where(basis, named)
+        titles = {name: basis.titles.get(name, name) + where for name in libraries}
+        found.append(Contest(frame.select("mpi", "launch", "bytes", "median_s"), titles, named))
+    return found
 
 
-def with_cores(frame: pl.DataFrame, data: Facts) -> pl.DataFrame:
+def with_cores(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
     """The rows of points whose ranks had cores of their own.
 
     Where ranks wait for each other's cores, times tell of the scheduler and not of the library.
     """
-    crowded = data.summary.filter(pl.col("advice").list.contains("oversubscribed"))
+    crowded = basis.summary.filter(pl.col("advice").list.contains("oversubscribed"))
     return frame.join(crowded.select(RUN_POINT), on=RUN_POINT, how="anti", nulls_equal=True)
 
 
-def _where(data: Facts, setting: dict[str, Any]) -> str:
+def _where(basis: Basis, setting: dict[str, Any]) -> str:
     """What must be added to a library's name to know which of several settings is meant."""
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
         for name in ("ranks", "placement", "axes", "run")
-        if setting[name] != "" and data.summary[name].n_unique() > 1
+        if setting[name] != "" and basis.summary[name].n_unique() > 1
     ]
     return f" [{', '.join(parts)}]" if parts else ""
-
-
-def beyond(ratios: Sequence[float], threshold: float) -> Interval | None:
-    """The interval of ratios, where several launches put all of it above the threshold."""
-    if len(ratios) < 2:
-        return None
-    interval = ratio_interval(ratios)
-    return interval if interval.low > threshold else None
 
 
 def reported_s(frame: pl.DataFrame, size: int) -> float:

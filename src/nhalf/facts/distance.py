@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
 from nhalf.store.places import Place
 
@@ -19,10 +20,10 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(ends).drop_nulls(["first", "second"])
 
 
-def places_of(data: Facts, row: dict[str, object]) -> list[Place]:
+def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
     """Rank by rank the places in the launches of a point; none where they are not known."""
     start = (str(row["mpi"] or row["transport"]), row["ranks"], str(row["placement"]))
-    return data.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
+    return facts.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
 
 
 def relation(one: Place, other: Place) -> str:
@@ -34,3 +35,16 @@ def relation(one: Place, other: Place) -> str:
     if one.cpu == other.cpu:
         return "same core"
     return "same memory domain" if one.numa == other.numa else "same host, other memory domain"
+
+
+def distances(facts: Facts) -> pl.DataFrame:
+    """One row per pair of ranks and size: columns of `Facts.sound`, `first`, `second`, `series`.
+
+    `ratio` is its time over that of the quickest pair of all at that size; `middle_s` the middle of
+    all pairs there.
+    """
+    points = with_ranks(facts.sound)
+    quickest_s = pl.col("median_s").min().over("bytes")
+    middle_s = pl.col("median_s").median().over("bytes")
+    ratio = pl.col("median_s") / quickest_s
+    return with_series(points.with_columns(ratio=ratio, middle_s=middle_s), facts)

@@ -2,117 +2,37 @@
 """Everything known about one run or several, computed when it is first asked for, once each.
 
 Findings, panels, tables, checks, exporters and notebooks are handed a `Facts` and compute nothing
-of this themselves. What speaks of one kind of measurement only, such as traffic, has a file of its
-own in this folder: functions of `Facts`.
+of this themselves. What one picture or one finding alone needs has a file of its own in this
+folder: a function of `Facts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from nhalf.base.errors import InputError, unknown
-from nhalf.base.rows import Row
-from nhalf.results import parts, results
-from nhalf.statistics.same_state import with_flags
-from nhalf.statistics.summary import launch_medians, summarise
-from nhalf.store.places import places
-from nhalf.store.schema import MEASUREMENT_COLUMNS
+from nhalf.base.errors import InputError
+from nhalf.facts.basis import Basis
+from nhalf.facts.series import MAIN_PATTERN, series_names, with_names
 
 if TYPE_CHECKING:
-    from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
-    from nhalf.store.places import Place, Start
-    from nhalf.store.run import Run
+    import polars as pl
+
+    from nhalf.base.rows import Row
+    from nhalf.facts.contests import Contest
+    from nhalf.facts.doubts import Doubt
+    from nhalf.facts.extent import Extent
+    from nhalf.facts.overview import Overview, PatternOverview
+    from nhalf.machines.machine import Machine
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Basis):
     """The measurements of runs, and what follows from them.
 
-    `measurements` has one row per point and launch (MEASUREMENT_COLUMNS); `titles` gives the words
-    for a library's name ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping
-    per run. Times are seconds, sizes bytes, rates bytes per second. Reading a damaged store raises
-    InputError, when the fact is asked for that needs it.
+    What each fact is made of, and the ways to come by a `Facts`, are those of `Basis`.
     """
-
-    measurements: pl.LazyFrame
-    titles: Mapping[str, str] = field(default_factory=dict)
-    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
-
-    @classmethod
-    def of(cls, runs: Sequence[Run]) -> Self:
-        """The facts of runs together. Raises InputError where no run is given."""
-        if not runs:
-            raise InputError("no run was given", "name at least one run directory")
-        named = distinct(runs)
-        frames = [
-            run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
-            for name, run in named.items()
-        ]
-        return cls(
-            measurements=pl.concat(frames),
-            titles={name: title for run in runs for name, title in run.titles.items()},
-            environments={
-                name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
-                for name, run in named.items()
-            },
-            find_places=lambda: {name: places(run) for name, run in named.items()},
-        )
-
-    def with_known(self, **known: Any) -> Self:
-        """The same, with some facts given instead of computed: `with_known(summary=frame)`."""
-        copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
-        vars(copy).update(known)
-        return copy
-
-    @cached_property
-    def summary(self) -> pl.DataFrame:
-        """What is reported: one row per point (SUMMARY_COLUMNS), median and interval in seconds."""
-        return summarise(self.measurements)
-
-    @cached_property
-    def launches(self) -> pl.DataFrame:
-        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`."""
-        return launch_medians(self.measurements)
-
-    @cached_property
-    def flagged(self) -> pl.DataFrame:
-        """`launches` with the machine's state: what a flag between two cores took, `flag_s`."""
-        return with_flags(self.launches, self.measurements)
-
-    @cached_property
-    def whole(self) -> pl.DataFrame:
-        """The rows of `summary` that mean something alone: no parts of derived results."""
-        return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
-
-    @cached_property
-    def models(self) -> list[FittedModel]:
-        """A model of time against size for every curve that can be fitted; none for others."""
-        from nhalf.facts.fit import fit_summary
-
-        try:
-            return fit_summary(self.summary, self.launches)
-        except InputError:
-            return []
-
-    @cached_property
-    def loggp(self) -> list[LogGP]:
-        """The parameters of the LogP family of every library for which they were measured."""
-        from nhalf.facts.fit import fit_loggp
-
-        return fit_loggp(self.measurements)
-
-    @cached_property
-    def patterns(self) -> list[PatternModel]:
-        """A model of time against size and ranks of every pattern with enough numbers of ranks."""
-        from nhalf.facts.pattern_fit import fit_patterns
-
-        return fit_patterns(self.summary)
 
     @cached_property
     def machine(self) -> Machine:
@@ -134,51 +54,101 @@ class Facts:
         return machine_of(run, environment, self.models, self.loggp, self.patterns)
 
     @cached_property
-    def places(self) -> dict[str, dict[Start, list[Place]]]:
-        """By run and way to start, rank by rank where the ranks were, as far as it was recorded."""
-        return self.find_places()
+    def extent(self) -> Extent:
+        """How much was measured, where, when, and how sure it is."""
+        from nhalf.facts.extent import extent
+
+        return extent(self)
 
     @cached_property
-    def results(self) -> dict[str, list[Row]]:
-        """The rows of every derived result of the data, by its name (nhalf.results)."""
-        return results(self.measurements, self.summary, lambda: self.places)
+    def series_names(self) -> list[str]:
+        """What the curves of the data are called, sorted: the order that fixes their colours."""
+        return series_names(self)
 
-    def restricted(self, **wanted: str) -> Self:
-        """The facts of the points with these values alone: `restricted(mpi="mpich-5.0.2")`.
+    @cached_property
+    def overview(self) -> list[Overview]:
+        """Latency, n½, peak rate and switches of every curve of the main pattern."""
+        from nhalf.facts.overview import overview
 
-        '' wants them all. Raises InputError for a value that no point has.
+        return overview(self)
+
+    @cached_property
+    def patterns_overview(self) -> list[PatternOverview]:
+        """Points, smallest times and highest rate of every curve and pattern."""
+        from nhalf.facts.overview import patterns_overview
+
+        return patterns_overview(self)
+
+    def contests(self, pattern: str = MAIN_PATTERN) -> list[Contest]:
+        """Every setting of a pattern in which several libraries were measured, each once."""
+        if pattern not in self._contests:
+            from nhalf.facts.contests import contests
+
+            self._contests[pattern] = contests(self, pattern)
+        return self._contests[pattern]
+
+    @cached_property
+    def _contests(self) -> dict[str, list[Contest]]:
+        return {}
+
+    @cached_property
+    def doubts(self) -> list[Doubt]:
+        """Each kind of advice that points carry, with how many points carry it."""
+        from nhalf.facts.doubts import doubts
+
+        return doubts(self)
+
+    @cached_property
+    def missed(self) -> pl.DataFrame:
+        """The rows of `summary` that missed their precision, widest first.
+
+        Adds `series` and `half_width`, relative to the median.
         """
-        measurements = self.measurements
-        for column, value in wanted.items():
-            measurements = _only(measurements, column, value)
-        return type(self)(measurements, self.titles, self.environments, self.find_places)
+        from nhalf.facts.precision import missed
 
-    def launches_of(self, subject: Mapping[str, Any]) -> int:
-        """How often the processes of a subject were started: the fewest of its points.
+        return missed(self)
 
-        `subject` gives values of columns, as `mpi` and `ranks`.
+    @cached_property
+    def modes(self) -> pl.DataFrame:
+        """Per launch and send mode, its time over that of the standard send.
+
+        Columns of a launch (seconds), `standard_s`, `ratio` and `series`.
         """
-        rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
-        return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
+        from nhalf.facts.modes import mode_ratios
 
+        return mode_ratios(self)
 
-def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
-    if not wanted:
-        return measurements
-    known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
-    if wanted not in known:
-        raise unknown("library" if column == "mpi" else column, wanted, known)
-    return measurements.filter(pl.col(column) == wanted)
+    @cached_property
+    def loads(self) -> pl.DataFrame:
+        """Per launch and number of pairs at once, the latency over that of one pair alone.
 
+        Columns of a launch (seconds), `pairs`, `alone_s`, `ratio` and `series`.
+        """
+        from nhalf.facts.pairs import load_ratios
 
-def distinct(runs: Sequence[Run]) -> dict[str, Run]:
-    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+        return load_ratios(self)
 
-    The same folder given twice counts once: its launches must not count double.
-    """
-    named: dict[str, Run] = {}
-    for run in {run.path.resolve(): run for run in runs}.values():
-        path = run.path.resolve()
-        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
-        named[next(name for name in candidates if name not in named)] = run
-    return named
+    @cached_property
+    def logp(self) -> list[Row]:
+        """The rows of the result `logp`, each with `series`."""
+        return with_names(self.results.get("logp", []), self)
+
+    @cached_property
+    def multicasts(self) -> pl.DataFrame:
+        """Completion, processor time and links of every way to multicast.
+
+        One row per machine, size, group, who forwards, and method: see facts/multicast.py.
+        """
+        from nhalf.facts.multicast import multicasts
+
+        return multicasts(self)
+
+    @cached_property
+    def traffic(self) -> pl.DataFrame:
+        """Offered and accepted rates and delays by series, setting, rule and load.
+
+        See facts/traffic.py for the columns: bytes per second and seconds.
+        """
+        from nhalf.facts.traffic import offered_and_accepted
+
+        return offered_and_accepted(self)

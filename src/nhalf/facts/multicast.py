@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.facts import Facts
+from nhalf.facts.basis import Basis
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_SUBJECT
@@ -22,13 +22,14 @@ CASE = (*RUN_SUBJECT, "bytes", "group", "forwarding")
 """What ways to multicast are compared in."""
 
 
-def multicasts(summary: pl.DataFrame) -> pl.DataFrame:
+def multicasts(basis: Basis) -> pl.DataFrame:
     """One row per case (CASE) and `method`, with the columns `median_s` and VALUES, sorted.
 
     Times in seconds; each column is the middle of the random sets of destinations that were drawn.
-    A method is named with its number of parts where that is not the usual one.
+    A method is named with its number of parts where that is not the usual one. `series` is the
+    machine and what tells runs apart.
     """
-    points = summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    points = basis.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     parts = axis("parts")
     named = points.select(
         *RUN_SUBJECT,
@@ -42,21 +43,14 @@ def multicasts(summary: pl.DataFrame) -> pl.DataFrame:
         "median_s",
         *map(value, VALUES),
     )
-    return (
+    found = (
         named.drop_nulls(["method", "forwarding", "group"])
         .group_by(*CASE, "method")
         .agg(pl.col("median_s", *VALUES).median())
         .sort(*CASE, "method")
     )
-
-
-def named_multicasts(data: Facts) -> pl.DataFrame:
-    """The multicasts of the data, with `series`: the machine and what tells runs apart."""
-    points = multicasts(data.summary)
-    if points.is_empty():
-        return points.with_columns(series=pl.lit(""))
-    plain = points.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))
-    return with_series(plain, data).drop("algorithm", "pattern")
+    plain = found.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))
+    return with_series(plain, basis).drop("algorithm", "pattern")
 
 
 def forwardings_of(points: pl.DataFrame) -> list[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, describes, sound, with_series
+from nhalf.facts.basis import Basis
+from nhalf.facts.series import MAIN_PATTERN, describes, with_series
 
 PATTERN = MAIN_PATTERN
 
@@ -38,6 +38,11 @@ class Overview:
     switches: tuple[tuple[int, int], ...]
     launches: int
 
+    @property
+    def latency_half_width(self) -> float:
+        """Half of the latency's interval, relative to it."""
+        return (self.latency_high_s - self.latency_low_s) / 2 / self.latency_s
+
 
 @dataclass(frozen=True)
 class PatternOverview:
@@ -56,34 +61,32 @@ class PatternOverview:
     peak_Bps: float
 
 
-def patterns_overview(data: Facts) -> list[PatternOverview]:
+def patterns_overview(basis: Basis) -> list[PatternOverview]:
     """One entry per curve and pattern, of whatever was measured."""
-    points = with_series(sound(data.summary), data)
+    points = with_series(basis.sound, basis)
     smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
     found = points.group_by("series", "pattern").agg(
         points=pl.len(),
         smallest_bytes=pl.col("bytes").min(),
         quickest_s=smallest.min(),
         slowest_s=smallest.max(),
-        peak_Bps=(pl.col("bytes_per_time") / pl.col("median_s")).max(),
+        peak_Bps=pl.col("rate_Bps").max().fill_null(0.0),
     )
     return [PatternOverview(**row) for row in found.sort("series", "pattern").to_dicts()]
 
 
-def overview(data: Facts) -> list[Overview]:
+def overview(basis: Basis) -> list[Overview]:
     """One entry per curve of the main pattern, in the report's order of series."""
-    points = with_series(sound(data.summary), data)
+    points = with_series(basis.sound, basis)
     points = points.filter(pl.col("pattern") == PATTERN).sort("series", "bytes")
-    return [_curve(curve, data) for (_,), curve in points.group_by("series", maintain_order=True)]
+    return [_curve(curve, basis) for (_,), curve in points.group_by("series", maintain_order=True)]
 
 
-def _curve(points: pl.DataFrame, data: Facts) -> Overview:
+def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
     first = points.row(0, named=True)
-    rates = points.filter((pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0)).with_columns(
-        rate=pl.col("bytes_per_time") / pl.col("median_s")
-    )
-    empty = {"bytes_per_time": math.nan, "rate": math.nan, "low_s": 1.0, "high_s": 1.0, "bytes": 0}
-    peak = rates.sort("rate").row(-1, named=True) if rates.height else empty
+    rates = points.filter((pl.col("bytes") > 0) & pl.col("rate_Bps").is_not_null())
+    nothing = dict.fromkeys(("rate_Bps", "rate_low_Bps", "rate_high_Bps"), math.nan) | {"bytes": 0}
+    peak = rates.sort("rate_Bps").row(-1, named=True) if rates.height else nothing
     return Overview(
         series=first["series"],
         mpi=first["mpi"],
@@ -91,12 +94,12 @@ def _curve(points: pl.DataFrame, data: Facts) -> Overview:
         latency_low_s=first["low_s"],
         latency_high_s=first["high_s"],
         latency_bytes=first["bytes"],
-        n_half_bytes=n_half(rates["bytes"].to_list(), rates["rate"].to_list()),
-        peak_Bps=peak["rate"],
-        peak_low_Bps=peak["bytes_per_time"] / peak["high_s"],
-        peak_high_Bps=peak["bytes_per_time"] / peak["low_s"],
+        n_half_bytes=n_half(rates["bytes"].to_list(), rates["rate_Bps"].to_list()),
+        peak_Bps=peak["rate_Bps"],
+        peak_low_Bps=peak["rate_low_Bps"],
+        peak_high_Bps=peak["rate_high_Bps"],
         peak_bytes=int(peak["bytes"]),
-        switches=_switches(first, data),
+        switches=_switches(first, basis),
         launches=int(points["launches"].max() or 0),  # type: ignore[arg-type]
     )
 
@@ -120,9 +123,9 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
     )
 
 
-def _switches(point: dict[str, object], data: Facts) -> tuple[tuple[int, int], ...]:
+def _switches(point: dict[str, object], basis: Basis) -> tuple[tuple[int, int], ...]:
     found: list[tuple[int, int]] = []
-    for model in data.models:
+    for model in basis.models:
         if describes(model, point):
             found += [(change.low_bytes, change.high_bytes) for change in model.breakpoints]
     return tuple(found)

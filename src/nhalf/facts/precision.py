@@ -8,28 +8,35 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.facts.facts import Facts
+from nhalf.facts.basis import Basis
+from nhalf.facts.series import with_series
 from nhalf.statistics.advice import PRECISION_TARGET
 
 
-def missed(data: Facts) -> pl.DataFrame:
+def missed(basis: Basis) -> pl.DataFrame:
     """The summary's points whose interval is wider than their run's target, widest first.
 
-    Adds `half_width` (relative, the larger side). Points of one launch are not judged: their
-    interval says nothing about other launches.
+    Adds `series` and `half_width` (relative, the larger side). Points of one launch are not
+    judged: their interval says nothing about other launches.
     """
     median = pl.col("median_s")
     reach = pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
-    targets = {run: target_of(environment) for run, environment in data.environments.items()}
-    target = pl.col("run").replace_strict(
+    targets = {run: target_of(environment) for run, environment in basis.environments.items()}
+    wanted = pl.col("run").replace_strict(
         targets, default=PRECISION_TARGET, return_dtype=pl.Float64
     )
-    return (
-        data.summary.with_columns(half_width=reach)
+    found = (
+        basis.summary.with_columns(half_width=reach)
         .filter((pl.col("launches") > 1) & pl.col("half_width").is_finite())
-        .filter(pl.col("half_width") > target)
+        .filter(pl.col("half_width") > wanted)
         .sort("half_width", descending=True)
     )
+    return with_series(found, basis)
+
+
+def target(basis: Basis) -> float:
+    """The half-width aimed at, the largest where runs differ."""
+    return max(map(target_of, basis.environments.values()), default=PRECISION_TARGET)
 
 
 def target_of(environment: Mapping[str, Any]) -> float:

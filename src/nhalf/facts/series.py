@@ -6,25 +6,25 @@ A series is a library under its title, with whatever else tells the curves of th
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
 from nhalf.base.rows import Row
-from nhalf.facts.facts import Facts
+from nhalf.facts.basis import Basis
 from nhalf.machines.machine import FittedModel
-from nhalf.store.keys import RUN_CURVE
+from nhalf.store.keys import RUN_CURVE, RUN_SUBJECT
 
 MAIN_PATTERN = "pingpong"
 
 
-def library_label(facts: Facts, transport: str, mpi: str) -> str:
+def library_label(basis: Basis, transport: str, mpi: str) -> str:
     """How the report calls a library; transports without MPI go by their own name."""
-    return facts.titles.get(mpi, mpi) if mpi else transport
+    return basis.titles.get(mpi, mpi) if mpi else transport
 
 
-def with_series(frame: pl.DataFrame, facts: Facts, on_axis: Collection[str] = ()) -> pl.DataFrame:
+def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()) -> pl.DataFrame:
     """Adds `series`: the library's title and whatever else tells the curves of this data apart.
 
     Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
@@ -33,13 +33,13 @@ def with_series(frame: pl.DataFrame, facts: Facts, on_axis: Collection[str] = ()
     varying = [
         name
         for name in ("transport", "algorithm", "ranks", "placement", "run")
-        if name not in on_axis and _tells_apart(facts.summary, name)
+        if name not in on_axis and _tells_apart(basis.summary, name)
     ]
 
     def label(row: Row) -> str:
         extras = [_extra(name, row[name]) for name in varying]
         return ", ".join(
-            [library_label(facts, row["transport"], row["mpi"]), *filter(None, extras)]
+            [library_label(basis, row["transport"], row["mpi"]), *filter(None, extras)]
         )
 
     columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
@@ -59,16 +59,26 @@ def _extra(name: str, value: object) -> str:
     return f"{value} ranks" if name == "ranks" else str(value)
 
 
-def series_names(facts: Facts) -> list[str]:
-    """Every series of the facts, sorted: the one order that fixes each library's colour.
+def series_names(basis: Basis) -> list[str]:
+    """Every series of the data, sorted: the one order that fixes each library's colour.
 
     Those of algorithms other than the library's own come last, as few panels have them.
     """
-    named = with_series(facts.summary, facts)
+    named = with_series(basis.summary, basis)
     chosen = ~pl.col("algorithm").fill_null("").is_in([NATIVE, ""])
     return (
         named.group_by("series").agg(chosen.all()).sort("algorithm", "series")["series"].to_list()
     )
+
+
+def with_names(rows: Sequence[Row], basis: Basis) -> list[Row]:
+    """The rows of a derived result, each with `series`."""
+    if not rows:
+        return []
+    subjects = pl.DataFrame([{name: row[name] for name in RUN_SUBJECT} for row in rows])
+    subjects = subjects.with_columns(algorithm=pl.lit(""), axes=pl.lit(""))
+    labels = with_series(subjects, basis)["series"].to_list()
+    return [{**row, "series": label} for row, label in zip(rows, labels, strict=True)]
 
 
 def full_name(row: Row) -> str:
@@ -76,27 +86,14 @@ def full_name(row: Row) -> str:
     return ", ".join([row["pattern"], *filter(None, row["axes"].split(","))])
 
 
-def sound(summary: pl.DataFrame) -> pl.DataFrame:
-    """The points that can be drawn: a finite positive median, ends of the interval filled in."""
-    median = pl.col("median_s")
-    return summary.filter(median.is_finite() & (median > 0)).with_columns(
-        low_s=pl.when(pl.col("ci_low_s").is_finite() & (pl.col("ci_low_s") > 0))
-        .then("ci_low_s")
-        .otherwise(median),
-        high_s=pl.when(pl.col("ci_high_s").is_finite() & (pl.col("ci_high_s") > 0))
-        .then("ci_high_s")
-        .otherwise(median),
-    )
-
-
-def plain(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
+def plain(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
     """The rows that make curves over the size: messages between two ranks, on no further axis.
 
     Not those of many ranks at once, of collective operations, or of parts of derived results:
     these have panels of their own. What more than one rank has times of is not between two ranks,
     as rank 0 alone can tell those.
     """
-    points = facts.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
+    points = basis.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
     timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
     known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
     return frame.filter(

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.facts.facts import Facts
+from nhalf.facts.basis import Basis
 from nhalf.facts.series import with_series
 from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches
 
 
-def offered_and_accepted(facts: Facts) -> pl.DataFrame:
+def offered_and_accepted(basis: Basis) -> pl.DataFrame:
     """One row per series, setting, rule and load, sorted; empty where no load was offered.
 
-    Columns are those of `nhalf.results.traffic.accepted.curves`, and `series`.
+    Columns are those of `nhalf.results.traffic.accepted.curves`, `series`, and the rates per rank
+    that sends, so that rules by which some send nothing compare: `offered_per_sender_Bps` and
+    `accepted_per_sender_Bps`.
     """
-    points = launches(facts.measurements)
+    points = launches(basis.measurements)
     if points.is_empty():
         return points
     offered = curves(points).filter(pl.col("offered_Bps").is_not_null() & (pl.col("bytes") > 0))
@@ -29,7 +31,13 @@ def offered_and_accepted(facts: Facts) -> pl.DataFrame:
         .unique(others, keep="first")
         .drop("rate")
     )
-    kept = offered.join(lowest, on=OVER_LOADS, how="semi").sort(
-        "bytes", *OVER_LOADS, "load_percent", maintain_order=True
+    each = {
+        f"{name}_per_sender_Bps": pl.col(f"{name}_Bps") / pl.col("senders")
+        for name in ("offered", "accepted")
+    }
+    kept = (
+        offered.with_columns(**each)
+        .join(lowest, on=OVER_LOADS, how="semi")
+        .sort("bytes", *OVER_LOADS, "load_percent", maintain_order=True)
     )
-    return with_series(kept.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), facts)
+    return with_series(kept.with_columns(algorithm=pl.lit(""), axes=pl.lit("")), basis)

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How findings speak of ratios, shares and counts, and how much each of them weighs."""
+"""How people speak of ratios, shares, counts and intervals, and how much a finding weighs."""
 
 from __future__ import annotations
 
 import math
 
+from nhalf.base.units import format_time
 from nhalf.statistics.intervals import Interval
-
-FASTER = 1.03
-"""Libraries count as different when the interval of their ratio lies beyond this."""
-
-COSTLY = 1.10
-"""A switch or a send mode is worth a finding when the interval of its cost lies beyond this."""
 
 
 def times(value: float) -> str:
@@ -51,3 +46,16 @@ def count(number: int, noun: str) -> str:
 def sentence(text: str) -> str:
     """Text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
+
+
+def half_width_text(half_width: float) -> str:
+    """'±3.2 %' of a relative half-width; beyond a factor of ten the number says no more."""
+    places = 1 if half_width < 0.0995 else 0
+    return f"±{half_width * 100:.{places}f} %" if half_width < 9.95 else "±1000 % or more"
+
+
+def interval_text(low_s: float, high_s: float, launches: int) -> str:
+    """'210 ns to 225 ns', or why there is none."""
+    if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
+        return "none (needs several launches)"
+    return f"{format_time(low_s)} to {format_time(high_s)}"

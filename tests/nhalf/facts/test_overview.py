@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import overview, patterns_overview
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
@@ -32,8 +31,8 @@ def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make)
     ]
     barrier = make_measurements(patterns=("barrier",), sizes=(0,), **quiet)
     data = data_of(pl.concat([*phases, barrier]))
-    assert overview(data) == []
-    lines = patterns_overview(data)
+    assert data.overview == []
+    lines = data.patterns_overview
     assert [(line.series, line.pattern) for line in lines] == [
         ("a", "barrier"),
         ("a", "dense-random"),
@@ -49,4 +48,4 @@ def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make)
 
 def test_nothing_measured_has_no_lines() -> None:
     nothing = pl.LazyFrame(schema=MEASUREMENT_COLUMNS)
-    assert patterns_overview(data_of(nothing)) == []
+    assert data_of(nothing).patterns_overview == []

@@ -12,8 +12,8 @@ import typer
 from nhalf.base.errors import InputError, unknown
 
 if TYPE_CHECKING:
+    from nhalf.facts.facts import Facts
     from nhalf.machines.machine import Machine
-    from nhalf.store.run import Run
 
 
 def command(
@@ -70,20 +70,21 @@ def command(
         sys.stdout.write(text if out is None else f"{name}: {out}\n")
 
 
-def _subject(path: Path | None, changes: list[str]) -> Run | Machine | None:
+def _subject(path: Path | None, changes: list[str]) -> Facts | Machine | None:
     """What is exported; a run becomes a machine where it is to be changed.
 
     Raises InputError where there is neither a run nor a machine.
     """
     from nhalf.exchange.exporters import the_machine
+    from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.store.run import Run
 
-    found: Run | Machine | None = None
+    found: Facts | Machine | None = None
     if path is not None:
         known = catalogue.is_machine(path)
-        found = catalogue.machine(path) if known else Run.open(path)
+        found = catalogue.machine(path) if known else Facts.of([Run.open(path)])
     return change(the_machine(found, "--set"), changes) if changes else found
 
 

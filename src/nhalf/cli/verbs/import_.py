@@ -40,13 +40,13 @@ def command(
     """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run."""
     from nhalf.cli.verbs.run import run_json
     from nhalf.exchange.logs.imported_run import write_run
+    from nhalf.facts.facts import Facts
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.statistics.summary import summarise
 
     sources = _read(files, _ranks(ranks, len(files)), strict)
     run = write_run(sources, out, placement=placement, mpi=mpi, transport=transport)
     if json:
-        emit_json(run_json(run, summarise(run.measurements())) | {"files": _told(sources)})
+        emit_json(run_json(run, Facts.of([run])) | {"files": _told(sources)})
         return
     for line in _lines(run, sources):
         stdout_console().print(line, markup=False, soft_wrap=True)

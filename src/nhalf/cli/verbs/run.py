@@ -13,8 +13,7 @@ import typer
 from nhalf.base.errors import FailedError, InputError, Interrupted, Terminated
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from nhalf.facts.facts import Facts
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import Prepared
@@ -226,37 +225,37 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
 
 def finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: str) -> None:
     """Tell what came out, write the report where wanted; a failed verification is an error."""
+    from nhalf.facts.facts import Facts
+    from nhalf.facts.unresolved import unresolved
     from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.unresolved import unresolved
-    from nhalf.statistics.summary import summarise
 
-    summary = summarise(outcome.run.measurements())
+    facts = Facts.of([outcome.run])
     written = None
     if report:
         from nhalf.present.report import write_report
 
-        written = write_report([outcome.run], outcome.run.path / "report.html")
+        written = write_report(facts, outcome.run.path / "report.html")
     if json or quiet or style:
         for name, reason in outcome.failed.items():
             sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
     if json:
-        rows = unresolved(outcome.unmeasured, summary)
-        emit_json({**run_json(outcome.run, summary), "unresolved": rows, "notes": outcome.notes})
+        rows = unresolved(facts, outcome.unmeasured)
+        emit_json({**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes})
     elif style:
         from nhalf.present.terminal.style import show_style
 
-        show_style(style, outcome.run, summary)
+        show_style(style, facts)
     elif not quiet:
         from nhalf.present.terminal.summary import show_outcome
 
-        show_outcome(outcome, summary, written)
+        show_outcome(outcome, facts, written)
     if outcome.lost:
         said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
         raise FailedError(
             f"lost while measuring: {said}; every finished point is kept",
             f"go on with the others: nhalf run --resume {shlex.quote(str(outcome.run.path))}",
         )
-    wrong = summary.filter(~summary["verified"])
+    wrong = facts.summary.filter(~facts.summary["verified"])
     if wrong.height:
         first = wrong.row(0, named=True)
         raise FailedError(
@@ -266,18 +265,13 @@ def finish(outcome: Outcome, *, json: bool, quiet: bool, report: bool, style: st
         )
 
 
-def run_json(
-    run: Run, summary: pl.DataFrame, measurements: pl.LazyFrame | None = None
-) -> dict[str, Any]:
-    """What `run --json` and `show --json` print; of the measurements given, or of all."""
-    from nhalf.results import as_json, results
+def run_json(run: Run, facts: Facts) -> dict[str, Any]:
+    """What `run --json` and `show --json` print, of all facts of a run or of some."""
+    from nhalf.results import as_json
     from nhalf.store.axes import parse_axes
-    from nhalf.store.places import places
 
-    points = summary.drop("run", "bytes_per_time").to_dicts()
+    points = facts.summary.drop("run", "bytes_per_time").to_dicts()
     for point in points:
         point["axes"] = parse_axes(point["axes"])
         point["values"] = {item["name"]: item["value"] for item in point["values"]}
-    measured = run.measurements() if measurements is None else measurements
-    found = results(measured, summary, lambda: {run.name: places(run)})
-    return {"run": str(run.path), "points": points, "results": as_json(found)}
+    return {"run": str(run.path), "points": points, "results": as_json(facts.results)}

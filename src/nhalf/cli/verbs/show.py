@@ -11,8 +11,6 @@ import typer
 from nhalf.base.errors import InputError, unknown
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from nhalf.machines.machine import Machine
 
 
@@ -33,13 +31,11 @@ def command(
 ) -> None:
     """Show every point of a run (median, interval, rate, launches, doubts), or a machine."""
     from nhalf.cli.verbs.run import run_json
+    from nhalf.facts.facts import Facts
     from nhalf.machines.catalogue import is_machine
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.results import show_results
     from nhalf.present.terminal.summary import show_points
-    from nhalf.results import results
-    from nhalf.statistics.summary import summarise
-    from nhalf.store.places import places
     from nhalf.store.run import Run
 
     if is_machine(run):
@@ -48,20 +44,16 @@ def command(
     if formula:
         raise InputError("--formula is for machines", f"fit the run first: nhalf fit {run}")
     opened = Run.open(run)
-    measurements = opened.measurements()
-    measurements = _only(measurements, "pattern", pattern)
-    measurements = _only(measurements, "mpi", mpi)
-    summary = summarise(measurements)
+    facts = Facts.of([opened]).restricted(pattern=pattern, mpi=mpi)
     if json:
-        emit_json(run_json(opened, summary, measurements))
+        emit_json(run_json(opened, facts))
     elif style:
         from nhalf.present.terminal.style import show_style
 
-        show_style(style, opened, summary)
+        show_style(style, facts)
     else:
-        show_points(opened, summary)
-        found = results(measurements, summary, lambda: {opened.name: places(opened)})
-        show_results(found, opened.titles)
+        show_points(facts)
+        show_results(facts.results, facts.titles)
 
 
 def _show_machine(
@@ -95,15 +87,3 @@ def _show_formulas(machine: Machine, form: str, json: bool) -> None:
         emit_json({"machine": machine.name, "form": form, "formulas": text})
     else:
         sys.stdout.write(text)
-
-
-def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
-    """The rows with one value; raises InputError when there are none."""
-    if not wanted:
-        return measurements
-    import polars as pl
-
-    known = measurements.select(pl.col(column).unique()).collect()[column].to_list()
-    if wanted not in known:
-        raise unknown("library" if column == "mpi" else column, wanted, known)
-    return measurements.filter(pl.col(column) == wanted)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
+    from nhalf.facts.facts import Facts
     from nhalf.machines.machine import Machine
-    from nhalf.store.run import Run
 
 PACKAGE = "nhalf.exchange.exporters"
 
@@ -43,30 +43,29 @@ class Exporter(ABC):
         self.asked = asked or Asked()
 
     @abstractmethod
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The whole file, of a run, of a machine or, where that makes sense, of nothing.
 
         Raises InputError where something else is needed, or this one has not what is.
         """
 
 
-def the_run(subject: Run | Machine | None, form: str) -> Run:
-    """The run of a form that needs one; raises InputError for anything else."""
-    from nhalf.store.run import Run
+def the_facts(subject: Facts | Machine | None, form: str) -> Facts:
+    """The facts of a form that needs measurements; raises InputError for anything else."""
+    from nhalf.facts.facts import Facts
 
-    if isinstance(subject, Run):
+    if isinstance(subject, Facts):
         return subject
     raise InputError(f"{form} needs measurements", "name the directory of a run")
 
 
-def the_machine(subject: Run | Machine | None, form: str) -> Machine:
+def the_machine(subject: Facts | Machine | None, form: str) -> Machine:
     """The machine of a form that needs one; that of a run is fitted.
 
     Raises InputError where nothing was named, or there is nothing to fit.
     """
     from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
 
     if subject is None:
         raise InputError(f"{form} needs a run or a machine", "name its directory or its file")
-    return Facts.of([subject]).machine if isinstance(subject, Run) else subject
+    return subject.machine if isinstance(subject, Facts) else subject

@@ -16,10 +16,10 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Exporter, the_run
+from nhalf.exchange.exporters import Exporter, the_facts
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
 from nhalf.statistics.summary import launch_medians
-from nhalf.store.run import Run
 
 METRIC = "time"
 PARAMETERS = {"p": "ranks", "n": "bytes"}
@@ -33,15 +33,16 @@ class ExtraP(Exporter):
     what: ClassVar[str] = "the launch medians of a run as JSON, for Extra-P"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The JSON; raises InputError where no point has data that verified."""
-        run = the_run(subject, "extrap")
-        sound = run.measurements().filter(pl.col("verified"))
+        facts = the_facts(subject, "extrap")
+        sound = facts.measurements.filter(pl.col("verified"))
         rows = launch_medians(sound).filter(pl.col("median_s") > 0)
         if self.asked.mpi:
             rows = rows.filter(_library() == self.asked.mpi)
         if rows.is_empty():
-            raise InputError(f"{run.path} has no sound points to export", "measure again")
+            named = ", ".join(facts.environments)
+            raise InputError(f"{named} has no sound points to export", "measure again")
         several = {name: column for name, column in PARAMETERS.items() if _varies(rows, column)}
         parameters = several or {"n": "bytes"}
         content = {"parameters": list(parameters), "measurements": _measurements(rows, parameters)}

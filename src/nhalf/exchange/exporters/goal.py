@@ -20,8 +20,8 @@ import polars as pl
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.exchange.exporters import Exporter
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
-from nhalf.store.run import Run
 
 RANKS_MAX = 2**16
 PINGPONG, BARRIER = "pingpong", "barrier"
@@ -115,7 +115,7 @@ class Goal(Exporter):
     what: ClassVar[str] = "the schedule of a pattern in GOAL, for LogGOPSim's txt2bin"
     takes: ClassVar[frozenset[str]] = frozenset({"pattern", "ranks", "size_bytes"})
 
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The schedule of a pattern for ranks and a size, those of the run where none are asked.
 
         Without a pattern it is the ping-pong. Of a run the largest number of ranks and the
@@ -124,10 +124,11 @@ class Goal(Exporter):
         name = self.asked.pattern or PINGPONG
         if name not in SCHEDULES:
             raise unknown("schedule", name, SCHEDULES)
-        known_ranks, known_bytes = _largest(subject, name) if isinstance(subject, Run) else (0, 0)
+        is_run = isinstance(subject, Facts)
+        known_ranks, known_bytes = _largest(subject, name) if isinstance(subject, Facts) else (0, 0)
         count = self.asked.ranks or known_ranks
         size_bytes = known_bytes if self.asked.size_bytes is None else self.asked.size_bytes
-        is_sized = name == BARRIER or self.asked.size_bytes is not None or isinstance(subject, Run)
+        is_sized = name == BARRIER or self.asked.size_bytes is not None or is_run
         if not is_sized:
             raise InputError("which size?", "name it with --bytes, or name a run")
         if not 2 <= count <= RANKS_MAX:
@@ -140,9 +141,9 @@ class Goal(Exporter):
         return _written(about, ranks)
 
 
-def _largest(run: Run, pattern: str) -> tuple[int, int]:
+def _largest(facts: Facts, pattern: str) -> tuple[int, int]:
     """Ranks and size in bytes, of a pattern or, where it was not measured, of all."""
-    points = run.measurements().select("pattern", "ranks", "bytes").unique().collect()
+    points = facts.measurements.select("pattern", "ranks", "bytes").unique().collect()
     same = points.filter(pl.col("pattern") == pattern)
     chosen = points if same.is_empty() else same
     ranks, size_bytes = chosen.select(pl.col("ranks", "bytes").max()).row(0)

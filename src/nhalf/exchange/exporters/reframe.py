@@ -20,13 +20,12 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_size
-from nhalf.exchange.exporters import Exporter, the_run
+from nhalf.exchange.exporters import Exporter, the_facts
+from nhalf.facts.facts import Facts
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.measure.plan.catalogue import StudyBlock, StudyFile
 from nhalf.measure.plan.plan import Plan, read_plan
-from nhalf.statistics.summary import summarise
-from nhalf.store.run import Run
 
 STUDY = "quick"
 PATTERN = "pingpong"
@@ -53,9 +52,9 @@ class ReFrame(Exporter):
 
     what: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
 
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The check as Python source; of nothing it measures a study and knows no references."""
-        given = _defaults() if subject is None else _of_run(the_run(subject, "reframe"))
+        given = _defaults() if subject is None else _of_run(the_facts(subject, "reframe"))
         # Every text in the source goes through one of these two.
         filters = {"quoted": _quoted, "block": _block}
         return render(Path(__file__).with_name("_reframe_check.py.j2"), given, filters)
@@ -87,30 +86,41 @@ def _defaults() -> dict[str, Any]:
     }
 
 
-def _of_run(run: Run) -> dict[str, Any]:
+def _of_run(facts: Facts) -> dict[str, Any]:
     """What the template is filled with from a run: raises InputError where its plan is unknown."""
-    try:
-        plan = read_plan(run.plan)
-    except msgspec.ValidationError as error:
-        raise InputError(
-            f"{run.path} has no plan that could be repeated", "export a run of nhalf run"
-        ) from error
+    name, plan = _plan(facts)
     pattern = PATTERN if PATTERN in plan.patterns else plan.patterns[0]
-    summary = summarise(run.measurements())
     nodes, tasks_per_node = _shape(plan)
     minutes = math.ceil(plan.budget_s / 60 * 1.5) if plan.budget_s else MINUTES_UNKNOWN
     return {
-        "origin": "run " + " ".join(run.name.split()),
+        "origin": "run " + " ".join(name.split()),
         "study_file": STUDY_FILE,
-        "title": f"Messages as in run {run.name}, by nhalf",
+        "title": f"Messages as in run {name}, by nhalf",
         "options": ["run", STUDY_FILE, *_options(plan), "--json"],
-        "study": _study(run, plan),
+        "study": _study(name, plan),
         "pattern": pattern,
-        "references": _references(summary.filter(pl.col("pattern") == pattern)),
+        "references": _references(facts.summary.filter(pl.col("pattern") == pattern)),
         "tasks": nodes * tasks_per_node,
         "tasks_per_node": tasks_per_node,
         "minutes": max(MINUTES_LEAST, minutes),
     }
+
+
+def _plan(facts: Facts) -> tuple[str, Plan]:
+    """The name and the plan of a run.
+
+    Raises InputError where it is not known, or where these are several runs.
+    """
+    names = ", ".join(facts.environments)
+    if len(facts.environments) > 1:
+        raise InputError(f"{names} are several runs", "export one at a time")
+    ((name, environment),) = facts.environments.items()
+    try:
+        return name, read_plan(environment.get("plan", {}))
+    except msgspec.ValidationError as error:
+        raise InputError(
+            f"{name} has no plan that could be repeated", "export a run of nhalf run"
+        ) from error
 
 
 def _options(plan: Plan) -> list[str]:
@@ -129,7 +139,7 @@ def _options(plan: Plan) -> list[str]:
     return named + [f"--mpi-prefix={shlex.quote(path)}" for path in plan.mpi_prefixes]
 
 
-def _study(run: Run, plan: Plan) -> str:
+def _study(name: str, plan: Plan) -> str:
     """The blocks of a plan as a study file."""
     blocks = []
     for block in plan.blocks:
@@ -142,7 +152,7 @@ def _study(run: Run, plan: Plan) -> str:
         }
         blocks.append(kept)
     StudyFile(title="", block=msgspec.convert(blocks, list[StudyBlock]))  # it can be read back
-    title = {"title": f"As in run {run.name}"}
+    title = {"title": f"As in run {name}"}
     return msgspec.toml.encode({**title, "block": blocks}).decode()
 
 

@@ -25,6 +25,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Asked, Exporter, the_machine
+from nhalf.facts.facts import Facts
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
@@ -40,7 +41,6 @@ from nhalf.machines.topology import (
     Torus,
     in_words,
 )
-from nhalf.store.run import Run
 
 NODES = 16
 """Of a crossbar that has as many as are asked for, where nobody asks."""
@@ -57,7 +57,7 @@ class SimGrid(Exporter):
     what: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
 
-    def text(self, subject: Run | Machine | None) -> str:
+    def text(self, subject: Facts | Machine | None) -> str:
         """The platform as XML; raises InputError where there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
         given = _platform(machine, self.asked)

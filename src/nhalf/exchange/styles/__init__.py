@@ -16,7 +16,9 @@ import polars as pl
 from nhalf.base.errors import unknown
 from nhalf.base.operations import NON_BLOCKING
 from nhalf.base.rows import Row
-from nhalf.store.keys import RUN_CURVE, RUN_POINT
+from nhalf.facts.facts import Facts
+from nhalf.facts.repetitions import with_repetitions
+from nhalf.store.keys import RUN_CURVE
 
 
 class Style(ABC):
@@ -49,18 +51,18 @@ class Style(ABC):
             return name
         raise unknown("benchmark", name, self.benchmarks)
 
-    def text(self, points: pl.DataFrame, titles: dict[str, str]) -> str:
-        """All tables. `points` is `with_repetitions` of a summary; `titles` by library."""
-        return "".join(f"{line}\n" for line in self._lines(points, titles))
+    def text(self, facts: Facts) -> str:
+        """All tables."""
+        return "".join(f"{line}\n" for line in self._lines(facts))
 
-    def _lines(self, points: pl.DataFrame, titles: dict[str, str]) -> Iterator[str]:
+    def _lines(self, facts: Facts) -> Iterator[str]:
         names = {pattern: benchmark for benchmark, pattern in self.benchmarks.items()}
-        covered = points.filter(pl.col("pattern").is_in(list(names)))
+        covered = with_repetitions(facts).filter(pl.col("pattern").is_in(list(names)))
         for (mpi, transport), of_library in covered.group_by(
             "mpi", "transport", maintain_order=True
         ):
             library = str(mpi or transport)
-            yield from self.opening(titles.get(library, library))
+            yield from self.opening(facts.titles.get(library, library))
             for (pattern, *_), table in of_library.sort(*RUN_CURVE, "bytes").group_by(
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
@@ -75,21 +77,6 @@ def _is_covered(row: Row) -> bool:
     if row["pattern"] in NON_BLOCKING:
         return bool(row["axes"] == "work=1")
     return row["axes"] in ("", f"pairs={row['ranks'] // 2}")
-
-
-def with_repetitions(summary: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
-    """A summary with `repetitions`, how often the operation was timed over all launches, and
-    `batch`, the most of them that followed each other without a pause.
-    """
-    counted = (
-        measurements.group_by(RUN_POINT)
-        .agg(
-            repetitions=(pl.col("batch") * pl.col("samples_s").list.len()).sum().cast(pl.Int64),
-            batch=pl.col("batch").max(),
-        )
-        .collect()
-    )
-    return summary.join(counted, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
 
 
 def microseconds(time_s: float) -> float:

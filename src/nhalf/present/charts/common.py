@@ -13,6 +13,7 @@ import polars as pl
 from nhalf.base import rows
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.series import MAIN_PATTERN
+from nhalf.present.wording import interval_text
 
 SIZES_PER_SERIES_MAX = 160
 """A curve with more sizes is thinned: more points than pixels only make the file larger."""
@@ -64,23 +65,6 @@ def drawn_high(high: float, median: float) -> float:
     return min(high, median * DRAWN_FACTOR)
 
 
-def half_width_text(half_width: float) -> str:
-    """'±3.2 %' of a relative half-width; beyond a factor of ten the number says no more."""
-    return f"±{_percent(half_width)}" if half_width < 9.95 else "±1000 % or more"
-
-
-def _percent(share: float) -> str:
-    places = 1 if share < 0.0995 else 0
-    return f"{share * 100:.{places}f} %"
-
-
-def interval_text(low_s: float, high_s: float, launches: int) -> str:
-    """'210 ns to 225 ns' for a tooltip, or why there is none."""
-    if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
-        return "none (needs several launches)"
-    return f"{format_time(low_s)} to {format_time(high_s)}"
-
-
 def time_rows(points: pl.DataFrame) -> list[Row]:
     """Rows of a time chart from sound points with `series`."""
     return [
@@ -93,7 +77,7 @@ def time_rows(points: pl.DataFrame) -> list[Row]:
             "low": digits(drawn_low(row["low_s"], row["median_s"])),
             "high": digits(drawn_high(row["high_s"], row["median_s"])),
             "time": format_time(row["median_s"]),
-            "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
+            "rate": format_rate(row["rate_Bps"] or 0.0),
             "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
             "launches": row["launches"],
         }

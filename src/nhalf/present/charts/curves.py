@@ -9,19 +9,19 @@ import altair as alt
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names, with_series
+from nhalf.facts.series import with_series
 from nhalf.present.charts import common
 
 
-def time_curves(points: pl.DataFrame, data: Facts, title: str) -> alt.TopLevelMixin | None:
+def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:
     """The times of sound `points` on an axis called `title`; None where there are no points."""
     if points.is_empty():
         return None
-    series = with_series(points, data)
+    series = with_series(points, facts)
     rows = common.time_rows(common.thin(series, ["series", "pattern"]))
     return curves(
         rows,
-        data,
+        facts,
         common.log_axis("median", title, rows, common.TIME_LABEL),
         ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
         tooltip=[
@@ -34,13 +34,13 @@ def time_curves(points: pl.DataFrame, data: Facts, title: str) -> alt.TopLevelMi
 
 def curves(
     rows: Sequence[common.Row],
-    data: Facts,
+    facts: Facts,
     value: alt.Y,
     ends: tuple[alt.Y, str],
     tooltip: Sequence[alt.Tooltip],
 ) -> alt.TopLevelMixin:
     """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
-    names = series_names(data)
+    names = facts.series_names
     here = {row["series"] for row in rows}
     shown = [name for name in names if name in here]
     patterns = sorted({row["pattern"] for row in rows})

@@ -9,24 +9,20 @@ import altair as alt
 
 from nhalf.base.units import format_size
 from nhalf.present.charts import common
-from nhalf.statistics.intervals import ratio_interval
 
 
-def ratio_row(series: str, kind: str, size_bytes: int, ratios: Sequence[float]) -> common.Row:
-    """A row of the chart from one ratio per launch."""
-    interval = ratio_interval(list(ratios))
-    several = len(ratios) > 1
+def ratio_row(point: common.Row, kind: str) -> common.Row:
+    """A row of the chart from a size with its ratio and interval (facts/difference.py)."""
+    ratio, low, high = point["ratio"], point["low"], point["high"]
     return {
-        "series": series,
+        "series": point["series"],
         "kind": kind,
-        "bytes": size_bytes,
-        "size": format_size(size_bytes),
-        "ratio": common.digits(interval.median, 4),
-        "low": common.digits(common.drawn_low(interval.low, interval.median), 4),
-        "high": common.digits(common.drawn_high(interval.high, interval.median), 4),
-        "interval": f"{interval.low:.3g} to {interval.high:.3g}"
-        if several
-        else "none (one launch)",
+        "bytes": point["bytes"],
+        "size": format_size(point["bytes"]),
+        "ratio": common.digits(ratio, 4),
+        "low": common.digits(common.drawn_low(low, ratio), 4),
+        "high": common.digits(common.drawn_high(high, ratio), 4),
+        "interval": f"{low:.3g} to {high:.3g}" if point["launches"] > 1 else "none (one launch)",
     }
 
 

@@ -8,7 +8,6 @@ import altair as alt
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.traffic import offered_and_accepted
 from nhalf.present.charts import common
 from nhalf.results.traffic.accepted import rule_name, setting_name
 
@@ -25,11 +24,8 @@ TOOLTIP = [
 
 
 def traffic_rows(facts: Facts) -> list[Row]:
-    """What is drawn of each series, setting, rule and load.
-
-    Rates are per rank that sends, so that rules by which some ranks send nothing compare.
-    """
-    return [_row(row) for row in offered_and_accepted(facts).iter_rows(named=True)]
+    """What is drawn of each series, setting, rule and load: rates are per rank that sends."""
+    return [_row(row) for row in facts.traffic.iter_rows(named=True)]
 
 
 def rules_of(rows: list[Row]) -> list[str]:
@@ -38,7 +34,7 @@ def rules_of(rows: list[Row]) -> list[str]:
 
 
 def _row(row: Row) -> Row:
-    offered, accepted = (row[name] / row["senders"] for name in ("offered_Bps", "accepted_Bps"))
+    offered, accepted = row["offered_per_sender_Bps"], row["accepted_per_sender_Bps"]
     share = f"{row['accepted_share'] * 100:.0f} %"
     if row["launches"] > 1:
         low, high = row["accepted_share_low"] * 100, row["accepted_share_high"] * 100

@@ -8,12 +8,12 @@ itself says what would remove it.
 
 To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
 It then stands in the report, in `report --json` and at the end of `nhalf run`; no other file
-changes. What several finders need is elsewhere: words, thresholds and weights in
-nhalf.present.wording, libraries against each other in nhalf.facts.contests.
+changes. Facts (nhalf.facts) compute; a finder decides what of them is worth saying and words it,
+with the words and weights of present/wording.py.
 
     class Example(Finder):
-        def find(self, data):
-            slowest_s = data.summary["median_s"].max()
+        def find(self, facts):
+            slowest_s = facts.summary["median_s"].max()
             if slowest_s is not None and slowest_s > 1:
                 yield Finding(
                     f"One point needs {format_time(slowest_s)}.",
@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.base.plugins import load
+from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
 
@@ -66,15 +67,16 @@ class Finder(ABC):
     """Looks for one kind of thing worth saying."""
 
     @abstractmethod
-    def find(self, data: Facts) -> Iterator[Finding]:
+    def find(self, facts: Facts) -> Iterator[Finding]:
         """The findings of this kind; none where the data holds nothing for it."""
 
 
-def findings(data: Facts) -> list[Finding]:
+@once
+def findings(facts: Facts) -> list[Finding]:
     """Everything worth saying about the data, the most important first."""
     found: list[Finding] = []
     for kind in load("nhalf.present.findings", Finder).values():
-        found += kind().find(data)
+        found += kind().find(facts)
     return sorted(found, key=lambda finding: -finding.importance)
 
 

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.rows import Row
+from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import COSTLY, percent, weight
+from nhalf.present.wording import percent, weight
 from nhalf.results.b_eff.average import PATTERN
 
 
 class BEff(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        for row in data.results.get("b_eff", []):
-            name = library_label(data, row["transport"], row["mpi"])
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for row in facts.results.get("b_eff", []):
+            name = library_label(facts, row["transport"], row["mpi"])
             who = f"{name} with {row['ranks']} processes"
             if row["missing"]:
                 yield _incomplete(who, row)

@@ -5,59 +5,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from nhalf.base.operations import NATIVE, OPERATIONS
-from nhalf.facts.contests import CLASSES, beyond, contests
+from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
+from nhalf.facts.fastest_collectives import Match, matches
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import FASTER, between, times, weight
-from nhalf.statistics.intervals import Interval
-
-
-@dataclass(frozen=True)
-class _Match:
-    """The fastest and the slowest library of one operation in one setting."""
-
-    pattern: str
-    best: str
-    worst: str
-    mpi: str
-    behind: Interval
+from nhalf.present.wording import between, times, weight
 
 
 class FastestCollectives(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
+    def find(self, facts: Facts) -> Iterator[Finding]:
         for name, low, high in CLASSES:
-            matches = list(_matches(data, low, high))
-            if matches:
-                yield _finding(name, matches)
+            found = list(matches(facts, low, high))
+            if found:
+                yield _finding(name, found)
 
 
-def _matches(data: Facts, low: int, high: int) -> Iterator[_Match]:
-    """Every operation in which one library is behind another beyond doubt."""
-    for pattern in OPERATIONS:
-        for contest in contests(data, pattern):
-            sizes = contest.sizes(low, high)
-            if (
-                contest.setting["axes"]
-                or contest.setting["algorithm"] not in (NATIVE, "")
-                or not sizes
-            ):
-                continue
-            best, *_, worst = contest.ranking(sizes)
-            interval = beyond(contest.ratios(worst, best, sizes), FASTER)
-            if interval is not None:
-                titles = contest.titles
-                yield _Match(pattern, titles[best], titles[worst], best, interval)
-
-
-def _finding(name: str, matches: list[_Match]) -> Finding:
+def _finding(name: str, found: list[Match]) -> Finding:
     """One sentence for all operations of a size class."""
-    wins = Counter(match.best for match in matches)
+    wins = Counter(match.best for match in found)
     leader, won = wins.most_common(1)[0]
-    largest = max(matches, key=lambda match: match.behind.median)
-    of = "operation" if len(matches) == 1 else f"of {len(matches)} operations"
+    largest = max(found, key=lambda match: match.behind.median)
+    of = "operation" if len(found) == 1 else f"of {len(found)} operations"
     return Finding(
         f"{leader} is fastest in {won} {of} on {name} data where libraries differ. The largest "
         f"difference is in {largest.pattern}: {largest.worst} takes "

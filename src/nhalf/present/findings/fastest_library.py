@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.units import format_size
-from nhalf.facts.contests import CLASSES, Contest, beyond, contests
+from nhalf.facts.contests import CLASSES, Contest
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import FASTER, between, ends, sentence, times, weight
-from nhalf.statistics.intervals import Interval
+from nhalf.present.wording import between, ends, sentence, times, weight
 
 
 class FastestLibrary(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        for contest in contests(data):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for contest in facts.contests():
             for name, low, high in CLASSES:
                 sizes = contest.sizes(low, high)
                 if sizes:
@@ -23,15 +22,8 @@ class FastestLibrary(Finder):
 
 
 def _fastest_of(contest: Contest, name: str, sizes: list[int]) -> Iterator[Finding]:
-    best, *others = contest.ranking(sizes)
-    behind: list[tuple[str, Interval]] = []
-    level: list[str] = []
-    for other in others:
-        interval = beyond(contest.ratios(other, best, sizes), FASTER)
-        if interval is None:
-            level.append(other)
-        else:
-            behind.append((other, interval))
+    standing = contest.standing(sizes)
+    behind, level = standing.behind, standing.level
     if not behind:
         return
     words = ", ".join(
@@ -39,7 +31,7 @@ def _fastest_of(contest: Contest, name: str, sizes: list[int]) -> Iterator[Findi
         + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
         for number, (other, interval) in enumerate(behind)
     )
-    leaders = " or ".join(contest.titles[mpi] for mpi in (best, *level))
+    leaders = " or ".join(contest.titles[mpi] for mpi in (standing.best, *level))
     first, last = format_size(sizes[0]), format_size(sizes[-1])
     worst = behind[-1][1]
     yield Finding(
@@ -51,5 +43,5 @@ def _fastest_of(contest: Contest, name: str, sizes: list[int]) -> Iterator[Findi
         value=worst.median,
         low=worst.low,
         high=worst.high,
-        mpi=best,
+        mpi=standing.best,
     )

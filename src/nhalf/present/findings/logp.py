@@ -8,7 +8,6 @@ from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import named_logp
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
@@ -17,13 +16,13 @@ BUSY = 0.5
 
 
 class Busy(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        rows = named_logp(data)
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        rows = facts.logp
         unknown = [row for row in rows if row["identifiable"] is False]
         if unknown:
             yield _unknown(unknown)
         for row in rows:
-            share = row["busy_share_ci"]
+            share = row.get("busy_share_ci")
             if row["identifiable"] and share is not None and share[0] > BUSY:
                 yield _busy(row)
 

@@ -12,12 +12,12 @@ from nhalf.present.findings import Finder, Finding
 
 
 class PacketSteps(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        for model in data.models:
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for model in facts.models:
             steps = model.packet_steps
             if steps is None or model.pattern != MAIN_PATTERN:
                 continue
-            name = library_label(data, model.transport, model.mpi)
+            name = library_label(facts, model.transport, model.mpi)
             low_s, high_s = steps.height_ci
             yield Finding(
                 f"{name}: messages travel in packets. From {steps.offset_bytes} B on, every "

@@ -17,9 +17,9 @@ SENTENCES_MAX = 5
 
 
 class PairMap(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        for row in data.results.get("pair_map", []):
-            name = library_label(data, row["transport"], row["mpi"])
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for row in facts.results.get("pair_map", []):
+            name = library_label(facts, row["transport"], row["mpi"])
             about = f"{name}, {row['ranks']} ranks, {row['map']}"
             if row["doubts"]:
                 continue

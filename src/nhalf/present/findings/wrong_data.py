@@ -14,8 +14,8 @@ from nhalf.present.wording import count
 
 
 class WrongData(Finder):
-    def find(self, data: Facts) -> Iterator[Finding]:
-        wrong = with_series(data.summary.filter(~pl.col("verified")), data)
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        wrong = with_series(facts.summary.filter(~pl.col("verified")), facts)
         if wrong.is_empty():
             return
         names = ", ".join(sorted(wrong["series"].unique()))

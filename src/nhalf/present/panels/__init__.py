@@ -29,5 +29,5 @@ class Panel(ABC):
     order: ClassVar[int]
 
     @abstractmethod
-    def render(self, data: Facts) -> alt.TopLevelMixin | Table | None:
+    def render(self, facts: Facts) -> alt.TopLevelMixin | Table | None:
         """The chart or table; None when the data holds nothing for it."""

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 import altair as alt
-import polars as pl
 
-from nhalf.base.operations import NATIVE
-from nhalf.facts.collectives import OWN_CHOICE, usual
+from nhalf.facts.collectives import algorithms
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Panel
@@ -26,20 +23,13 @@ class Algorithms(Panel):
     )
     order = 53
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(usual(data.summary))
-        chosen = (~OWN_CHOICE).any().over("pattern")
-        points = points.filter(chosen, pl.col("pattern") != "barrier")
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = algorithms(facts)
         if points.is_empty():
             return None
-        subjects = points.with_columns(
-            kind=pl.when(OWN_CHOICE).then(pl.lit(OWN)).otherwise("algorithm"),
-            algorithm=pl.lit(NATIVE),
-        )
-        shown = with_series(subjects, data)
-        shown = common.thin(shown, ["series", "pattern", "kind"])
+        shown = common.thin(points, ["series", "pattern", "kind"])
         rows = common.time_rows(shown)
-        rows = [{**row, "kind": kind} for row, kind in zip(rows, shown["kind"], strict=True)]
+        rows = [{**row, "kind": kind or OWN} for row, kind in zip(rows, shown["kind"], strict=True)]
         return lines(
             rows,
             x=common.size_axis(),

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import with_series
+from nhalf.facts.series import with_names
 from nhalf.present.panels import Panel, Table
 from nhalf.results.b_eff import EffectiveBandwidth
 
@@ -22,8 +20,8 @@ class BEff(Panel):
     )
     order = 70
 
-    def render(self, data: Facts) -> Table | None:
-        found = data.results.get("b_eff", [])
+    def render(self, facts: Facts) -> Table | None:
+        found = with_names(facts.results.get("b_eff", []), facts)
         if not found:
             return None
         columns = [
@@ -31,13 +29,9 @@ class BEff(Panel):
             for column in EffectiveBandwidth.columns
             if any(row.get(column.name) is not None for row in found)
         ]
-        names = ["run", "transport", "mpi", "ranks", "placement"]
-        subjects = pl.DataFrame([{name: row[name] for name in names} for row in found])
-        subjects = subjects.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))
-        series = with_series(subjects, data)["series"]
         cells = [
-            [name, str(row["ranks"]), *(column.cell(row) for column in columns)]
-            for name, row in zip(series, found, strict=True)
+            [row["series"], str(row["ranks"]), *(column.cell(row) for column in columns)]
+            for row in found
         ]
         titles = ["library", "processes", *(column.title for column in columns)]
         if any(row["missing"] for row in found):

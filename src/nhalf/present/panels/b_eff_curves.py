@@ -7,11 +7,10 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size
+from nhalf.facts.b_eff import b_eff_curves
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import with_series
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
-from nhalf.results.b_eff.average import curves, rates
 
 KINDS = {"rings": "rings of neighbours", "random": "random orders"}
 LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
@@ -26,12 +25,11 @@ class BEffCurves(Panel):
     )
     order = 71
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = curves(rates(data.measurements))
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = b_eff_curves(facts)
         if points.is_empty():
             return None
-        points = points.with_columns(algorithm=pl.lit("native"), axes=pl.lit(""))
-        rows = _rows(with_series(points, data))
+        rows = _rows(points)
         names = sorted({row["series"] for row in rows})
         picked = common.highlight()
         rate_axis = common.log_axis("rate", "rate, all processes", rows, common.RATE_LABEL)

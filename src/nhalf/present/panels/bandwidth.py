@@ -7,7 +7,7 @@ import altair as alt
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import plain, sound, with_series
+from nhalf.facts.series import plain, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
 from nhalf.present.panels import Panel
@@ -21,9 +21,9 @@ class Bandwidth(Panel):
     )
     order = 20
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = with_series(sound(plain(data.summary, data)), data).filter(
-            (pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = with_series(plain(facts.sound, facts), facts).filter(
+            pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null()
         )
         if points.is_empty():
             return None
@@ -40,7 +40,7 @@ class Bandwidth(Panel):
             alt.Tooltip("time:N", title="time"),
             alt.Tooltip("interval:N", title="95 % interval of the time"),
         ]
-        return curves(rows, data, rate_axis, ends, tooltip)
+        return curves(rows, facts, rate_axis, ends, tooltip)
 
 
 HEADROOM = 1.15
@@ -48,12 +48,14 @@ HEADROOM = 1.15
 
 
 def _rate_rows(points: pl.DataFrame) -> list[common.Row]:
-    rate = pl.col("bytes_per_time") / pl.col("median_s")
-    points = points.with_columns(most=HEADROOM * rate.max().over("pattern"))
+    points = points.with_columns(most=HEADROOM * pl.col("rate_Bps").max().over("pattern"))
     rows = common.time_rows(points)
     for row, point in zip(rows, points.iter_rows(named=True), strict=True):
-        moved = point["bytes_per_time"]
-        row["median_rate"] = common.digits(moved / row.pop("median"))
-        row["high_rate"] = common.digits(min(moved / row.pop("low"), point["most"]))
-        row["low_rate"] = common.digits(moved / row.pop("high"))
+        rate = point["rate_Bps"]
+        high = common.drawn_high(point["rate_high_Bps"], rate)
+        for name in ("median", "low", "high"):
+            del row[name]
+        row["median_rate"] = common.digits(rate)
+        row["high_rate"] = common.digits(min(high, point["most"]))
+        row["low_rate"] = common.digits(common.drawn_low(point["rate_low_Bps"], rate))
     return rows

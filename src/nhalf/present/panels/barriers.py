@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from nhalf.base.operations import NATIVE
+from nhalf.base.rows import Row
 from nhalf.base.units import format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import library_label, sound
-from nhalf.present.charts import common
+from nhalf.facts.finishing import barriers
+from nhalf.facts.series import library_label
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import interval_text
 
 
 class Barriers(Panel):
@@ -22,32 +22,28 @@ class Barriers(Panel):
     )
     order = 54
 
-    def render(self, data: Facts) -> Table | None:
-        points = sound(data.summary).filter(
-            pl.col("pattern").is_in(["barrier", "ibarrier"]) & (pl.col("axes") == "")
-        )
+    def render(self, facts: Facts) -> Table | None:
+        points = barriers(facts)
         if points.is_empty():
             return None
-        rows = []
-        for row in points.sort("pattern", "ranks", "median_s").to_dicts():
-            times = row["rank_s"] or [row["median_s"]]
-            rows.append(
-                [
-                    library_label(data, row["transport"], row["mpi"]),
-                    _kind(row),
-                    str(row["ranks"]),
-                    format_time(row["median_s"]),
-                    common.interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-                    format_time(min(times)),
-                    format_time(max(times)),
-                    ", ".join(row["advice"]) or "–",
-                ]
-            )
+        rows = [
+            [
+                library_label(facts, row["transport"], row["mpi"]),
+                _kind(row),
+                str(row["ranks"]),
+                format_time(row["median_s"]),
+                interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+                format_time(row["first_s"]),
+                format_time(row["last_s"]),
+                ", ".join(row["advice"]) or "–",
+            ]
+            for row in points.to_dicts()
+        ]
         columns = ["library", "kind", "ranks", "time", "95 % interval", "first", "last", "doubts"]
         return Table(columns, rows)
 
 
-def _kind(row: common.Row) -> str:
+def _kind(row: Row) -> str:
     """The library's own barrier, one of ours, or one that is started and waited for."""
     if row["pattern"] != "barrier":
         return "non-blocking"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.collectives import varied
+from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -23,16 +23,14 @@ class CollectiveVariants(Panel):
     )
     order = 55
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        ratios = varied(data.launches, data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        ratios = varied(facts.launches, facts)
         if ratios.is_empty():
             return None
-        points = ratios.group_by("series", "pattern", "variant", "bytes").agg("ratio")
+        points = with_intervals(ratios, ["series", "pattern", "variant", "bytes"])
         rows = [
-            {
-                **ratio_row(row["series"], row["variant"], row["bytes"], row["ratio"]),
-                "pattern": row["pattern"],
-            }
+            {**ratio_row(row, row["variant"]), "pattern": row["pattern"]}
             for row in common.thin(points, ["series", "pattern", "variant"]).to_dicts()
         ]
-        return ratio_chart(rows, series_names(data), what="condition", standard="the usual time")
+        names = facts.series_names
+        return ratio_chart(rows, names, what="condition", standard="the usual time")

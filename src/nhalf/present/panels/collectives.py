@@ -8,7 +8,6 @@ import polars as pl
 
 from nhalf.facts.collectives import standard
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import sound
 from nhalf.present.charts.curves import time_curves
 from nhalf.present.panels import Panel
 
@@ -22,6 +21,6 @@ class Collectives(Panel):
     )
     order = 50
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(standard(data.summary)).filter(pl.col("pattern") != "barrier")
-        return time_curves(points, data, "completion time")
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = standard(facts.sound).filter(pl.col("pattern") != "barrier")
+        return time_curves(points, facts, "completion time")

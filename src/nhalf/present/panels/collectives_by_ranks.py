@@ -6,9 +6,8 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from nhalf.facts.collectives import standard
+from nhalf.facts.collectives import by_ranks
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.panels import Panel
@@ -25,10 +24,8 @@ class CollectivesByRanks(Panel):
     )
     order = 52
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(standard(data.summary))
-        points = with_series(points, data, on_axis=["ranks"])
-        points = points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = by_ranks(facts)
         if points.is_empty():
             return None
         rows = _rows(points)

@@ -8,11 +8,11 @@ import polars as pl
 
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import sound, with_series
+from nhalf.facts.many_ranks import phases
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel
-from nhalf.store.axes import axis
+from nhalf.present.wording import interval_text
 
 PATTERNS = {
     "dense-alltoall": "all to all, by distance",
@@ -31,17 +31,11 @@ class Dense(Panel):
     )
     order = 65
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
-        points = sound(data.summary).with_columns(phase)
-        points = points.filter(
-            pl.col("pattern").is_in(list(PATTERNS)),
-            pl.col("axes").str.contains(r"^phase=\d+$"),
-            (pl.col("bytes") > 0) & (pl.col("bytes_per_time") > 0),
-        )
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = phases(facts)
         if points.is_empty():
             return None
-        rows = _rows(with_series(points, data))
+        rows = _rows(points)
         rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
         return lines(
             rows,
@@ -64,18 +58,15 @@ def _rows(points: pl.DataFrame) -> list[common.Row]:
     shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
     rows = []
     for row in shown.sort("bytes", "series", "pattern", "phase").iter_rows(named=True):
-        rate_Bps = row["bytes_per_time"] / row["median_s"]
         rows.append(
             {
                 "series": row["series"],
                 "pattern": PATTERNS[row["pattern"]],
                 "kind": format_size(row["bytes"]),
                 "phase": row["phase"],
-                "rate": common.digits(rate_Bps),
-                "words": format_rate(rate_Bps),
-                "interval": common.interval_text(
-                    row["ci_low_s"], row["ci_high_s"], row["launches"]
-                ),
+                "rate": common.digits(row["rate_Bps"]),
+                "words": format_rate(row["rate_Bps"]),
+                "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
             }
         )
     return rows

@@ -11,12 +11,12 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.facts.distance import places_of, relation, with_ranks
+from nhalf.facts.distance import distances, places_of, relation
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names, sound, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
 from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_text
 from nhalf.store.places import Place
 
 LARGE_BYTES = 2**16
@@ -46,18 +46,18 @@ class Distance(Panel):
     )
     order = 47
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = with_series(with_ranks(sound(data.summary)), data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = distances(facts)
         if points["axes"].n_unique() < 2:
             return None
         sizes = some_sizes(points["bytes"].to_list())
         while len(sizes) > 2 and points.filter(pl.col("bytes").is_in(sizes)).height > CELLS_MAX:
             sizes = some_sizes(sizes, len(sizes) - 1)
-        rows = [row for size in sizes for row in _rows(points.filter(bytes=size), data)]
+        rows = [row for size in sizes for row in _rows(points.filter(bytes=size), facts)]
         ranks = int(points.select(pl.max_horizontal("first", "second").max()).item()) + 1
-        chart = _matrix(rows, _names(points, data, ranks))
+        chart = _matrix(rows, _names(points, facts, ranks))
         here = {row["series"] for row in rows}
-        order = [name for name in series_names(data) if name in here]
+        order = [name for name in facts.series_names if name in here]
         choices = list(dict.fromkeys(row["choice"] for row in rows))
         return (
             alt.layer(*chart, data=common.data_of(rows))
@@ -67,11 +67,11 @@ class Distance(Panel):
         )
 
 
-def _names(points: pl.DataFrame, data: Facts, ranks: int) -> list[str]:
+def _names(points: pl.DataFrame, facts: Facts, ranks: int) -> list[str]:
     """How each rank is called beside the matrix: with its host or its core, where all agree."""
     numbers = [str(rank) for rank in range(ranks)]
     starts = points.unique(["run", "transport", "mpi", "ranks", "placement"]).to_dicts()
-    known = [places_of(data, start) for start in starts]
+    known = [places_of(facts, start) for start in starts]
     if ranks > RANKS_WITH_PLACES or any(len(places) < ranks for places in known):
         return numbers
     where = {tuple(_short(places)[:ranks]) for places in known}
@@ -148,12 +148,11 @@ def _tooltip() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in names.items()]
 
 
-def _rows(points: pl.DataFrame, data: Facts) -> list[common.Row]:
+def _rows(points: pl.DataFrame, facts: Facts) -> list[common.Row]:
     """The cells of one size: text, colour and what more there is to say."""
     size = points["bytes"][0]
-    quickest_s = float(points["median_s"].min())  # type: ignore[arg-type]
     is_rate = size >= LARGE_BYTES
-    middle_s = float(points["median_s"].median())  # type: ignore[arg-type]
+    middle_s = points["middle_s"][0]
     unit, factor = _unit(size / middle_s, RATE_UNITS) if is_rate else _unit(middle_s, UNITS)
     rows = []
     for row in points.sort("first", "second").iter_rows(named=True):
@@ -164,14 +163,12 @@ def _rows(points: pl.DataFrame, data: Facts) -> list[common.Row]:
                 "choice": f"{format_size(size)}: {'rate' if is_rate else 'time'} in {unit}",
                 "first": row["first"],
                 "second": row["second"],
-                "ratio": common.digits(row["median_s"] / quickest_s, 4),
+                "ratio": common.digits(row["ratio"], 4),
                 "text": f"{shown:.3g}",
                 "time": format_time(row["median_s"]),
-                "rate": format_rate(row["bytes_per_time"] / row["median_s"]) if size else "–",
-                "interval": common.interval_text(
-                    row["ci_low_s"], row["ci_high_s"], row["launches"]
-                ),
-                "where": _where(places_of(data, row), row["first"], row["second"]),
+                "rate": format_rate(row["rate_Bps"] or 0.0) if size else "–",
+                "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+                "where": _where(places_of(facts, row), row["first"], row["second"]),
             }
         )
     return rows

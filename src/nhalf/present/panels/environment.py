@@ -23,8 +23,8 @@ class Environment(Panel):
     )
     order = 90
 
-    def render(self, data: Facts) -> Table | None:
-        runs = {run: dict(_flat(values)) for run, values in data.environments.items()}
+    def render(self, facts: Facts) -> Table | None:
+        runs = {run: dict(_flat(values)) for run, values in facts.environments.items()}
         keys = list(dict.fromkeys(key for values in runs.values() for key in values))
         if not keys:
             return None

@@ -8,10 +8,11 @@ import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names, sound, with_series
+from nhalf.facts.many_ranks import fans
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_text
 
 KINDS = {
     "one-to-many": "one to many",
@@ -30,14 +31,11 @@ class Fan(Panel):
     )
     order = 64
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(data.summary)
-        points = points.filter(
-            pl.col("pattern").is_in(list(KINDS)), pl.col("axes") == "", pl.col("ranks") > 1
-        )
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = fans(facts)
         if points.is_empty():
             return None
-        rows = _rows(common.thin(with_series(points, data), ["series", "pattern"]))
+        rows = _rows(common.thin(points, ["series", "pattern"]))
         time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
         here = {row["kind"] for row in rows}
         return lines(
@@ -45,7 +43,7 @@ class Fan(Panel):
             common.size_axis(),
             time_axis,
             kinds=[kind for kind in KINDS.values() if kind in here],
-            facets=("series", series_names(data)),
+            facets=("series", facts.series_names),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("kind:N", title="traffic"),
@@ -59,22 +57,17 @@ class Fan(Panel):
 
 
 def _rows(points: pl.DataFrame) -> list[common.Row]:
-    rows = []
-    for row in points.iter_rows(named=True):
-        per_message_s = row["median_s"] / (row["ranks"] - 1)
-        rows.append(
-            {
-                "series": row["series"],
-                "kind": KINDS[row["pattern"]],
-                "bytes": row["bytes"],
-                "size": format_size(row["bytes"]),
-                "per_message": common.digits(per_message_s),
-                "words": format_time(per_message_s),
-                "round": format_time(row["median_s"]),
-                "rate": format_rate(row["bytes_per_time"] / row["median_s"]),
-                "interval": common.interval_text(
-                    row["ci_low_s"], row["ci_high_s"], row["launches"]
-                ),
-            }
-        )
-    return rows
+    return [
+        {
+            "series": row["series"],
+            "kind": KINDS[row["pattern"]],
+            "bytes": row["bytes"],
+            "size": format_size(row["bytes"]),
+            "per_message": common.digits(row["per_message_s"]),
+            "words": format_time(row["per_message_s"]),
+            "round": format_time(row["median_s"]),
+            "rate": format_rate(row["rate_Bps"] or 0.0),
+            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+        }
+        for row in points.iter_rows(named=True)
+    ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import missed
-from nhalf.facts.series import full_name, with_series
-from nhalf.present.charts import common
+from nhalf.facts.series import full_name
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import half_width_text
 
 ROWS_MAX = 400
 
@@ -21,8 +20,8 @@ class IntervalWidth(Panel):
     )
     order = 80
 
-    def render(self, data: Facts) -> Table | None:
-        points = with_series(missed(data), data)
+    def render(self, facts: Facts) -> Table | None:
+        points = facts.missed
         if points.is_empty():
             return None
         rows = [
@@ -31,7 +30,7 @@ class IntervalWidth(Panel):
                 full_name(row),
                 format_size(row["bytes"]),
                 format_time(row["median_s"]),
-                common.half_width_text(row["half_width"]),
+                half_width_text(row["half_width"]),
                 str(row["launches"]),
                 ", ".join(row["advice"] or []) or "–",
             ]

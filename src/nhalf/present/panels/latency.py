@@ -6,7 +6,7 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import plain, sound
+from nhalf.facts.series import plain
 from nhalf.present.charts.curves import time_curves
 from nhalf.present.panels import Panel
 
@@ -19,6 +19,6 @@ class Latency(Panel):
     )
     order = 10
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(plain(data.summary, data))
-        return time_curves(points, data, "time of one message")
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = plain(facts.sound, facts)
+        return time_curves(points, facts, "time of one message")

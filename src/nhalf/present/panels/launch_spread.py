@@ -8,7 +8,7 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, plain, series_names, with_series
+from nhalf.facts.launch_spread import POINT, deviations
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -28,12 +28,12 @@ class LaunchSpread(Panel):
     )
     order = 42
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = _main_pattern(with_series(plain(data.launches, data), data))
-        points = _deviations(common.thin(points, ["series"]))
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = deviations(facts)
         if points.is_empty():
             return None
-        names = series_names(data)
+        points = _some(common.thin(points, ["series"]))
+        names = facts.series_names
         base = alt.Chart().encode(
             x=common.size_axis(),
             color=alt.Color("series:N", scale=alt.Scale(domain=names), legend=None),
@@ -76,26 +76,14 @@ def _range(points: pl.DataFrame) -> list[float]:
     return [-min(1.0, float(f"{reach:.2g}")), float(f"{reach:.2g}")]
 
 
-def _main_pattern(points: pl.DataFrame) -> pl.DataFrame:
-    patterns = points["pattern"].unique().sort().to_list()
-    if MAIN_PATTERN in patterns:
-        return points.filter(pl.col("pattern") == MAIN_PATTERN)
-    return points.filter(pl.col("pattern") == patterns[0]) if patterns else points
-
-
-def _deviations(points: pl.DataFrame) -> pl.DataFrame:
-    """Launch medians relative to the middle launch; only points with several launches."""
-    group = ["series", "pattern", "bytes"]
-    ratio = pl.col("median_s") / pl.col("median_s").median().over(group) - 1
-    step = (pl.len().over(group) / LAUNCHES_MAX).ceil()
-    return (
-        points.filter(pl.len().over(group) > 1)
-        .with_columns(deviation=ratio)
-        .filter(
-            (pl.int_range(pl.len()).over(group) % step == 0)
-            | (pl.col("deviation") == pl.col("deviation").min().over(group))
-            | (pl.col("deviation") == pl.col("deviation").max().over(group))
-        )
+def _some(points: pl.DataFrame) -> pl.DataFrame:
+    """At most LAUNCHES_MAX launches of each size, with the outermost."""
+    deviation = pl.col("deviation")
+    step = (pl.len().over(POINT) / LAUNCHES_MAX).ceil()
+    return points.filter(
+        (pl.int_range(pl.len()).over(POINT) % step == 0)
+        | (deviation == deviation.min().over(POINT))
+        | (deviation == deviation.max().over(POINT))
     )
 
 

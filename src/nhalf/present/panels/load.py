@@ -8,13 +8,11 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import load_ratios
-from nhalf.facts.series import series_names, with_series
+from nhalf.facts.pairs import by_pairs
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
-from nhalf.statistics.intervals import ratio_interval
 
 
 class Load(Panel):
@@ -26,18 +24,18 @@ class Load(Panel):
     )
     order = 48
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        ratios = load_ratios(data.launches)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        ratios = facts.loads
         if ratios.filter(pl.col("pairs") > 1).is_empty():
             return None
-        rows = _rows(with_series(ratios, data))
+        rows = _rows(ratios)
         domain = ratio_domain([row["ratio"] for row in rows])
         return lines(
             rows,
             count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
             ratio_axis(domain, "one pair's latency"),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
-            facets=("series", series_names(data)),
+            facets=("series", facts.series_names),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("pairs:Q", title="pairs"),
@@ -51,26 +49,18 @@ class Load(Panel):
 
 
 def _rows(ratios: pl.DataFrame) -> list[common.Row]:
-    shown = some_sizes(ratios["bytes"].to_list())
-    points = (
-        ratios.filter(pl.col("bytes").is_in(shown))
-        .group_by("series", "bytes", "pairs")
-        .agg("ratio", pl.col("median_s").median())
-        .sort("bytes", "series", "pairs")
-    )
-    rows = []
-    for row in points.iter_rows(named=True):
-        interval = ratio_interval(row["ratio"])
-        several = len(row["ratio"]) > 1 and row["pairs"] > 1
-        text = f"{interval.low:.3g} to {interval.high:.3g}" if several else "none"
-        rows.append(
-            {
-                "series": row["series"],
-                "kind": format_size(row["bytes"]),
-                "pairs": row["pairs"],
-                "ratio": common.digits(interval.median, 4),
-                "time": format_time(row["median_s"]),
-                "interval": text,
-            }
-        )
-    return rows
+    shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
+    points = by_pairs(shown).sort("bytes", "series", "pairs")
+    return [
+        {
+            "series": row["series"],
+            "kind": format_size(row["bytes"]),
+            "pairs": row["pairs"],
+            "ratio": common.digits(row["ratio"], 4),
+            "time": format_time(row["time_s"]),
+            "interval": f"{row['low']:.3g} to {row['high']:.3g}"
+            if row["launches"] > 1 and row["pairs"] > 1
+            else "none",
+        }
+        for row in points.iter_rows(named=True)
+    ]

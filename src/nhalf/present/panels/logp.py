@@ -10,9 +10,9 @@ import altair as alt
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import named_logp
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
+from nhalf.present.wording import interval_text
 
 QUANTITIES = {
     "o_s, send": "send_overhead_s",
@@ -30,8 +30,8 @@ class LogP(Panel):
     )
     order = 44
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for found in named_logp(data) for row in _rows(found)]
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for found in facts.logp for row in _rows(found)]
         if not rows:
             return None
         names = sorted({row["series"] for row in rows})
@@ -84,5 +84,5 @@ def _rows(found: dict[str, Any]) -> Iterator[common.Row]:
                 "low": common.digits(common.drawn_low(low_s, value_s)),
                 "high": common.digits(common.drawn_high(high_s, value_s)),
                 "time": format_time(value_s),
-                "interval": common.interval_text(low_s, high_s, found["launches"]),
+                "interval": interval_text(low_s, high_s, found["launches"]),
             }

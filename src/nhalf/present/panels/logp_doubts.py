@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import named_logp
 from nhalf.present.panels import Panel, Table
 
 
@@ -16,10 +15,10 @@ class LogPDoubts(Panel):
     )
     order = 46
 
-    def render(self, data: Facts) -> Table | None:
+    def render(self, facts: Facts) -> Table | None:
         rows = [
             [found["series"], f"{said}."]
-            for found in named_logp(data)
+            for found in facts.logp
             for said in [found["missing"], *found["doubts"]]
             if said
         ]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.logp import named_logp
 from nhalf.present.panels import Panel, Table
 from nhalf.results.logp import LogPResult
 
@@ -29,8 +28,8 @@ class LogPParameters(Panel):
     )
     order = 45
 
-    def render(self, data: Facts) -> Table | None:
-        found = named_logp(data)
+    def render(self, facts: Facts) -> Table | None:
+        found = facts.logp
         if not found:
             return None
         rows = [

@@ -11,7 +11,7 @@ import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, describes, series_names, sound, with_series
+from nhalf.facts.fitted import fitted_curves
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
@@ -28,12 +28,12 @@ class Model(Panel):
     )
     order = 40
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        rows = _rows(data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = _rows(facts)
         if not any(row["kind"] == "segment" for row in rows):
             return None
         shown = {row["series"] for row in rows}
-        names = series_names(data)
+        names = facts.series_names
         # A layer without rows would leave its scale without an extent.
         switched = any(row["kind"] == "switch" for row in rows)
         layers = [*([_stripes()] if switched else []), *_curves(rows, names)]
@@ -86,15 +86,9 @@ def _words(title: str) -> alt.Tooltip:
     return alt.Tooltip("words:N", title=title)
 
 
-def _rows(data: Facts) -> list[common.Row]:
-    points = with_series(sound(data.summary), data)
-    points = points.filter(pl.col("pattern") == MAIN_PATTERN)
+def _rows(facts: Facts) -> list[common.Row]:
     rows: list[common.Row] = []
-    for (series,), curve in points.group_by("series", maintain_order=True):
-        first = curve.row(0, named=True)
-        models = [model for model in data.models if describes(model, first)]
-        if not models:
-            continue
+    for series, curve, models in fitted_curves(facts):
         rows += _measured(common.thin(curve, ["series"]))
         for model in models:
             rows += [{"series": series, **row} for row in _segments(model)]
@@ -124,7 +118,7 @@ def _segments(model: FittedModel) -> list[common.Row]:
             f"{format_time(segment.t0_s)} + n / {format_rate(segment.r_inf_Bps)}"
         )
         for size in _places(segment.from_bytes, segment.to_bytes):
-            time_s = segment.t0_s + size / segment.r_inf_Bps
+            time_s = segment.time_s(size)
             if math.isfinite(time_s) and time_s > 0:
                 rows.append(
                     {

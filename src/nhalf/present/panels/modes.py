@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.modes import mode_name, mode_ratios
-from nhalf.facts.series import series_names, with_series
+from nhalf.facts.modes import mode_name
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -22,18 +22,16 @@ class Modes(Panel):
     )
     order = 30
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        rows = _rows(data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = _rows(facts)
         if not rows:
             return None
-        names = series_names(data)
-        return ratio_chart(rows, names, what="mode", standard="the standard send")
+        return ratio_chart(rows, facts.series_names, what="mode", standard="the standard send")
 
 
-def _rows(data: Facts) -> list[common.Row]:
-    ratios = with_series(mode_ratios(data), data)
-    points = ratios.group_by("series", "pattern", "bytes").agg("ratio")
+def _rows(facts: Facts) -> list[common.Row]:
+    points = with_intervals(facts.modes, ["series", "pattern", "bytes"])
     return [
-        ratio_row(row["series"], mode_name(row["pattern"]), row["bytes"], row["ratio"])
+        ratio_row(row, mode_name(row["pattern"]))
         for row in common.thin(points, ["series", "pattern"]).iter_rows(named=True)
     ]

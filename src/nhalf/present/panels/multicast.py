@@ -8,13 +8,7 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import (
-    BY_NUMBER,
-    FORWARDINGS,
-    forwardings_of,
-    methods_of,
-    named_multicasts,
-)
+from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS, forwardings_of, methods_of
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis
 from nhalf.present.panels import Panel
@@ -30,8 +24,8 @@ class Multicast(Panel):
     )
     order = 67
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = named_multicasts(data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = facts.multicasts
         if points.is_empty():
             return None
         rows = _rows(points)

@@ -7,7 +7,7 @@ import polars as pl
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import FORWARDINGS, methods_of, named_multicasts
+from nhalf.facts.multicast import FORWARDINGS, methods_of
 from nhalf.present.panels import Panel, Table
 
 
@@ -21,8 +21,8 @@ class MulticastCost(Panel):
     )
     order = 68
 
-    def render(self, data: Facts) -> Table | None:
-        points = named_multicasts(data)
+    def render(self, facts: Facts) -> Table | None:
+        points = facts.multicasts
         if points.is_empty():
             return None
         points = points.filter(pl.col("link_visits").is_not_null()).filter(

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import altair as alt
-import polars as pl
 
-from nhalf.base.operations import NON_BLOCKING
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import sound, with_series
+from nhalf.facts.overlap import overlaps
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
-from nhalf.store.values import value
 
 
 class Overlap(Panel):
@@ -24,14 +21,10 @@ class Overlap(Panel):
     )
     order = 62
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(data.summary).filter(
-            pl.col("pattern").is_in(NON_BLOCKING) & (pl.col("axes") == "work=1")
-        )
-        points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = overlaps(facts)
         if points.is_empty():
             return None
-        shown = with_series(points.with_columns(axes=pl.lit("")), data)
         rows = [
             {
                 "series": row["series"],
@@ -42,7 +35,7 @@ class Overlap(Panel):
                 "pure": "–" if row["pure_s"] is None else format_time(row["pure_s"]),
                 "total": format_time(row["median_s"]),
             }
-            for row in common.thin(shown, ["series", "pattern"]).to_dicts()
+            for row in common.thin(points, ["series", "pattern"]).to_dicts()
         ]
         names = sorted({row["series"] for row in rows})
         base = (

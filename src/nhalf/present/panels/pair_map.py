@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -13,11 +12,10 @@ import numpy as np
 
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import library_label
+from nhalf.facts.pair_views import PairView, pair_views
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.results.pair_map.times import natural
-from nhalf.statistics.intervals import Floats
 
 MEMBERS_MAX = 64
 """Of more ranks or hosts, so many groups of neighbours are drawn, each by its slowest pair."""
@@ -41,14 +39,11 @@ class PairMap(Panel):
     )
     order = 51
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows: list[common.Row] = []
         names: dict[str, dict[str, list[str]]] = {}
-        for one in data.results.get("pair_map", []):
-            for view in _views(one):
-                choice = str(view["choice"])
-                known = names.setdefault(choice, _orders(view))
-                rows += _cells(one, view, known, _series(data, one))
+        for view in pair_views(facts):
+            rows += _cells(view, names.setdefault(view.choice, _orders(view)))
         if not rows:
             return None
         choices = sorted(names, key=lambda choice: ("latency" not in choice, natural(choice)))
@@ -64,143 +59,44 @@ class PairMap(Panel):
         )
 
 
-def _series(data: Facts, one: common.Row) -> str:
-    name = library_label(data, one["transport"], one["mpi"])
-    rows = data.results["pair_map"]
-    parts = [name, f"{one['ranks']} ranks"]
-    parts += [
-        str(one[column])
-        for column in ("placement", "run")
-        if len({row[column] for row in rows}) > 1 and one[column]
-    ]
-    return ", ".join(parts)
-
-
-def _views(one: common.Row) -> list[common.Row]:
-    """The matrices to draw of one map: of hosts, where there are several, and of ranks.
-
-    Each with its `choice`, `names`, `times_s` and `within` (whether a pair is on one host), and the
-    range over launches where it is known.
-    """
-    times_s, spread = _array(one["times_s"]), (_array(one["times_low_s"]), one["times_high_s"])
-    count = len(one["members"])
-    plain = {
-        "names": one["members"],
-        "times_s": times_s,
-        "low_s": spread[0],
-        "high_s": _array(spread[1]),
-        "within": np.zeros((count, count), dtype=bool),
-        "slow": _slow_cells(one),
-        "base_s": one.get("base_s"),
-    }
-    if one["level"] == "ranks":
-        return [plain | {"choice": f"{one['map']}: ranks"}]
-    if one["within_s"] and any(time_s is not None for time_s in one["within_s"]):
-        plain["times_s"] = np.where(np.eye(count, dtype=bool), _array(one["within_s"]), times_s)
-        plain["within"] = np.eye(count, dtype=bool)
-    found = [plain | {"choice": f"{one['map']}: hosts"}]
-    if one["ranks"] > count:
-        hosts = np.array(one["hosts"])
-        ranks_s = _array(one["rank_times_s"])
-        found.append(
-            {
-                "choice": f"{one['map']}: ranks",
-                "names": [f"{rank} · {host}" for rank, host in enumerate(one["hosts"])],
-                "times_s": ranks_s,
-                "within": hosts[:, None] == hosts[None, :],
-                "low_s": np.full_like(ranks_s, np.nan),
-                "high_s": np.full_like(ranks_s, np.nan),
-                "slow": set(),
-            }
-        )
-    return found
-
-
-def _array(values: Sequence[Any]) -> Floats:
-    return np.array(values, dtype=np.float64)
-
-
-def _slow_cells(one: common.Row) -> set[tuple[str, str]]:
-    """The cells, by names, of everything that was found slow; '' stands for every member."""
-    cells: set[tuple[str, str]] = set()
-    for slow in one["slow"]:
-        first, second = slow["members"][0], slow["members"][-1]
-        cells |= {
-            "sends": {(first, "")},
-            "receives": {("", first)},
-            "node": {(first, ""), ("", first)},
-            "way": {(first, second)},
-            "link": {(first, second), (second, first)},
-            "within": {(first, first)},
-        }[slow["kind"]]
-    return cells
-
-
-def _is_slow(first: str, second: str, slow: set[tuple[str, str]]) -> bool:
-    """Whether a cell is one of those; what is slow to all is not so within."""
-    wholes = {(first, ""), ("", second)} if first != second else set()
-    return bool(slow & {(first, second), *wholes})
-
-
-def _orders(view: common.Row) -> dict[str, list[str]]:
+def _orders(view: PairView) -> dict[str, list[str]]:
     """Names in both orders."""
-    names: list[str] = view["names"]
-    likeness = [names[place] for place in _by_likeness(view["times_s"])]
-    return {BY_NAME: names, BY_LIKENESS: likeness}
+    return {BY_NAME: view.names, BY_LIKENESS: view.by_likeness}
 
 
-def _by_likeness(times_s: Floats) -> list[int]:
-    """Members so that those that are close to each other stand together: average linkage."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    if len(times_s) < 3 or not np.isfinite(times_s).any():
-        return list(range(len(times_s)))
-    logs = np.log(times_s)
-    logs = np.where(np.isfinite(logs), logs, np.nanmax(logs))
-    apart = (logs + logs.T) / 2
-    apart -= apart.min()
-    np.fill_diagonal(apart, 0)
-    tree = linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    return [int(place) for place in leaves_list(tree)]
-
-
-def _cells(
-    one: common.Row, view: common.Row, orders: dict[str, list[str]], series: str
-) -> list[common.Row]:
+def _cells(view: PairView, orders: dict[str, list[str]]) -> list[common.Row]:
     """The cells of one matrix; of many members groups of neighbours, by their slowest pair."""
-    names, times_s, within = view["names"], view["times_s"], view["within"]
+    names = view.names
     if set(names) != set(orders[BY_NAME]):
         orders = _orders(view)  # another set of hosts: its own places, under the names of the first
-    ratios = np.full(times_s.shape, np.nan)
-    for kind, base_s in ((within, None), (~within, view.get("base_s"))):
-        known = kind & np.isfinite(times_s)
-        if known.any():
-            ratios[known] = times_s[known] / (base_s or np.median(times_s[known]))
     step = math.ceil(len(names) / MEMBERS_MAX)
     listed = [orders[BY_NAME], orders[BY_LIKENESS] if step == 1 else orders[BY_NAME]]
     places = [{name: i // step for i, name in enumerate(order)} for order in listed]
     best: dict[tuple[int, ...], common.Row] = {}
-    for i, j in np.argwhere(np.isfinite(ratios)):
-        first, second = names[i], names[j]
-        where = [place[name] for place in places for name in (first, second)]
-        cell = {
-            "series": series,
-            "choice": view["choice"],
-            **dict(zip(("y1", "x1", "y2", "x2"), where, strict=True)),
-            "ratio": common.digits(float(ratios[i, j]), 4),
-            "pair": first if i == j else f"{first} to {second}",
-            "time": format_time(float(times_s[i, j])),
-            "rate": format_rate(one["bytes"] / float(times_s[i, j])) if one["bytes"] else "–",
-            "launches": _range_text(view["low_s"][i, j], view["high_s"][i, j]),
-            "kind": "within one host" if within[i, j] else "between " + one["level"],
-            "dot": int(within[i, j]),
-            "slow": int(_is_slow(first, second, view["slow"])),
-        }
-        key = tuple(where)
-        if key not in best or cell["ratio"] > best[key]["ratio"]:
-            best[key] = cell
+    for i, j in np.argwhere(np.isfinite(view.times_ratio)):
+        where = tuple(place[name] for place in places for name in (names[i], names[j]))
+        cell = _cell(view, int(i), int(j), where)
+        if where not in best or cell["ratio"] > best[where]["ratio"]:
+            best[where] = cell
     return list(best.values())
+
+
+def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> common.Row:
+    """The pair from i to j at its places in both orders."""
+    first, second, time_s = view.names[i], view.names[j], float(view.times_s[i, j])
+    return {
+        "series": view.series,
+        "choice": view.choice,
+        **dict(zip(("y1", "x1", "y2", "x2"), where, strict=True)),
+        "ratio": common.digits(float(view.times_ratio[i, j]), 4),
+        "pair": first if i == j else f"{first} to {second}",
+        "time": format_time(time_s),
+        "rate": format_rate(view.size_bytes / time_s) if view.size_bytes else "–",
+        "launches": _range_text(view.low_s[i, j], view.high_s[i, j]),
+        "kind": "within one host" if view.within[i, j] else "between " + view.level,
+        "dot": int(view.within[i, j]),
+        "slow": int(view.slow[i, j]),
+    }
 
 
 def _range_text(low_s: float, high_s: float) -> str:

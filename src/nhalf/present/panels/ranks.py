@@ -7,9 +7,8 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.units import format_size, format_time
-from nhalf.facts.collectives import standard
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names, sound, with_series
+from nhalf.facts.finishing import finishing
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
@@ -25,12 +24,12 @@ class Ranks(Panel):
     )
     order = 60
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        points = sound(standard(data.summary)).filter(pl.col("rank_s").list.len() > 1)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        points = finishing(facts)
         if points.is_empty():
             return None
-        names = series_names(data)
-        rows = _rows(common.thin(with_series(points, data), ["series", "pattern"]))
+        names = facts.series_names
+        rows = _rows(common.thin(points, ["series", "pattern"]))
         patterns = sorted({row["pattern"] for row in rows})
         here = {row["series"] for row in rows}
         marks = (
@@ -78,7 +77,7 @@ def _rows(points: pl.DataFrame) -> list[common.Row]:
                     "bytes": row["bytes"],
                     "size": format_size(row["bytes"]),
                     "rank": rank,
-                    "share": common.digits(times[rank] / row["median_s"], 3),
+                    "share": common.digits(row["shares"][rank], 3),
                     "time": format_time(times[rank]),
                 }
             )

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import polars as pl
-
-from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.base.operations import NATIVE
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import library_label, sound
-from nhalf.present.charts import common
+from nhalf.facts.series import library_label
+from nhalf.facts.started_together import started_both_ways
 from nhalf.present.panels import Panel, Table
-from nhalf.store.keys import VARIED_POINT
-from nhalf.store.values import value
 
 ROWS_MAX = 60
 
@@ -26,21 +23,11 @@ class StartedTogether(Panel):
     )
     order = 58
 
-    def render(self, data: Facts) -> Table | None:
-        points = sound(data.summary).filter(pl.col("pattern").is_in(OPERATIONS))
-        together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
-        barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
-        both = together.join(
-            barrier.select(*VARIED_POINT, "true_s", barrier_s="median_s"),
-            on=VARIED_POINT,
-            nulls_equal=True,
-        )
-        if both.is_empty():
+    def render(self, facts: Facts) -> Table | None:
+        points = started_both_ways(facts)
+        if points.is_empty():
             return None
-        worst = both.with_columns(ratio=pl.col("barrier_s") / pl.col("median_s")).sort(
-            pl.col("ratio").log().abs(), descending=True
-        )
-        rows = [_cells(row, data) for row in worst.head(ROWS_MAX).to_dicts()]
+        rows = [_cells(row, facts) for row in points.head(ROWS_MAX).to_dicts()]
         return Table(
             [
                 "library",
@@ -56,11 +43,11 @@ class StartedTogether(Panel):
         )
 
 
-def _cells(row: common.Row, data: Facts) -> list[str]:
+def _cells(row: Row, facts: Facts) -> list[str]:
     unsure_s = row["clock_uncertainty_s"]
     algorithm = [] if row["algorithm"] in (NATIVE, "") else [row["algorithm"]]
     return [
-        library_label(data, row["transport"], row["mpi"]),
+        library_label(facts, row["transport"], row["mpi"]),
         ", ".join([row["pattern"], *algorithm, f"{row['ranks']} ranks"]),
         format_size(row["bytes"]) if row["bytes"] else "–",
         format_time(row["median_s"]),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
@@ -23,8 +22,8 @@ class Traffic(Panel):
     )
     order = 56
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        rows = traffic_rows(data)
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = traffic_rows(facts)
         if not rows:
             return None
         most = max(row["offered"] for row in rows)
@@ -39,7 +38,7 @@ class Traffic(Panel):
             alt.X("offered:Q", title="offered, per sending process", axis=axis),
             alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
             kinds=rules_of(rows),
-            facets=("series", series_names(data)),
+            facets=("series", facts.series_names),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
             behind=[diagonal],

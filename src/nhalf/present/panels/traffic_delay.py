@@ -6,7 +6,6 @@ from __future__ import annotations
 import altair as alt
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import series_names
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
@@ -23,8 +22,8 @@ class TrafficDelay(Panel):
     )
     order = 57
 
-    def render(self, data: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for row in traffic_rows(data) if row["delay"] is not None]
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        rows = [row for row in traffic_rows(facts) if row["delay"] is not None]
         if not rows:
             return None
         delay = common.log_axis("delay", "mean waiting time", rows, common.TIME_LABEL)
@@ -38,7 +37,7 @@ class TrafficDelay(Panel):
             load,
             delay,
             kinds=rules_of(rows),
-            facets=("series", series_names(data)),
+            facets=("series", facts.series_names),
             tooltip=TOOLTIP,
             choice=("setting", SETTING_TITLE),
         )

@@ -18,12 +18,12 @@ PIXEL_RATIO = 2.0
 FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 
 
-def write_images(data: Facts, folder: Path, kind: str) -> list[Path]:
+def write_images(facts: Facts, folder: Path, kind: str) -> list[Path]:
     """One file per chart panel, named after it; `kind` is png or svg. Tables have no picture.
 
     Raises MissingError when the folder cannot be written.
     """
-    charts = [section for section in sections(data) if section.spec is not None]
+    charts = [section for section in sections(facts) if section.spec is not None]
     return [
         write_bytes(folder / f"{section.name}.{kind}", picture(section.spec or {}, kind))
         for section in charts

@@ -7,13 +7,10 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import vl_convert
 from markupsafe import Markup
 
@@ -21,15 +18,14 @@ from nhalf.base.plugins import load
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
+from nhalf.facts.difference import FASTER
+from nhalf.facts.extent import Extent
 from nhalf.facts.facts import Facts
-from nhalf.facts.overview import Overview, overview
-from nhalf.facts.series import series_names
-from nhalf.present.charts import common
+from nhalf.facts.overview import Overview
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import themes
-from nhalf.present.wording import FASTER, times
-from nhalf.statistics.summary import EXACT
+from nhalf.present.wording import half_width_text, times
 
 HERE = Path(__file__).parent
 HOSTS_NAMED = 4
@@ -58,12 +54,12 @@ class Section:
     table: Table | None
 
 
-def sections(data: Facts) -> list[Section]:
+def sections(facts: Facts) -> list[Section]:
     """Every panel that has something to show, in order."""
     shown: list[Section] = []
     panels = load("nhalf.present.panels", Panel)
     for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
-        drawn = kind().render(data)
+        drawn = kind().render(facts)
         if drawn is None:
             continue
         table = drawn if isinstance(drawn, Table) else None
@@ -74,19 +70,19 @@ def sections(data: Facts) -> list[Section]:
     return shown
 
 
-def page(data: Facts) -> str:
+def page(facts: Facts) -> str:
     """The whole report as HTML."""
-    found = findings(data)
-    names = series_names(data)
+    found = findings(facts)
+    extent = facts.extent
     return rendered(
-        title=_title(data),
-        subtitle=_subtitle(data),
-        sureness=_sureness(data),
-        footer=SIMULATED if _is_simulated(data) else MEASURED,
+        title=_title(extent),
+        subtitle=_subtitle(extent),
+        sureness=_sureness(extent),
+        footer=SIMULATED if extent.is_simulated else MEASURED,
         lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
         others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
-        libraries=[_library(entry, names) for entry in overview(data)],
-        sections=sections(data),
+        libraries=[_library(entry, facts.series_names) for entry in facts.overview],
+        sections=sections(facts),
     )
 
 
@@ -133,74 +129,47 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _title(data: Facts) -> str:
-    hosts = sorted({name for values in data.environments.values() for name in _hosts(values)})
+def _title(extent: Extent) -> str:
+    hosts = extent.hosts
     more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
     named = ", ".join(hosts[:HOSTS_NAMED])
     return "Message performance" + (f" of {named}{more}" if hosts else "")
 
 
-def _hosts(environment: Mapping[str, Any]) -> list[str]:
-    """The hosts that a run measured on; the one where it was begun if it names no other."""
-    named = environment.get("site", {}).get("hosts", [])
-    here = [str(environment["host"])] if environment.get("host") else []
-    return [str(name).partition(":")[0] for name in named] or here
-
-
-def _subtitle(data: Facts) -> str:
-    started = data.measurements.select(pl.col("started_s").min()).collect().item()
-    day = ""
-    if started is not None and math.isfinite(started):
-        how = "simulated" if _is_simulated(data) else "measured"
-        day = f"{how} {datetime.fromtimestamp(started):%-d %B %Y, %H:%M}"
-    patterns = data.summary["pattern"].n_unique()
-    libraries = {
-        mpi or transport for mpi, transport in data.summary.select("mpi", "transport").iter_rows()
-    }
+def _subtitle(extent: Extent) -> str:
+    how = "simulated" if extent.is_simulated else "measured"
     parts = [
-        _plural(len(libraries), "machine")
-        if _is_simulated(data)
-        else _plural(len(libraries), "library", "libraries"),
-        _plural(patterns, "traffic pattern"),
-        _plural(data.summary.height, "point"),
-        day,
+        _plural(extent.libraries, "machine")
+        if extent.is_simulated
+        else _plural(extent.libraries, "library", "libraries"),
+        _plural(extent.patterns, "traffic pattern"),
+        _plural(extent.points, "point"),
+        f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _is_simulated(data: Facts) -> bool:
-    """Whether nothing of it was measured."""
-    return data.summary["transport"].is_in(EXACT).all()
-
-
-def _sureness(data: Facts) -> list[tuple[str, str]]:
+def _sureness(extent: Extent) -> list[tuple[str, str]]:
     """The box that says how far the numbers carry: a figure and its words."""
-    if _is_simulated(data):
+    if extent.is_simulated:
         return [
             ("simulated", "every time is that of a machine that is not here"),
             ("1", "sample of every point: another would be the same"),
         ]
-    low = int(data.summary["launches"].min() or 0)  # type: ignore[arg-type]
-    high = int(data.summary["launches"].max() or 0)  # type: ignore[arg-type]
-    half = _typical_half_width(data.summary)
+    low, high = extent.launches
     launches = str(high) if low == high else f"{low} to {high}"
     words = "launch of every point" if high == 1 else "separate launches of every point"
     return [
         (launches, words),
-        (f"{int(data.summary['samples'].sum()):,}".replace(",", " "), "timed samples kept"),
+        (f"{extent.samples:,}".replace(",", " "), "timed samples kept"),
         (
-            common.half_width_text(half) if half is not None else "–",
+            half_width_text(extent.half_width_share)
+            if extent.half_width_share is not None
+            else "–",
             "typical 95 % interval, over launches",
         ),
         (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
     ]
-
-
-def _typical_half_width(summary: pl.DataFrame) -> float | None:
-    half = (pl.col("ci_high_s") - pl.col("ci_low_s")) / 2 / pl.col("median_s")
-    widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
-    widths = widths.filter(widths.is_finite())
-    return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
 
 
 def _card(finding: Finding) -> dict[str, str]:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from nhalf.base.errors import unknown
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from nhalf.exchange.styles import Style
-    from nhalf.store.run import Run
+    from nhalf.facts.facts import Facts
 
 
 def style_of(name: str) -> Style:
@@ -32,10 +30,7 @@ def patterns_of(style: str, text: str) -> str:
     return ",".join(chosen.pattern(word.strip()) for word in text.split(",") if word.strip())
 
 
-def show_style(style: str, run: Run, summary: pl.DataFrame) -> None:
+def show_style(style: str, facts: Facts) -> None:
     """Print the tables on standard output."""
-    from nhalf.exchange.styles import with_repetitions
-
-    points = with_repetitions(summary, run.measurements())
-    sys.stdout.write(style_of(style).text(points, run.titles))
+    sys.stdout.write(style_of(style).text(facts))
     sys.stdout.flush()

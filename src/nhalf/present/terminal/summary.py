@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,45 +19,57 @@ from nhalf.present.terminal.tables import house_table, show_table
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nhalf.facts.facts import Facts
     from nhalf.facts.overview import Overview, PatternOverview
     from nhalf.measure.loop.ending import Outcome
-    from nhalf.store.run import Run
 
 INTERVAL_FACTOR_MAX = 100
 """An interval that reaches this many times the value says that nothing is known."""
+
+FINDINGS_SHOWN = 8
+"""The others stand in the report."""
 
 POINTS_ALIKE = {"algorithm": NATIVE, "axes": ""}
 """Columns that a table of points has only where one is otherwise."""
 
 
-def show_outcome(outcome: Outcome, summary: pl.DataFrame, report: Path | None) -> None:
-    """What a run ends with: a line per library, the findings, what failed, where it is."""
-    from nhalf.facts.facts import Facts
-    from nhalf.facts.overview import overview, patterns_overview
+def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
+    """What a run ends with: a line per library, the findings, what failed, where it is.
+
+    `facts` are those of the run.
+    """
+    from nhalf.facts.unresolved import unresolved
     from nhalf.present.findings import findings
     from nhalf.present.terminal.results import result_lines
-    from nhalf.present.terminal.unresolved import as_line, unresolved
 
     console = stdout_console()
-    data = Facts.of([outcome.run])
-    libraries = overview(data)
-    if libraries:
-        console.print(overview_table(libraries))
+    if facts.overview:
+        console.print(overview_table(facts.overview))
     else:
-        console.print(patterns_table(patterns_overview(data)))
-    for line in result_lines(data.results, data.titles):
+        console.print(patterns_table(facts.patterns_overview))
+    for line in result_lines(facts.results, facts.titles):
         console.print(f"• {line}", markup=False)
-    for finding in findings(data)[:8]:
+    for finding in findings(facts)[:FINDINGS_SHOWN]:
         console.print(f"• {finding.text}", markup=False)
     for name, reason in outcome.failed.items():
         console.print(f"not measured: {name}: {reason}", markup=False, style="yellow")
     for text in outcome.notes:
         console.print(text, markup=False, style="yellow")
-    for row in unresolved(outcome.unmeasured, summary):
-        console.print(as_line(row), markup=False, style="yellow")
+    for row in unresolved(facts, outcome.unmeasured):
+        console.print(_unresolved_line(row), markup=False, style="yellow")
     console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def _unresolved_line(row: Mapping[str, Any]) -> str:
+    """The points of one pattern that could not be resolved."""
+    said = []
+    if row["imprecise"]:
+        said.append(f"{row['imprecise']} missed their precision")
+    if row["unmeasured"]:
+        said.append(f"{row['unmeasured']} were not measured")
+    return f"not resolved: {row['pattern']}: of {row['points']} points {', '.join(said)}"
 
 
 def overview_table(lines: Sequence[Overview]) -> Table:
@@ -66,7 +78,7 @@ def overview_table(lines: Sequence[Overview]) -> Table:
 
     table = house_table("library", "latency", "95 %", "n½", "peak rate", "switches at")
     for line in lines:
-        half_width = (line.latency_high_s - line.latency_low_s) / 2 / line.latency_s
+        half_width = line.latency_half_width
         table.add_row(
             escape(line.series),
             format_time(line.latency_s),
@@ -109,15 +121,15 @@ def _interval(median_s: float, low_s: float, high_s: float) -> str:
     return f"{format_time(low_s)} to {format_time(high_s)}"
 
 
-def show_points(run: Run, summary: pl.DataFrame) -> None:
+def show_points(facts: Facts) -> None:
     """Every point, one table per library and pattern."""
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
-    console = stdout_console()
+    console, summary = stdout_console(), facts.summary
     placements = summary["placement"].n_unique() > 1
     for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
     ):
-        title = run.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
+        title = facts.titles.get(str(mpi) or str(transport), str(mpi) or str(transport))
         place = f"  {placement}" if placements else ""
         console.print(f"\n{pattern}  {ranks} ranks{place}  {title}", markup=False, soft_wrap=True)
         ordered = points.sort(

@@ -13,11 +13,11 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Asked
 from nhalf.exchange.exporters.extrap import ExtraP
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
 from nhalf.statistics.summary import launch_medians
-from nhalf.store.run import Run
 
-KeepRun = Callable[[pl.LazyFrame], Run]
+FactsOf = Callable[[pl.LazyFrame], Facts]
 Make = Callable[..., pl.LazyFrame]
 
 
@@ -37,12 +37,12 @@ def read(text: str) -> dict[str, Any]:
     return content  # type: ignore[no-any-return]
 
 
-def test_points_have_a_value_per_launch(keep_run: KeepRun, make_measurements: Make) -> None:
+def test_points_have_a_value_per_launch(facts_of: FactsOf, make_measurements: Make) -> None:
     frame = pl.concat(
         make_measurements(patterns=("bcast",), sizes=(0, 8), ranks=ranks, launches=3, seed=ranks)
         for ranks in (2, 4)
     )
-    content = read(ExtraP().text(keep_run(frame)))
+    content = read(ExtraP().text(facts_of(frame)))
     assert content["parameters"] == ["p", "n"]
     points = content["measurements"]["bcast"]["time"]
     assert [one["point"] for one in points] == [[2, 0], [2, 8], [4, 0], [4, 8]]
@@ -50,26 +50,26 @@ def test_points_have_a_value_per_launch(keep_run: KeepRun, make_measurements: Ma
     assert [value for one in points for value in one["values"]] == medians
 
 
-def test_a_parameter_with_one_value_is_none(keep_run: KeepRun, make_measurements: Make) -> None:
-    content = read(ExtraP().text(keep_run(make_measurements(sizes=(8, 16)))))
+def test_a_parameter_with_one_value_is_none(facts_of: FactsOf, make_measurements: Make) -> None:
+    content = read(ExtraP().text(facts_of(make_measurements(sizes=(8, 16)))))
     assert content["parameters"] == ["n"]
     points = content["measurements"]["pingpong"]["time"]
     assert [one["point"] for one in points] == [[8], [16]]
 
 
-def test_what_is_apart_is_named(keep_run: KeepRun, make_measurements: Make) -> None:
+def test_what_is_apart_is_named(facts_of: FactsOf, make_measurements: Make) -> None:
     frame = make_measurements(libraries=("a", "b"), patterns=("pingpong", "ring"), sizes=(8, 16))
-    run = keep_run(frame)
-    paths = read(ExtraP().text(run))["measurements"]
+    facts = facts_of(frame)
+    paths = read(ExtraP().text(facts))["measurements"]
     assert set(paths) == {"pingpong (a)", "pingpong (b)", "ring (a)", "ring (b)"}
-    assert set(read(ExtraP(Asked(mpi="b")).text(run))["measurements"]) == {"pingpong", "ring"}
+    assert set(read(ExtraP(Asked(mpi="b")).text(facts))["measurements"]) == {"pingpong", "ring"}
     with pytest.raises(InputError, match="no sound points"):
-        ExtraP(Asked(mpi="c")).text(run)
+        ExtraP(Asked(mpi="c")).text(facts)
 
 
-def test_wrong_data_is_left_out(keep_run: KeepRun, make_measurements: Make) -> None:
+def test_wrong_data_is_left_out(facts_of: FactsOf, make_measurements: Make) -> None:
     with pytest.raises(InputError, match="no sound points"):
-        ExtraP().text(keep_run(make_measurements(sizes=(8,), verified=False)))
+        ExtraP().text(facts_of(make_measurements(sizes=(8,), verified=False)))
 
 
 @pytest.mark.parametrize("subject", [None, Machine(name="box")])

@@ -14,10 +14,10 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Asked
 from nhalf.exchange.exporters.goal import SCHEDULES, Goal
+from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Machine
-from nhalf.store.run import Run
 
-KeepRun = Callable[[pl.LazyFrame], Run]
+FactsOf = Callable[[pl.LazyFrame], Facts]
 
 
 @dataclass
@@ -120,19 +120,19 @@ def test_sizes(pattern: str) -> None:
 
 
 def test_ranks_and_size_are_those_of_the_run(
-    keep_run: KeepRun, make_measurements: Callable[..., pl.LazyFrame]
+    facts_of: FactsOf, make_measurements: Callable[..., pl.LazyFrame]
 ) -> None:
     rings = make_measurements(patterns=("ring",), sizes=(8, 64), ranks=6, launches=1, samples=1)
     others = make_measurements(patterns=("bcast",), sizes=(8, 512), ranks=9, launches=1, samples=1)
-    run = keep_run(pl.concat([rings, others]))
-    ring = parsed(Goal(Asked(pattern="ring")).text(run))
+    facts = facts_of(pl.concat([rings, others]))
+    ring = parsed(Goal(Asked(pattern="ring")).text(facts))
     assert len(ring) == 6
     assert ring[0]["l1"].size_bytes == 64
-    default = parsed(Goal().text(run))
+    default = parsed(Goal().text(facts))
     assert len(default) == 9
     assert default[0]["l1"].size_bytes == 512
     assert len(default[2]) == 0
-    asked = parsed(Goal(Asked(pattern="ring", ranks=3, size_bytes=5)).text(run))
+    asked = parsed(Goal(Asked(pattern="ring", ranks=3, size_bytes=5)).text(facts))
     assert len(asked) == 3
     assert asked[0]["l1"].size_bytes == 5
 

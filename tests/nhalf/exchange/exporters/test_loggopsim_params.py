@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Asked
 from nhalf.exchange.exporters.loggopsim_params import LogGOPSimParams
+from nhalf.facts.facts import Facts
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Protocol, Segment
 from nhalf.machines.topology import Crossbar
-from nhalf.store.run import Run
 
 LOGGP = LogGP(
     transport="mpi",
@@ -59,7 +59,7 @@ def scale(text: str) -> int:
     return int(found[1] or 1)
 
 
-def of(machine: Machine | Run, mpi: str = "") -> tuple[dict[str, int], str]:
+def of(machine: Machine | Facts, mpi: str = "") -> tuple[dict[str, int], str]:
     text = LogGOPSimParams(Asked(mpi=mpi)).text(machine)
     return options(text), text
 
@@ -136,9 +136,9 @@ def test_libraries_and_placements() -> None:
 
 
 def test_of_a_run(
-    keep_run: Callable[[pl.LazyFrame], Run], make_logp: Callable[..., pl.LazyFrame]
+    facts_of: Callable[[pl.LazyFrame], Facts], make_logp: Callable[..., pl.LazyFrame]
 ) -> None:
-    found, text = of(keep_run(make_logp()))
+    found, text = of(facts_of(make_logp()))
     unit = scale(text)
     # L is that of a message of one byte.
     assert found["L"] == pytest.approx(5000 * unit, rel=1e-3)

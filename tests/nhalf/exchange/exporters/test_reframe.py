@@ -18,9 +18,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters.reframe import ReFrame
+from nhalf.facts.facts import Facts
 from nhalf.measure.plan.catalogue import study
-from nhalf.store.run import Run
-from nhalf.store.schema import VERSION
 from tests.patience import patience_s
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -42,22 +41,19 @@ PLAN: dict[str, Any] = {
 
 
 @pytest.fixture
-def keep(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> Callable[..., Run]:
-    """Makes a run directory with a plan and measurements without noise."""
+def keep(make_measurements: Callable[..., pl.LazyFrame]) -> Callable[..., Facts]:
+    """The facts of a run with a plan and measurements without noise."""
 
-    def make(plan: dict[str, Any] | None = None, name: str = "run", **asked: Any) -> Run:
-        plan = {**PLAN, **(plan or {})}
-        run = Run.create(tmp_path / name, {"environment": {}, "plan": plan, "titles": {}})
+    def make(plan: dict[str, Any] | None = None, name: str = "run", **asked: Any) -> Facts:
         given = {"sizes": [0, 8, 1000], "noise": 0.0, "launch_noise": 0.0, **asked}
-        frame = make_measurements(**given).collect().drop("run")
-        metadata = {"nhalf.schema": str(VERSION)}
-        frame.write_parquet(run.path / "measurements.parquet", metadata=metadata)
-        return run
+        return Facts(
+            make_measurements(**given), environments={name: {"plan": {**PLAN, **(plan or {})}}}
+        )
 
     return make
 
 
-Keep = Callable[..., Run]
+Keep = Callable[..., Facts]
 
 
 def constant(text: str, name: str) -> Any:
@@ -157,17 +153,21 @@ def test_without_a_run_it_is_a_study_without_references() -> None:
 
 
 def test_nasty_names_stay_texts(keep: Keep) -> None:
-    run = keep(name='a"""\\\nimport os', libraries=["x'\"\\"])
-    text = ReFrame().text(run)
+    text = ReFrame().text(keep(name='a"""\\\nimport os', libraries=["x'\"\\"]))
     assert "\nimport os" not in text
     assert set(constant(text, "REFERENCE")) == {"latency_x__2_ranks", "bandwidth_x__2_ranks"}
 
 
 def test_a_run_of_another_suite_cannot_be_repeated(keep: Keep) -> None:
-    run = keep()
-    bare = Run(run.path, plan={})
+    bare = Facts(keep().measurements, environments={"run": {}})
     with pytest.raises(InputError, match="has no plan that could be repeated"):
         ReFrame().text(bare)
+
+
+def test_one_run_at_a_time_can_be_repeated(keep: Keep) -> None:
+    both = Facts(keep().measurements, environments={"a": {"plan": PLAN}, "b": {"plan": PLAN}})
+    with pytest.raises(InputError, match="several runs; export one at a time"):
+        ReFrame().text(both)
 
 
 @pytest.mark.parametrize("with_run", [True, False])

@@ -12,8 +12,8 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.plugins import load
 from nhalf.exchange.logs.log import Log, decode, known, read_file, read_text
-from nhalf.exchange.styles import Style, with_repetitions
-from nhalf.statistics.summary import summarise
+from nhalf.exchange.styles import Style
+from nhalf.facts.facts import Facts
 
 Read = Callable[..., Log]
 OSU = """# OSU MPI Bandwidth Test v7.5
@@ -155,8 +155,7 @@ def test_what_nhalf_prints_in_their_style_is_read_back(
     measured = make_measurements(
         patterns=patterns, sizes=(4, 5000), launches=2, noise=0.0, launch_noise=0.0
     )
-    points = with_repetitions(summarise(measured), measured)
-    log = read_text(load("nhalf.exchange.styles", Style)[style]().text(points, {}), ranks=2)
+    log = read_text(load("nhalf.exchange.styles", Style)[style]().text(Facts(measured)), ranks=2)
     assert log.passed_over == []
     assert {p.pattern for p in log.points} == set(patterns)
     for point in log.points:

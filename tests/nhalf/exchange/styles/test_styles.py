@@ -11,16 +11,19 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.base.plugins import load
-from nhalf.exchange.styles import Style, with_repetitions
-from nhalf.statistics.summary import summarise
+from nhalf.exchange.styles import Style
+from nhalf.facts.facts import Facts
 
 Measurements = Callable[..., pl.LazyFrame]
 
 
 def lines(name: str, measurements: pl.LazyFrame, titles: dict[str, str] | None = None) -> list[str]:
     """The tables of a style for these measurements."""
-    points = with_repetitions(summarise(measurements), measurements)
-    return load("nhalf.exchange.styles", Style)[name]().text(points, titles or {}).splitlines()
+    return (
+        load("nhalf.exchange.styles", Style)[name]()
+        .text(Facts(measurements, titles or {}))
+        .splitlines()
+    )
 
 
 def exact(make: Measurements, **columns: Any) -> pl.LazyFrame:

@@ -14,8 +14,9 @@ import pytest
 
 from nhalf.base import files
 from nhalf.base.errors import InputError, MissingError
-from nhalf.facts.facts import Facts, distinct
-from nhalf.facts.overview import n_half, overview
+from nhalf.facts.basis import distinct
+from nhalf.facts.facts import Facts
+from nhalf.facts.overview import n_half
 from nhalf.present.report import write_report
 from nhalf.present.report.images import write_images
 from nhalf.present.report.page import page, script_json, script_text, sections, tidy
@@ -138,7 +139,7 @@ def test_numbers_stay_with_their_units(text: str, kept: str) -> None:
 
 def test_write_report_is_one_file_below_its_limit(tmp_path: Path, make_measurements: Make) -> None:
     run = stored(tmp_path / "run", make_measurements(libraries=("a", "b", "c", "d")))
-    out = write_report([run], tmp_path / "new" / "report.html")
+    out = write_report(Facts.of([run]), tmp_path / "new" / "report.html")
     assert out.stat().st_size < 4e6
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]
 
@@ -155,8 +156,7 @@ def test_a_report_of_nothing_is_an_error(tmp_path: Path) -> None:
         Facts.of([])
     empty = Run.create(tmp_path / "empty", {})
     with pytest.raises(InputError, match="no finished point"):
-        write_report([empty], tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
+        Facts.of([empty])
 
 
 def test_place_that_cannot_be_written_is_missing_and_leaves_nothing(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_pictures_come_from_the_same_panels(tmp_path: Path, make_measurements: M
 
 def test_overview_gives_back_what_was_put_in(make_measurements: Make) -> None:
     measured = make_measurements(noise=0.001, launch_noise=0.001)
-    (entry,) = overview(report_data(measured))
+    (entry,) = report_data(measured).overview
     assert entry.latency_s == pytest.approx(1e-6, rel=0.01)
     assert entry.latency_low_s <= entry.latency_s <= entry.latency_high_s
     assert entry.peak_Bps == pytest.approx(5e9, rel=0.01)

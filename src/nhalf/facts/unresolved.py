@@ -4,23 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
+
+from nhalf.facts.facts import Facts
 
 
-def unresolved(
-    unmeasured: Mapping[str, tuple[int, int]], summary: pl.DataFrame
-) -> list[dict[str, Any]]:
+def unresolved(facts: Facts, unmeasured: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
     """By pattern how many of its points are imprecise and how many were not measured at all.
 
     `unmeasured` holds for each pattern how many of how many points have no launch. Patterns
-    without a doubt are left out.
+    without a doubt are left out; members are `pattern`, `points`, `imprecise` and `unmeasured`.
     """
-    import polars as pl
-
-    wide = summary.filter(pl.col("advice").list.contains("imprecise"))
+    wide = facts.summary.filter(pl.col("advice").list.contains("imprecise"))
     imprecise = dict(wide.group_by("pattern").len().iter_rows())
     rows = [
         {
@@ -32,13 +29,3 @@ def unresolved(
         for pattern, (missing, points) in sorted(unmeasured.items())
     ]
     return [row for row in rows if row["imprecise"] or row["unmeasured"]]
-
-
-def as_line(row: Mapping[str, Any]) -> str:
-    """One pattern for a reader."""
-    said = []
-    if row["imprecise"]:
-        said.append(f"{row['imprecise']} missed their precision")
-    if row["unmeasured"]:
-        said.append(f"{row['unmeasured']} were not measured")
-    return f"not resolved: {row['pattern']}: of {row['points']} points {', '.join(said)}"

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all other facts are made of: the measurements, what is reported of each point, the models.
+
+Files of this folder that Facts itself offers are functions of a `Basis`; those that speak of one
+kind of measurement only, such as traffic, are functions of `Facts`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import polars as pl
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.rows import Row
+from nhalf.results import parts, results
+from nhalf.statistics.same_state import with_flags
+from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.places import places
+from nhalf.store.schema import MEASUREMENT_COLUMNS
+
+if TYPE_CHECKING:
+    from nhalf.machines.machine import FittedModel, LogGP, PatternModel
+    from nhalf.store.places import Place, Start
+    from nhalf.store.run import Run
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The measurements of runs, and what is reported of each point.
+
+    `measurements` has one row per point and launch (MEASUREMENT_COLUMNS of store/schema.py: times
+    of samples in seconds, sizes in bytes); `titles` gives the words for a library's name
+    ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run: where it was
+    measured, and under `plan` what was asked for; `find_places` reads where the ranks were.
+    Times are seconds, sizes bytes, rates bytes per second. Reading a damaged store raises
+    InputError, when the fact is asked for that needs it.
+    """
+
+    measurements: pl.LazyFrame
+    titles: Mapping[str, str] = field(default_factory=dict)
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Self:
+        """The facts of runs together.
+
+        Raises InputError where no run is given, or one has no finished point.
+        """
+        if not runs:
+            raise InputError("no run was given", "name at least one run directory")
+        named = distinct(runs)
+        frames = [
+            run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
+            for name, run in named.items()
+        ]
+        return cls(
+            measurements=pl.concat(frames),
+            titles={name: title for run in runs for name, title in run.titles.items()},
+            environments={
+                name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
+                for name, run in named.items()
+            },
+            find_places=lambda: {name: places(run) for name, run in named.items()},
+        )
+
+    def with_known(self, **known: Any) -> Self:
+        """The same, with some facts given instead of computed: `with_known(summary=frame)`.
+
+        Nothing else that was computed is kept, since it may follow from what is given.
+        """
+        copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
+        vars(copy).update(known)
+        return copy
+
+    def restricted(self, **wanted: str) -> Self:
+        """The facts of the points with these values alone: `restricted(mpi="mpich-5.0.2")`.
+
+        '' wants them all. Raises InputError for a value that no point has.
+        """
+        measurements = self.measurements
+        for column, value in wanted.items():
+            measurements = _only(measurements, column, value)
+        return type(self)(measurements, self.titles, self.environments, self.find_places)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """What is reported: one row per point (SUMMARY_COLUMNS of store/schema.py).
+
+        `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
+        """
+        return summarise(self.measurements)
+
+    @cached_property
+    def launches(self) -> pl.DataFrame:
+        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`."""
+        return launch_medians(self.measurements)
+
+    @cached_property
+    def flagged(self) -> pl.DataFrame:
+        """`launches` with the machine's state: what a flag between two cores took, `flag_s`."""
+        return with_flags(self.launches, self.measurements)
+
+    @cached_property
+    def whole(self) -> pl.DataFrame:
+        """The rows of `summary` that mean something alone: no parts of derived results."""
+        return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
+
+    @cached_property
+    def sound(self) -> pl.DataFrame:
+        """The rows of `summary` with a finite positive time, and what follows from that.
+
+        Adds `low_s` and `high_s`, the interval with the median where it has no end, and the rates
+        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null where nothing moves.
+        """
+        median, moved = pl.col("median_s"), pl.col("bytes_per_time")
+        ends = {
+            name: pl.when(pl.col(end).is_finite() & (pl.col(end) > 0)).then(end).otherwise(median)
+            for name, end in (("low_s", "ci_low_s"), ("high_s", "ci_high_s"))
+        }
+        rates = {"rate_Bps": "median_s", "rate_low_Bps": "high_s", "rate_high_Bps": "low_s"}
+        return (
+            self.summary.filter(median.is_finite() & (median > 0))
+            .with_columns(**ends)
+            .with_columns(
+                **{name: pl.when(moved > 0).then(moved / pl.col(t)) for name, t in rates.items()}
+            )
+        )
+
+    @cached_property
+    def models(self) -> list[FittedModel]:
+        """A model of time against size for every curve that can be fitted; none for others."""
+        from nhalf.facts.fit import fit_summary
+
+        try:
+            return fit_summary(self.summary, self.launches)
+        except InputError:
+            return []
+
+    @cached_property
+    def loggp(self) -> list[LogGP]:
+        """The parameters of the LogP family of every library for which they were measured."""
+        from nhalf.facts.fit import fit_loggp
+
+        return fit_loggp(self.measurements)
+
+    @cached_property
+    def patterns(self) -> list[PatternModel]:
+        """A model of time against size and ranks of every pattern with enough numbers of ranks."""
+        from nhalf.facts.pattern_fit import fit_patterns
+
+        return fit_patterns(self.summary)
+
+    @cached_property
+    def places(self) -> dict[str, dict[Start, list[Place]]]:
+        """By run and way to start, rank by rank where the ranks were, as far as it was recorded."""
+        return self.find_places()
+
+    @cached_property
+    def results(self) -> dict[str, list[Row]]:
+        """The rows of every derived result of the data, by its name (nhalf.results)."""
+        return results(self.measurements, self.summary, lambda: self.places)
+
+    def launches_of(self, subject: Mapping[str, Any]) -> int:
+        """How often the processes of a subject were started: the fewest of its points.
+
+        `subject` gives values of columns, as `mpi` and `ranks`.
+        """
+        rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
+        return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
+
+
+Known = TypeVar("Known", bound=Basis)
+Answer = TypeVar("Answer")
+
+
+def once(function: Callable[[Known], Answer]) -> Callable[[Known], Answer]:
+    """A function of facts that is computed once for each: its answer is kept with them."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @functools.wraps(function)
+    def kept(facts: Known) -> Answer:
+        if name not in vars(facts):
+            vars(facts)[name] = function(facts)
+        answer: Answer = vars(facts)[name]
+        return answer
+
+    return kept
+
+
+def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
+    if not wanted:
+        return measurements
+    known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
+    if wanted not in known:
+        raise unknown("library" if column == "mpi" else column, wanted, known)
+    return measurements.filter(pl.col(column) == wanted)
+
+
+def distinct(runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+
+    The same folder given twice counts once: its launches must not count double.
+    """
+    named: dict[str, Run] = {}
+    for run in {run.path.resolve(): run for run in runs}.values():
+        path = run.path.resolve()
+        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
+        named[next(name for name in candidates if name not in named)] = run
+    return named

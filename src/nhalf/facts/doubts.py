@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each kind of advice that points carry, with how many points and which libraries carry it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nhalf.base.errors import InputError
+from nhalf.facts.basis import Basis
+from nhalf.facts.series import series_names, with_series
+from nhalf.statistics.advice import advice
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One kind of doubt: what it means, what to do, and whom it concerns.
+
+    `points` of all the points carry it; `series` are the libraries that do, sorted, and `everyone`
+    says whether these are all.
+    """
+
+    name: str
+    what: str
+    remedy: str
+    points: int
+    series: tuple[str, ...]
+    everyone: bool
+
+
+def doubts(basis: Basis) -> list[Doubt]:
+    """One entry per kind, in the order in which points carry them."""
+    carried = with_series(basis.summary, basis).explode("advice").drop_nulls("advice")
+    everyone = len(series_names(basis))
+    found = []
+    for (name,), frame in carried.group_by("advice", maintain_order=True):
+        what, remedy = _words(str(name))
+        names = tuple(sorted(frame["series"].unique()))
+        found.append(Doubt(str(name), what, remedy, frame.height, names, len(names) == everyone))
+    return found
+
+
+def _words(name: str) -> tuple[str, str]:
+    """The words for an advice and its remedy; one that is not known speaks for itself."""
+    try:
+        known = advice(name)
+    except InputError:
+        return f"the advice {name!r} was given", ""
+    return known.what, known.remedy

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much was measured, where and when, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from nhalf.facts.basis import Basis
+from nhalf.statistics.summary import EXACT
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The extent of one run, or of several together.
+
+    `hosts` are names, sorted; `started` is when the first point was measured, in local time;
+    `launches` the fewest and the most of a point; `half_width_share` the middle over points of half
+    an interval over launches, relative to the time, None where no point has several launches.
+    """
+
+    hosts: tuple[str, ...]
+    started: datetime | None
+    is_simulated: bool
+    libraries: int
+    patterns: int
+    points: int
+    samples: int
+    launches: tuple[int, int]
+    half_width_share: float | None
+
+
+def extent(basis: Basis) -> Extent:
+    """The extent of the measurements."""
+    summary = basis.summary
+    fewest, most = summary["launches"].min() or 0, summary["launches"].max() or 0
+    libraries = summary.select("mpi", "transport").iter_rows()
+    return Extent(
+        hosts=tuple(sorted({name for one in basis.environments.values() for name in _hosts(one)})),
+        started=_started(basis),
+        is_simulated=summary["transport"].is_in(EXACT).all(),
+        libraries=len({mpi or transport for mpi, transport in libraries}),
+        patterns=summary["pattern"].n_unique(),
+        points=summary.height,
+        samples=int(summary["samples"].sum()),
+        launches=(int(fewest), int(most)),  # type: ignore[arg-type]
+        half_width_share=_half_width(summary),
+    )
+
+
+def _hosts(environment: Mapping[str, Any]) -> list[str]:
+    """The hosts that a run measured on; the one where it was begun if it names no other."""
+    named = environment.get("site", {}).get("hosts", [])
+    here = [str(environment["host"])] if environment.get("host") else []
+    return [str(name).partition(":")[0] for name in named] or here
+
+
+def _started(basis: Basis) -> datetime | None:
+    first_s = basis.measurements.select(pl.col("started_s").min()).collect().item()
+    if first_s is None or not math.isfinite(first_s):
+        return None
+    return datetime.fromtimestamp(first_s)
+
+
+def _half_width(summary: pl.DataFrame) -> float | None:
+    half = (pl.col("ci_high_s") - pl.col("ci_low_s")) / 2 / pl.col("median_s")
+    widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
+    widths = widths.filter(widths.is_finite())
+    return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where an algorithm on a library's own messages is faster than what the library does itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.collectives import OWN_CHOICE, usual
+from nhalf.facts.contests import with_cores
+from nhalf.facts.difference import beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
+from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import VARIED_POINT, without
+
+FASTER = 1.1
+"""The best of many algorithms is a little faster by chance: less is not worth a sentence."""
+CELL = without(VARIED_POINT, "algorithm")
+
+
+@dataclass(frozen=True)
+class Win:
+    """One point at which an algorithm beats the library's own, by time of the own over its.
+
+    `row` has the columns of the point.
+    """
+
+    row: Row
+    behind: Interval
+
+
+@dataclass(frozen=True)
+class Beaten:
+    """A library that chooses badly at some of its points."""
+
+    title: str
+    wins: tuple[Win, ...]
+    points: int
+
+    @property
+    def worst(self) -> Win:
+        """The point at which most is lost."""
+        return max(self.wins, key=lambda win: win.behind.median)
+
+
+def beaten(facts: Facts) -> Iterator[Beaten]:
+    """Every library that some algorithm beats beyond doubt."""
+    launches = with_cores(usual(facts.launches).filter(pl.col("median_s") > 0), facts)
+    own = launches.filter(OWN_CHOICE)
+    others = launches.filter(~OWN_CHOICE)
+    paired = others.join(
+        own.select(*CELL, "launch", own_s="median_s"), on=[*CELL, "launch"], nulls_equal=True
+    ).with_columns(ratio=pl.col("own_s") / pl.col("median_s"))
+    for (run, mpi), frame in paired.group_by("run", "mpi", maintain_order=True):
+        wins = tuple(_wins(frame))
+        if wins:
+            title = _title(facts, str(run), str(mpi), wins[0])
+            yield Beaten(title, wins, frame.select(CELL).n_unique())
+
+
+def _wins(paired: pl.DataFrame) -> Iterator[Win]:
+    """Every point at which the algorithm with the best middle beats the library beyond doubt."""
+    ratios = paired.group_by([*CELL, "algorithm"], maintain_order=True).agg("ratio")
+    best = ratios.sort(pl.col("ratio").list.median(), descending=True, maintain_order=True)
+    for row in best.group_by(CELL, maintain_order=True).first().to_dicts():
+        interval = beyond(row["ratio"], FASTER)
+        if interval is not None:
+            yield Win(row, interval)
+
+
+def _title(facts: Facts, run: str, mpi: str, win: Win) -> str:
+    """The library's name, with that of the run where there are several."""
+    label = library_label(facts, win.row["transport"], mpi)
+    return f"{label} [{run}]" if facts.summary["run"].n_unique() > 1 else label

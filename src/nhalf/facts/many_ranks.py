@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic of many ranks at once: from one to all, from all to one, and dense, phase by phase."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.store.axes import axis
+
+FANS = ("one-to-many", "many-to-one", "many-to-many")
+DENSE = ("dense-alltoall", "dense-pairwise", "dense-cumulative", "dense-random")
+
+
+def fans(facts: Facts) -> pl.DataFrame:
+    """One row per point of FANS: columns of `Facts.sound`, `series` and `per_message_s`.
+
+    The latter is the time of a round over the messages that one rank sends or receives in it.
+    """
+    points = facts.sound.filter(
+        pl.col("pattern").is_in(FANS), pl.col("axes") == "", pl.col("ranks") > 1
+    )
+    per_message_s = pl.col("median_s") / (pl.col("ranks") - 1)
+    return with_series(points.with_columns(per_message_s=per_message_s), facts)
+
+
+def phases(facts: Facts) -> pl.DataFrame:
+    """One row per point of DENSE that moves data: `Facts.sound`, `series` and the whole `phase`."""
+    phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
+    points = facts.sound.with_columns(phase).filter(
+        pl.col("pattern").is_in(DENSE),
+        pl.col("axes").str.contains(r"^phase=\d+$"),
+        pl.col("bytes") > 0,
+        pl.col("rate_Bps").is_not_null(),
+    )
+    return with_series(points, facts)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which way to multicast is fastest to the whole group, by size, and what adapters spare.
+
+Times of a simulation have no spread: a difference counts where it is larger than FASTER.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.difference import FASTER
+from nhalf.facts.facts import Facts
+from nhalf.facts.multicast import FORWARDINGS, METHODS
+from nhalf.facts.series import library_label
+from nhalf.store.keys import RUN_SUBJECT
+
+
+@dataclass(frozen=True)
+class Fastest:
+    """The fastest way at the smallest size, and from which size on it is another.
+
+    Rows have `method`, `bytes`, `group`, `median_s`, `slowest` (the method that is so at that size)
+    and `behind`, its time over the fastest one's; `forwarding` is who makes the copies, in words.
+    """
+
+    name: str
+    mpi: str
+    forwarding: str
+    first: Row
+    changes: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Spared:
+    """What adapters that forward spare the processors, on the way that gains most.
+
+    `host_s` and `nic_s` are what a multicast takes of a node's processor in the mean.
+    """
+
+    name: str
+    mpi: str
+    group: int
+    size_bytes: int
+    host_s: float
+    nic_s: float
+    gain_ratio: float
+
+
+def _machines(facts: Facts) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """Title, library and points to the largest group, of each machine."""
+    for _, machine in facts.multicasts.group_by(RUN_SUBJECT, maintain_order=True):
+        mpi = machine["mpi"][0]
+        whole = machine.filter(pl.col("group") == pl.col("group").max())
+        yield library_label(facts, machine["transport"][0], mpi), mpi, whole
+
+
+def fastest_multicasts(facts: Facts) -> Iterator[Fastest]:
+    """By machine and who forwards, where the way matters."""
+    for name, mpi, whole in _machines(facts):
+        for forwarding, words in FORWARDINGS.items():
+            best = _best_by_size(whole.filter(pl.col("forwarding") == forwarding))
+            if best and best[0]["behind"] > FASTER:
+                yield Fastest(name, mpi, words, best[0], (*best[1:],))
+
+
+def _best_by_size(points: pl.DataFrame) -> list[Row]:
+    """The fastest way and the sizes from which on it is that, as few changes as there can be.
+
+    What is not slower by more than FASTER counts as fastest, too; of several the one that stays so
+    for most sizes, then the faster.
+    """
+    by_size = [
+        ways.sort("median_s").to_dicts()
+        for _, ways in points.sort("bytes").group_by("bytes", maintain_order=True)
+        if ways.height > 1
+    ]
+    found: list[Row] = []
+    place = 0
+    while place < len(by_size):
+        ways = by_size[place]
+        left = by_size[place:]
+        chosen = min(_contenders(ways), key=lambda way: (-_stays(way, left), *_place(way)))
+        behind = ways[-1]["median_s"] / chosen["median_s"]
+        found.append({**chosen, "slowest": ways[-1]["method"], "behind": behind})
+        place += _stays(chosen, left)
+    return found
+
+
+def _contenders(ways: list[Row]) -> list[Row]:
+    """Those of a size that are as good as the fastest, which comes first."""
+    return [way for way in ways if way["median_s"] <= ways[0]["median_s"] * FASTER]
+
+
+def _stays(way: Row, by_size: list[list[Row]]) -> int:
+    """For how many sizes a way is among the fastest."""
+    names = [{one["method"] for one in _contenders(ways)} for ways in by_size]
+    return sum(1 for _ in itertools.takewhile(lambda here: way["method"] in here, names))
+
+
+def _place(way: Row) -> tuple[float, int]:
+    """Order of ways at one size: by time, those that differ by rounding only by METHODS."""
+    known = METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
+    return float(f"{way['median_s']:.9g}"), known
+
+
+def spared(facts: Facts) -> Iterator[Spared]:
+    """By machine, where adapters that forward spare its processors anything."""
+    for name, mpi, whole in _machines(facts):
+        wide = whole.filter(pl.col("bytes") == pl.col("bytes").min()).pivot(
+            "forwarding", index=["method", "group", "bytes"], values="host_cpu_s"
+        )
+        if not {"host", "nic"} <= set(wide.columns):
+            continue
+        gains = wide.filter(pl.col("nic") > 0).with_columns(gain=pl.col("host") / pl.col("nic"))
+        for row in gains.sort("gain", descending=True).head(1).to_dicts():
+            if row["gain"] > FASTER:
+                values = (row["host"], row["nic"], row["gain"])
+                yield Spared(name, mpi, row["group"], row["bytes"], *values)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of a non-blocking operation passes while the program computes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.base.operations import NON_BLOCKING
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.store.values import value
+
+
+def overlaps(facts: Facts) -> pl.DataFrame:
+    """One row per point that computed as long as the operation takes alone.
+
+    Columns of `Facts.sound`, `series`, `overlap` (the share of the operation that is hidden, 0 to
+    1) and `pure_s`, the operation alone, null where it is not known.
+    """
+    points = facts.sound.filter(pl.col("pattern").is_in(NON_BLOCKING), pl.col("axes") == "work=1")
+    points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")
+    return with_series(points.with_columns(axes=pl.lit("")), facts)

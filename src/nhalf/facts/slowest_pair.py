@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two ranks that are farthest apart, where they are so beyond doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.distance import places_of, relation, with_ranks
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import RUN_CURVE, without
+
+LAUNCHES_MIN = 3
+PAIRS_MIN = 3
+SETTING = without(RUN_CURVE, "pattern", "axes")
+
+
+@dataclass(frozen=True)
+class SlowestPair:
+    """Two ranks, how they lie to each other ('' where it is not known), and how far apart.
+
+    `ratio` is their time of a message of `size_bytes` over that of the middle pair.
+    """
+
+    series: str
+    mpi: str
+    ranks: tuple[int, int]
+    relation: str
+    size_bytes: int
+    ratio: Interval
+
+
+def slowest_pairs(facts: Facts) -> Iterator[SlowestPair]:
+    """At most one for each library, number of ranks and placement."""
+    launches = with_ranks(facts.launches)
+    smallest = pl.col("bytes") == pl.col("bytes").min().over(SETTING)
+    for _, frame in launches.filter(smallest).group_by(SETTING, maintain_order=True):
+        if frame["launch"].n_unique() < LAUNCHES_MIN or frame["axes"].n_unique() < PAIRS_MIN:
+            continue
+        interval = beyond(_ratios(frame), COSTLY)
+        if interval is not None:
+            yield _pair(frame, interval, facts)
+
+
+def _pair(frame: pl.DataFrame, interval: Interval, facts: Facts) -> SlowestPair:
+    first = frame.filter(axes=_slowest(frame)).row(0, named=True)
+    one, other = first["first"], first["second"]
+    places = places_of(facts, first)
+    known = max(one, other) < len(places)
+    return SlowestPair(
+        with_series(frame.head(1), facts)["series"][0],
+        first["mpi"],
+        (one, other),
+        relation(places[one], places[other]) if known else "",
+        first["bytes"],
+        interval,
+    )
+
+
+def _ratios(frame: pl.DataFrame) -> list[float]:
+    """Per launch, the time of the pair that is slowest in all other launches over the middle pair.
+
+    Were it the slowest of the launch itself, the largest of many noisy values would be taken for a
+    distance.
+    """
+    ratios = []
+    for launch in frame["launch"].unique().sort():
+        chosen = _slowest(frame.filter(pl.col("launch") != launch))
+        here = frame.filter(launch=launch)
+        times_s = here.filter(axes=chosen)["median_s"]
+        if len(times_s):
+            ratios.append(times_s[0] / here["median_s"].median())
+    return ratios
+
+
+def _slowest(frame: pl.DataFrame) -> str:
+    """The axes of the pair with the largest median over launches."""
+    middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
+    return str(middles["axes"][-1])

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations timed both ways: started together, and after a barrier."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.base.operations import OPERATIONS
+from nhalf.facts.facts import Facts
+from nhalf.store.keys import VARIED_POINT
+from nhalf.store.values import value
+
+
+def started_both_ways(facts: Facts) -> pl.DataFrame:
+    """One row per point that was measured both ways, the most misleading first.
+
+    Columns of `Facts.sound` for the one that starts together, with `clock_uncertainty_s`; of the
+    other `barrier_s` (its time), `true_s` (its first start to last end) and `ratio`, its time over
+    the first one's.
+    """
+    points = facts.sound.filter(pl.col("pattern").is_in(OPERATIONS))
+    together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
+    barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
+    both = together.join(
+        barrier.select(*VARIED_POINT, "true_s", barrier_s="median_s"),
+        on=VARIED_POINT,
+        nulls_equal=True,
+    )
+    return both.with_columns(ratio=pl.col("barrier_s") / pl.col("median_s")).sort(
+        pl.col("ratio").log().abs(), descending=True
+    )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rule of destinations under which least gets through, against the one with most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.facts import Facts
+from nhalf.results.traffic.accepted import OVER_LOADS, launches, per_sender
+from nhalf.statistics.intervals import Interval
+
+RULE = ("to", "distance")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The slowest and the fastest rule of a setting under full load.
+
+    `setting` has the columns of a curve of traffic, `slow` and `fast` those of RULE; `ratio` is
+    that of what each sender gets through.
+    """
+
+    setting: Row
+    slow: Row
+    fast: Row
+    ratio: Interval
+
+
+def costly_rules(facts: Facts) -> list[Rules]:
+    """One per library: the setting in which the rule matters most, where it does beyond doubt."""
+    crowded = pl.col("advice").list.contains("oversubscribed")
+    rates = per_sender(launches(facts.measurements.filter(~crowded)))
+    settings = [name for name in OVER_LOADS if name not in RULE]
+    found = [_worst(frame) for _, frame in rates.group_by(settings, maintain_order=True)]
+    by_library: dict[str, Rules] = {}
+    for one in sorted((one for one in found if one is not None), key=lambda r: -r.ratio.median):
+        by_library.setdefault(one.setting["mpi"], one)
+    return list(by_library.values())
+
+
+def _worst(rates: pl.DataFrame) -> Rules | None:
+    """The rule that suffers most in one setting, if that is beyond doubt."""
+    middles = rates.group_by(RULE, maintain_order=True).agg(pl.col("per_sender_Bps").median())
+    ordered = middles.drop_nulls().sort("per_sender_Bps", *RULE)
+    if ordered.height < 2:
+        return None
+    slow, fast = ordered.row(0, named=True), ordered.row(-1, named=True)
+    pairs = _of(rates, slow).join(_of(rates, fast), on="launch", suffix="_fast").sort("launch")
+    ratios = (pairs["per_sender_Bps_fast"] / pairs["per_sender_Bps"]).to_list()
+    interval = beyond(ratios, COSTLY)
+    return None if interval is None else Rules(rates.row(0, named=True), slow, fast, interval)
+
+
+def _of(rates: pl.DataFrame, rule: Row) -> pl.DataFrame:
+    same = [pl.col(name) == rule[name] for name in RULE]
+    return rates.filter(*same).select("launch", "per_sender_Bps")
