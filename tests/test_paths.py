@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import wings
+from nhalf.base import plugins
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "native", "tests", "tools", "examples", "docs")
@@ -25,8 +26,8 @@ _PATH = re.compile(
 _MODULE = re.compile(r"\bnhalf(?:\.[a-z]\w*)+(?:\.\w+)?\b")
 PLACEHOLDERS = re.compile(r"NAME|nhalf_check\.py|build/|(?:^|/)x\.py")
 """Names that stand for any, and files that a reader makes."""
-NOT_MODULES = {"nhalf.schema", "nhalf.journal_bytes", "nhalf.table", "nhalf.xml", "nhalf.launchers"}
-"""Keys of files, names of files, and groups of entry points."""
+NOT_MODULES = {"nhalf.schema", "nhalf.journal_bytes", "nhalf.table", "nhalf.xml"}
+"""Keys of files and names of files."""
 
 
 @cache
@@ -61,8 +62,10 @@ def missing_modules(path: Path) -> list[str]:
 
 
 def _is_there(name: str) -> bool:
-    parts = name.split(".")
     known = module_files()
+    if name in {plugins.group(each) for each in known if each.endswith(name[len("nhalf") :])}:
+        return True
+    parts = name.split(".")
     depth = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in known)
     left = parts[depth:]
     return not left or left[0] in names_in(known[".".join(parts[:depth])])
