@@ -294,7 +294,8 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
     auto message = std::move(channel.front());
     channel.pop_front();
     if (message.data.size() > data.size()) throw InputError("a message is longer than its receive");
-    if (!message.data.empty()) std::memcpy(data.data(), message.data.data(), message.data.size());
+    const auto size_bytes = std::min(message.data.size(), data.size());
+    if (size_bytes > 0) std::memcpy(data.data(), message.data.data(), size_bytes);
     const double n = static_cast<double>(message.data.size());
     machine_.spare.push_back(std::move(message.data));
     arrive(message.arrival_s, n, peer);
