@@ -15,19 +15,13 @@ inline constexpr PatternInfo allgather_info{
     .axes = in_place_algorithm_axes};
 
 template <Collectives T>
-class Allgather : public BlockOperation<T> {
+class Allgather : public ChosenOperation<T, BlockOperation, algorithms::allgather::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Allgather(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)),
-        algorithm_(allgather_info, point, list(),
-                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allgather(in, out); }) {
+      : Allgather::ChosenOperation(
+            allgather_info, transport, point, point.size_bytes, this->per_rank(transport, point),
+            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allgather(in, out); }) {
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
   }
 
  protected:
@@ -40,11 +34,6 @@ class Allgather : public BlockOperation<T> {
     return this->seed(this->transport_.rank());
   }
   [[nodiscard]] std::uint32_t got_seed(int block) const override { return this->seed(block); }
-
- private:
-  static const auto& list() { return algorithms::allgather::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::allgather::Signature> algorithm_;
 };
 
 NHALF_PATTERN(allgather_info, Allgather);

@@ -16,31 +16,12 @@ inline constexpr PatternInfo allreduce_info{
     .size_multiple = 4};
 
 template <Collectives T>
-class Allreduce : public SumOperation<T> {
+class Allreduce : public ChosenOperation<T, SumOperation, algorithms::allreduce::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Allreduce(T& transport, const Case& point)
-      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes),
-        algorithm_(allreduce_info, point, list(),
-                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allreduce(in, out); }) {
-    aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
-  }
-
- protected:
-  void aim() final {
-    this->out_ = this->out_buffer_.bytes();
-    this->in_ = this->in_place_ ? this->out_ : this->in_buffer_.bytes();
-  }
-
- private:
-  static const auto& list() { return algorithms::allreduce::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::allreduce::Signature> algorithm_;
+      : Allreduce::ChosenOperation(
+            allreduce_info, transport, point, point.size_bytes, point.size_bytes,
+            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.allreduce(in, out); }) {}
 };
 
 NHALF_PATTERN(allreduce_info, Allreduce);

@@ -18,17 +18,11 @@ inline constexpr PatternInfo barrier_info{
     .sized = false};
 
 template <Collectives T>
-class Barrier : public Operation<T> {
+class Barrier : public ChosenOperation<T, Operation, algorithms::barrier::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Barrier(T& transport, const Case& point)
-      : Operation<T>(transport, point, 0, 0),
-        algorithm_(barrier_info, point, list(), [](T& t, Scratch&) { t.synchronise(); }) {}
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_);
-  }
+      : Barrier::ChosenOperation(barrier_info, transport, point, 0, 0,
+                                 [](T& t, Scratch&) { t.synchronise(); }) {}
 
   /// One rank after the other comes late: the others have to wait for it.
   bool verify() override {
@@ -57,10 +51,6 @@ class Barrier : public Operation<T> {
     }
     return false;
   }
-
-  static const auto& list() { return algorithms::barrier::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::barrier::Signature> algorithm_;
 };
 
 NHALF_PATTERN(barrier_info, Barrier);

@@ -16,19 +16,12 @@ inline constexpr PatternInfo bcast_info{
     .rooted = true};
 
 template <Collectives T>
-class Bcast : public BlockOperation<T> {
+class Bcast : public ChosenOperation<T, BlockOperation, algorithms::bcast::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Bcast(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, 0, point.size_bytes),
-        algorithm_(bcast_info, point, list(),
-                   [](T& t, Scratch&, int root, Bytes data) { t.bcast(root, data); }) {
+      : Bcast::ChosenOperation(bcast_info, transport, point, 0, point.size_bytes,
+                               [](T& t, Scratch&, int root, Bytes data) { t.bcast(root, data); }) {
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->out_);
   }
 
  protected:
@@ -38,11 +31,6 @@ class Bcast : public BlockOperation<T> {
   }
   [[nodiscard]] std::uint32_t given_seed(int) const override { return this->seed(this->root_); }
   [[nodiscard]] std::uint32_t got_seed(int) const override { return this->seed(this->root_); }
-
- private:
-  static const auto& list() { return algorithms::bcast::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::bcast::Signature> algorithm_;
 };
 
 NHALF_PATTERN(bcast_info, Bcast);

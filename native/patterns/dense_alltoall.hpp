@@ -17,18 +17,13 @@ inline constexpr PatternInfo dense_alltoall{.name = "dense-alltoall",
                                             .timing = Timing::slowest_rank,
                                             .axes = dense_alltoall_axes};
 
-template <Duplex T>
-class DenseAlltoall : public PhaseLoop<T> {
- public:
-  DenseAlltoall(T& transport, const Case& point)
-      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
+inline Phase alltoall_phase(int rank, int ranks, const Case& point) {
+  const int step = point.axis("phase", 1, ranks - 1);
+  return {{(rank + step) % ranks}, {(rank + ranks - step) % ranks}, ranks};
+}
 
- private:
-  static Phase phase(int rank, int ranks, const Case& point) {
-    const int step = point.axis("phase", 1, ranks - 1);
-    return {{(rank + step) % ranks}, {(rank + ranks - step) % ranks}, ranks};
-  }
-};
+template <Duplex T>
+using DenseAlltoall = PhaseLoop<T, alltoall_phase>;
 
 NHALF_PATTERN(dense_alltoall, DenseAlltoall);
 

@@ -17,20 +17,15 @@ inline constexpr PatternInfo dense_cumulative{.name = "dense-cumulative",
                                               .timing = Timing::slowest_rank,
                                               .axes = dense_cumulative_axes};
 
-template <Duplex T>
-class DenseCumulative : public PhaseLoop<T> {
- public:
-  DenseCumulative(T& transport, const Case& point)
-      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
+inline Phase cumulative_phase(int rank, int ranks, const Case& point) {
+  const int half = ranks / 2;
+  const int pairs = point.axis("phase", 1, half);
+  const bool takes_part = rank % half < pairs && rank < 2 * half;
+  return Phase::with(takes_part ? (rank + half) % (2 * half) : -1, pairs);
+}
 
- private:
-  static Phase phase(int rank, int ranks, const Case& point) {
-    const int half = ranks / 2;
-    const int pairs = point.axis("phase", 1, half);
-    const bool takes_part = rank % half < pairs && rank < 2 * half;
-    return Phase::with(takes_part ? (rank + half) % (2 * half) : -1, pairs);
-  }
-};
+template <Duplex T>
+using DenseCumulative = PhaseLoop<T, cumulative_phase>;
 
 NHALF_PATTERN(dense_cumulative, DenseCumulative);
 

@@ -17,32 +17,27 @@ inline constexpr PatternInfo dense_pairwise{
     .timing = Timing::slowest_rank,
     .axes = dense_pairwise_axes};
 
+/// In each block of 2k ranks the first k pair with those k above them (for powers of two: rank
+/// with rank XOR k); who would pair beyond the last rank is idle. Below 0: idle.
+inline int pairwise_partner(int rank, int ranks, int step) {
+  const bool lower = rank % (2 * step) < step;
+  const int partner = lower ? rank + step : rank - step;
+  return partner < ranks ? partner : -1;
+}
+
+/// How many pairs that makes.
+inline int pairwise_pairs(int ranks, int step) {
+  const int rest = ranks % (2 * step);
+  return ranks / (2 * step) * step + std::max(0, rest - step);
+}
+
+inline Phase pairwise_phase(int rank, int ranks, const Case& point) {
+  const int step = point.axis("phase", 1, ranks - 1);
+  return Phase::with(pairwise_partner(rank, ranks, step), pairwise_pairs(ranks, step));
+}
+
 template <Duplex T>
-class DensePairwise : public PhaseLoop<T> {
- public:
-  DensePairwise(T& transport, const Case& point)
-      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
-
-  /// In each block of 2k ranks the first k pair with those k above them (for powers of two: rank
-  /// with rank XOR k); who would pair beyond the last rank is idle. Below 0: idle.
-  static int partner(int rank, int ranks, int step) {
-    const bool lower = rank % (2 * step) < step;
-    const int partner = lower ? rank + step : rank - step;
-    return partner < ranks ? partner : -1;
-  }
-
-  /// How many pairs that makes.
-  static int pairs(int ranks, int step) {
-    const int rest = ranks % (2 * step);
-    return ranks / (2 * step) * step + std::max(0, rest - step);
-  }
-
- private:
-  static Phase phase(int rank, int ranks, const Case& point) {
-    const int step = point.axis("phase", 1, ranks - 1);
-    return Phase::with(partner(rank, ranks, step), pairs(ranks, step));
-  }
-};
+using DensePairwise = PhaseLoop<T, pairwise_phase>;
 
 NHALF_PATTERN(dense_pairwise, DensePairwise);
 

@@ -20,21 +20,16 @@ inline constexpr PatternInfo dense_random{
     .timing = Timing::slowest_rank,
     .axes = dense_random_axes};
 
-template <Duplex T>
-class DenseRandom : public PhaseLoop<T> {
- public:
-  DenseRandom(T& transport, const Case& point)
-      : PhaseLoop<T>(transport, point, phase(transport.rank(), transport.size(), point)) {}
+inline Phase random_phase(int rank, int ranks, const Case& point) {
+  const int number = point.axis("phase", 1, ranks - 1);
+  const auto order = permutation(ranks, point.axes.number("seed", std::uint64_t{1}), number);
+  const auto place = std::ranges::find(order, rank) - order.begin();
+  const auto partner = static_cast<std::size_t>(place % 2 == 0 ? place + 1 : place - 1);
+  return Phase::with(partner < order.size() ? order[partner] : -1, ranks / 2);
+}
 
- private:
-  static Phase phase(int rank, int ranks, const Case& point) {
-    const int number = point.axis("phase", 1, ranks - 1);
-    const auto order = permutation(ranks, point.axes.number("seed", std::uint64_t{1}), number);
-    const auto place = std::ranges::find(order, rank) - order.begin();
-    const auto partner = static_cast<std::size_t>(place % 2 == 0 ? place + 1 : place - 1);
-    return Phase::with(partner < order.size() ? order[partner] : -1, ranks / 2);
-  }
-};
+template <Duplex T>
+using DenseRandom = PhaseLoop<T, random_phase>;
 
 NHALF_PATTERN(dense_random, DenseRandom);
 

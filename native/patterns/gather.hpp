@@ -16,20 +16,13 @@ inline constexpr PatternInfo gather_info{
     .rooted = true};
 
 template <Collectives T>
-class Gather : public BlockOperation<T> {
+class Gather : public ChosenOperation<T, BlockOperation, algorithms::gather::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Gather(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, point.size_bytes, this->per_rank(transport, point)),
-        algorithm_(
-            gather_info, point, list(),
+      : Gather::ChosenOperation(
+            gather_info, transport, point, point.size_bytes, this->per_rank(transport, point),
             [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.gather(root, in, out); }) {
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -45,11 +38,6 @@ class Gather : public BlockOperation<T> {
   [[nodiscard]] std::uint32_t got_seed(int block) const override {
     return this->seed(block, this->root_);
   }
-
- private:
-  static const auto& list() { return algorithms::gather::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::gather::Signature> algorithm_;
 };
 
 NHALF_PATTERN(gather_info, Gather);

@@ -17,20 +17,13 @@ inline constexpr PatternInfo reduce_info{
     .rooted = true};
 
 template <Collectives T>
-class Reduce : public SumOperation<T> {
+class Reduce : public ChosenOperation<T, SumOperation, algorithms::reduce::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Reduce(T& transport, const Case& point)
-      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes),
-        algorithm_(
-            reduce_info, point, list(),
+      : Reduce::ChosenOperation(
+            reduce_info, transport, point, point.size_bytes, point.size_bytes,
             [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.reduce(root, in, out); }) {
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -38,11 +31,6 @@ class Reduce : public SumOperation<T> {
     this->out_ = this->is_root() ? this->out_buffer_.bytes() : Bytes{};
     this->in_ = this->in_place_ && this->is_root() ? this->out_ : this->in_buffer_.bytes();
   }
-
- private:
-  static const auto& list() { return algorithms::reduce::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::reduce::Signature> algorithm_;
 };
 
 NHALF_PATTERN(reduce_info, Reduce);

@@ -18,22 +18,16 @@ inline constexpr PatternInfo reduce_scatter_info{
     .size_multiple = 4};
 
 template <Collectives T>
-class ReduceScatter : public SumOperation<T> {
+class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce_scatter::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   ReduceScatter(T& transport, const Case& point)
-      : SumOperation<T>(transport, point, block_bytes(transport, point) * ranks(transport),
-                        block_bytes(transport, point)),
-        algorithm_(reduce_scatter_info, point, list(),
-                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.reduce_scatter(in, out); }) {
+      : ReduceScatter::ChosenOperation(
+            reduce_scatter_info, transport, point, block_bytes(transport, point) * ranks(transport),
+            block_bytes(transport, point),
+            [](T& t, Scratch&, ConstBytes in, Bytes out) { t.reduce_scatter(in, out); }) {
     this->first_ =
         block_bytes(transport, point) / sizeof(float) * static_cast<std::size_t>(transport.rank());
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
   }
 
  protected:
@@ -52,10 +46,6 @@ class ReduceScatter : public SumOperation<T> {
     const auto floats = point.size_bytes / sizeof(float);
     return (floats + ranks(transport) - 1) / ranks(transport) * sizeof(float);
   }
-
-  static const auto& list() { return algorithms::reduce_scatter::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::reduce_scatter::Signature> algorithm_;
 };
 
 NHALF_PATTERN(reduce_scatter_info, ReduceScatter);

@@ -16,32 +16,13 @@ inline constexpr PatternInfo scan_info{
     .size_multiple = 4};
 
 template <Collectives T>
-class Scan : public SumOperation<T> {
+class Scan : public ChosenOperation<T, SumOperation, algorithms::scan::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Scan(T& transport, const Case& point)
-      : SumOperation<T>(transport, point, point.size_bytes, point.size_bytes),
-        algorithm_(scan_info, point, list(),
-                   [](T& t, Scratch&, ConstBytes in, Bytes out) { t.scan(in, out); }) {
+      : Scan::ChosenOperation(scan_info, transport, point, point.size_bytes, point.size_bytes,
+                              [](T& t, Scratch&, ConstBytes in, Bytes out) { t.scan(in, out); }) {
     this->summed_ = transport.rank() + 1;
-    aim();
   }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->in_, this->out_);
-  }
-
- protected:
-  void aim() final {
-    this->out_ = this->out_buffer_.bytes();
-    this->in_ = this->in_place_ ? this->out_ : this->in_buffer_.bytes();
-  }
-
- private:
-  static const auto& list() { return algorithms::scan::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::scan::Signature> algorithm_;
 };
 
 NHALF_PATTERN(scan_info, Scan);

@@ -16,20 +16,13 @@ inline constexpr PatternInfo scatter_info{
     .rooted = true};
 
 template <Collectives T>
-class Scatter : public BlockOperation<T> {
+class Scatter : public ChosenOperation<T, BlockOperation, algorithms::scatter::all<T>> {
  public:
-  static std::vector<AlgorithmEntry> known() { return entries_of(list()); }
-
   Scatter(T& transport, const Case& point)
-      : BlockOperation<T>(transport, point, this->per_rank(transport, point), point.size_bytes),
-        algorithm_(
-            scatter_info, point, list(),
+      : Scatter::ChosenOperation(
+            scatter_info, transport, point, this->per_rank(transport, point), point.size_bytes,
             [](T& t, Scratch&, int root, ConstBytes in, Bytes out) { t.scatter(root, in, out); }) {
     aim();
-  }
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) algorithm_(this->transport_, this->root_, this->in_, this->out_);
   }
 
  protected:
@@ -45,11 +38,6 @@ class Scatter : public BlockOperation<T> {
   [[nodiscard]] std::uint32_t got_seed(int) const override {
     return this->seed(this->root_, this->transport_.rank());
   }
-
- private:
-  static const auto& list() { return algorithms::scatter::all<T>(); }
-
-  ChosenAlgorithm<T, algorithms::scatter::Signature> algorithm_;
 };
 
 NHALF_PATTERN(scatter_info, Scatter);

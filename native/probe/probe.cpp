@@ -94,8 +94,7 @@ void reseed(T& transport, const Options& point) {
 /// Every axis that a point names is one of its pattern's.
 void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
   for (const auto& [name, value] : axes.values()) {
-    const auto known = [&](const nhalf::AxisInfo& axis) { return axis.name == name; };
-    if (std::ranges::none_of(info.axes, known))
+    if (std::ranges::find(info.axes, name, &nhalf::AxisInfo::name) == info.axes.end())
       throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
   }
 }
@@ -159,8 +158,8 @@ nhalf::Measurement measure(Session& session, nhalf::Pattern& pattern,
   auto measured = timed(session, pattern, info, where, effort);
   const double after_s = session.flag.measure_s();
   if (before_s > 0 && after_s > 0) {
-    measured.values.emplace_back("flag_before_s", before_s);
-    measured.values.emplace_back("flag_after_s", after_s);
+    measured.values.push_back({"flag_before_s", before_s});
+    measured.values.push_back({"flag_after_s", after_s});
   }
   return measured;
 }

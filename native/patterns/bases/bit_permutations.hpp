@@ -13,7 +13,7 @@ namespace nhalf {
 /// The bits of the ranks that take part in a permutation: the largest 2^bits that is not above
 /// `ranks` of them do, from rank 0 on; the others idle.
 constexpr int rank_bits(int ranks) {
-  return std::bit_width(static_cast<unsigned>(ranks)) - 1;
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
 }
 
 namespace bit_permutations {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +67,41 @@ class ChosenAlgorithm<T, void(Arguments...)> {
  private:
   decltype(Known::run) run_;
   Scratch scratch_;
+};
+
+/// An operation, with its buffers and checks from Base, by the algorithm that a point asks for;
+/// `all` gives those that there are. A pattern adds how the transport does it itself.
+template <class T, template <class> class Base, auto all>
+class ChosenOperation;
+template <class T, template <class> class Base, class Signature,
+          const std::vector<Algorithm<T, Signature>>& (*all)()>
+class ChosenOperation<T, Base, all> : public Base<T> {
+ public:
+  static std::vector<AlgorithmEntry> known() { return entries_of(all()); }
+
+  void run(std::uint64_t rounds) override {
+    for (; rounds > 0; --rounds) operate(algorithm_);
+  }
+
+ protected:
+  /// Room for `in_bytes` and `out_bytes`; the base says what it needs beside them.
+  ChosenOperation(const PatternInfo& info, T& transport, const Case& point, std::size_t in_bytes,
+                  std::size_t out_bytes, decltype(Algorithm<T, Signature>::run) native)
+      : Base<T>(transport, point, in_bytes, out_bytes), algorithm_(info, point, all(), native) {}
+
+ private:
+  void operate(ChosenAlgorithm<T, void()>& algorithm) { algorithm(this->transport_); }
+  void operate(ChosenAlgorithm<T, void(int, Bytes)>& algorithm) {
+    algorithm(this->transport_, this->root_, this->out_);
+  }
+  void operate(ChosenAlgorithm<T, void(int, ConstBytes, Bytes)>& algorithm) {
+    algorithm(this->transport_, this->root_, this->in_, this->out_);
+  }
+  void operate(ChosenAlgorithm<T, void(ConstBytes, Bytes)>& algorithm) {
+    algorithm(this->transport_, this->in_, this->out_);
+  }
+
+  ChosenAlgorithm<T, Signature> algorithm_;
 };
 
 }  // namespace nhalf

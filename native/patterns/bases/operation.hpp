@@ -49,10 +49,16 @@ class Operation : public Pattern {
         size_bytes_(checked(point.size_bytes)),
         in_place_(wants_in_place(point)),
         in_buffer_(in_bytes),
-        out_buffer_(out_bytes) {}
+        out_buffer_(out_bytes) {
+    Operation::aim();
+  }
 
-  /// Points `in_` and `out_` at what this rank gives and gets.
-  virtual void aim() {}
+  /// Points `in_` and `out_` at what this rank gives and gets: all that there is, unless a pattern
+  /// knows better and says so once it is made.
+  virtual void aim() {
+    out_ = out_buffer_.bytes();
+    in_ = in_place_ ? out_ : in_buffer_.bytes();
+  }
 
   [[nodiscard]] static bool wants_in_place(const Case& point) {
     constexpr std::string_view places[] = {"out", "in"};

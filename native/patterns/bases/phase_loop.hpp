@@ -26,14 +26,12 @@ struct Phase {
 };
 
 /// Sends and receives in one call, again and again. Everybody who sends also hears from somebody,
-/// so nobody runs ahead by more rounds than there are ranks.
-template <Duplex T>
+/// so nobody runs ahead by more rounds than there are ranks. `phase_of` says whom a rank meets.
+template <Duplex T, Phase (*phase_of)(int rank, int ranks, const Case& point)>
 class PhaseLoop : public Links<T> {
  public:
-  PhaseLoop(T& transport, const Case& point, const Phase& phase)
-      : Links<T>(transport, point, phase.to, phase.from),
-        moved_bytes_(static_cast<std::uint64_t>(phase.messages) * point.size_bytes) {}
-
+  PhaseLoop(T& transport, const Case& point)
+      : PhaseLoop(transport, point, phase_of(transport.rank(), transport.size(), point)) {}
   void run(std::uint64_t rounds) override {
     if (this->out_.empty()) return;
     T& transport = this->transport_;
@@ -45,6 +43,10 @@ class PhaseLoop : public Links<T> {
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override { return moved_bytes_; }
 
  private:
+  PhaseLoop(T& transport, const Case& point, const Phase& phase)
+      : Links<T>(transport, point, phase.to, phase.from),
+        moved_bytes_(static_cast<std::uint64_t>(phase.messages) * point.size_bytes) {}
+
   std::uint64_t moved_bytes_;
 };
 

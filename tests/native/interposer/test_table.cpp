@@ -31,7 +31,7 @@ TEST_CASE("a table without rules leaves everything to the library") {
 
 TEST_CASE("both ends belong to a rule") {
   const std::string rule = "bcast 2 8 16 64 a1\n";
-  for (const std::uint64_t ranks : {2, 5, 8}) {
+  for (const std::uint64_t ranks : {2UL, 5UL, 8UL}) {
     CHECK(decided(rule, Operation::bcast, ranks, 15) == 0);
     CHECK(decided(rule, Operation::bcast, ranks, 16) == 1);
     CHECK(decided(rule, Operation::bcast, ranks, 64) == 1);

@@ -61,7 +61,7 @@ int last_step(const Schedule& schedule, int source) {
 }
 
 int log2_up(int nodes) {
-  return std::bit_width(static_cast<unsigned>(nodes) - 1);
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes) - 1));
 }
 
 /// In every step, how many messages pass the link that most of them pass.

@@ -109,8 +109,9 @@ TEST_CASE("an algorithm is measured at the time that it states") {
     ProbeTransport::launch(0, nullptr, p, Options::parse(machine, ','), [&](ProbeTransport& t) {
       GlobalClock clock(t);
       for (const auto& entry : patterns<ProbeTransport>())
-        for (const auto& [info, present] : entry.algorithms)
+        for (const auto& algorithm : entry.algorithms)
           for (const std::size_t size : {std::size_t{0}, static_cast<std::size_t>(p) * 1024}) {
+            const auto& info = algorithm.info;
             if (info.time_s == nullptr || (!entry.info.sized && size > 0)) continue;
             const auto time_s = info.time_s(stated, p, stated_bytes(entry.info, p, size));
             const double found_s = operation_s(t, clock, entry, with(size, info.name));

@@ -73,7 +73,7 @@ TEST_CASE("pairwise among powers of two: rank with rank XOR phase") {
   for (const int ranks : {2, 4, 8, 16})
     for (int k = 1; k < ranks; k *= 2)
       for (int rank = 0; rank < ranks; ++rank)
-        CHECK(DensePairwise<ProbeTransport>::partner(rank, ranks, k) == (rank ^ k));
+        CHECK(pairwise_partner(rank, ranks, k) == (rank ^ k));
 }
 
 TEST_CASE("cumulative: the pairs of a phase are those of the one before and one more") {

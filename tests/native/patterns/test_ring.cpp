@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pattern on every transport that starts its own ranks.
-#include "patterns/ring.hpp"
-
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <string>
 #include <utility>
 
+#include "patterns/ring.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"

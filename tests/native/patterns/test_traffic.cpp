@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traffic on every transport that starts its own ranks; on the simulated one, to the second.
-#include "patterns/traffic.hpp"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "patterns/traffic.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"

@@ -39,6 +39,7 @@ TEST_CASE("precision counts only after a quarter of the slice") {
   const Effort effort{.slice_s = 1.0, .precision = 0.05, .samples_min = 20, .samples_max = 1000};
   const auto samples = spread(100, 0.1);
   CHECK(Criterion(effort).decide(samples, 0.24) == Stop::none);
+  CHECK(Criterion(effort).decide(samples, 0.25) == Stop::precision);
   CHECK(Criterion(effort).decide(samples, 0.26) == Stop::precision);
 }
 
@@ -58,4 +59,19 @@ TEST_CASE("never more samples than asked for") {
   const Effort effort{.slice_s = 1e9, .precision = 1e-6, .samples_min = 5, .samples_max = 50};
   CHECK(Criterion(effort).decide(spread(49, 1.0), 0) == Stop::none);
   CHECK(Criterion(effort).decide(spread(50, 1.0), 0) == Stop::samples);
+}
+
+TEST_CASE("it is looked at every fifth sample, from the least number on") {
+  const Effort effort{.slice_s = 1.0, .samples_min = 40, .samples_max = 1000};
+  for (const std::size_t count : {20UL, 39UL, 41UL, 44UL})
+    CHECK(Criterion(effort).decide(std::vector<double>(count, 7e-6), 0) == Stop::none);
+  for (const std::size_t count : {40UL, 45UL})
+    CHECK(Criterion(effort).decide(std::vector<double>(count, 7e-6), 0) == Stop::precision);
+}
+
+TEST_CASE("a width that is just good enough is good enough") {
+  auto samples = spread(100, 0.5);
+  const double width = nhalf::relative_half_width(samples);
+  const Effort effort{.slice_s = 1.0, .precision = width, .samples_min = 20, .samples_max = 1000};
+  CHECK(Criterion(effort).decide(samples, 0.5) == Stop::precision);
 }

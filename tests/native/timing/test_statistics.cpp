@@ -43,3 +43,13 @@ TEST_CASE("the interval of 1 to 100 lies between the 40th and the 61st value") {
   // Le Boudec 2010, Appendix A: n = 100 gives j = 40 and k = 61.
   CHECK(nhalf::relative_half_width(values) == doctest::Approx((61.0 - 40.0) / (2 * 50.5)));
 }
+
+TEST_CASE("the interval of six values is all of them") {
+  std::vector<double> values{4, 1, 3, 6, 2, 5};
+  CHECK(nhalf::relative_half_width(values) == doctest::Approx((6.0 - 1.0) / (2 * 3.5)));
+}
+
+TEST_CASE("values around zero have no relative width") {
+  std::vector<double> values{-4, -3, -2, -1, 1, 2, 3, 2, -2};
+  CHECK(std::isinf(nhalf::relative_half_width(values)));
+}

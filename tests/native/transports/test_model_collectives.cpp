@@ -222,9 +222,10 @@ double value_of(const std::vector<Value>& values, const std::string& name) {
 
 TEST_CASE("operations that go on only while they are waited for overlap with nothing") {
   everywhere(4, [](ModelTransport& t) {
-    for (const auto& [info, make, choices] : patterns<ModelTransport>()) {
+    for (const auto& entry : patterns<ModelTransport>()) {
+      const auto& info = entry.info;
       if (info.needs != "non-blocking-collectives") continue;
-      const auto pattern = make(t, point(1000, "work=1"));
+      const auto pattern = entry.make(t, point(1000, "work=1"));
       CHECK(pattern->verify());
       pattern->prepare();
       const auto values = pattern->values();

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// When ranks were in an operation, and what that says about it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "timing/sampler.hpp"
+#include "timing/statistics.hpp"
+
+namespace nhalf {
+
+/// When one rank was in an operation, in global time, as it tells rank 0.
+struct Presence {
+  double began_s = 0;
+  double ended_s = 0;
+  /// On its own clock.
+  double own_s = 0;
+  double uncertainty_s = 0;
+  bool late = false;
+};
+
+/// What all ranks' presences say about one operation.
+struct OperationTimes {
+  double first_start_s = std::numeric_limits<double>::infinity();
+  double last_start_s = -std::numeric_limits<double>::infinity();
+  double last_end_s = -std::numeric_limits<double>::infinity();
+  double slowest_own_s = 0;
+  /// Of all ranks, and of all but that one.
+  double worst_uncertainty_s = 0;
+  double second_uncertainty_s = 0;
+  bool late = false;
+
+  explicit OperationTimes(std::span<const Presence> ranks) {
+    for (const auto& rank : ranks) {
+      first_start_s = std::min(first_start_s, rank.began_s);
+      last_start_s = std::max(last_start_s, rank.began_s);
+      last_end_s = std::max(last_end_s, rank.ended_s);
+      slowest_own_s = std::max(slowest_own_s, rank.own_s);
+      late = late || rank.late;
+      second_uncertainty_s =
+          std::max(second_uncertainty_s, std::min(worst_uncertainty_s, rank.uncertainty_s));
+      worst_uncertainty_s = std::max(worst_uncertainty_s, rank.uncertainty_s);
+    }
+  }
+
+  [[nodiscard]] double span_s() const { return last_end_s - first_start_s; }
+  [[nodiscard]] double skew_s() const { return last_start_s - first_start_s; }
+  /// The time begins on one rank and ends on another: it is wrong by no more than both their
+  /// clocks. That includes what starts off the agreed time do to it, unless they change the
+  /// operation.
+  [[nodiscard]] double uncertainty_s() const { return worst_uncertainty_s + second_uncertainty_s; }
+};
+
+/// Samples of operations as they come in, at rank 0.
+class OperationSamples {
+ public:
+  void add(const OperationTimes& times, double sample_s, double true_s,
+           const std::vector<double>& rank_s) {
+    samples_s.push_back(sample_s);
+    ranks_.add(rank_s);
+    true_s_.push_back(true_s);
+    skew_s_.push_back(times.skew_s());
+    uncertainty_s_ = std::max(uncertainty_s_, times.uncertainty_s());
+  }
+
+  [[nodiscard]] std::vector<double> rank_medians() { return ranks_.medians(); }
+  [[nodiscard]] double true_s() { return median(true_s_); }
+  [[nodiscard]] double skew_s() { return median(skew_s_); }
+  [[nodiscard]] double uncertainty_s() const { return uncertainty_s_; }
+
+  std::vector<double> samples_s;
+
+ private:
+  RankTimes ranks_;
+  std::vector<double> true_s_, skew_s_;
+  double uncertainty_s_ = 0;
+};
+
+}  // namespace nhalf

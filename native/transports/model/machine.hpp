@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all ranks of the simulated machine share: its state, and the messages under way.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+#include "timing/clock.hpp"
+#include "transports/bases/fibers.hpp"
+#include "transports/model/parameters.hpp"
+
+namespace nhalf {
+
+/// What makes the simulated machine unsteady: one factor on all times, drawn anew at each barrier,
+/// that is, for each batch.
+class Weather {
+ public:
+  explicit Weather(const ModelParameters& p) : parameters_(p) { reseed(p.seed); }
+
+  /// Begins another launch: its own factor, its own sequence.
+  void reseed(std::uint64_t seed) {
+    random_.seed(seed);
+    launch_factor_ = lognormal(parameters_.launch_noise);
+    slow_ = uniform_(random_) < parameters_.state_fraction;
+    factor_ = launch_factor_;
+  }
+
+  /// Draws the factor of the next batch, which begins at `now_s`.
+  void next_batch(double now_s) {
+    step_state();
+    factor_ = launch_factor_ * lognormal(parameters_.noise) *
+              (slow_ ? parameters_.state_slow : 1.0) * (1 + parameters_.drift_per_s * now_s);
+  }
+
+  [[nodiscard]] double factor() const { return factor_; }
+
+  /// What the next message takes longer.
+  double jitter_s() {
+    if (parameters_.jitter_s <= 0) return 0;
+    return -parameters_.jitter_s * std::log1p(-uniform_(random_));
+  }
+
+ private:
+  double lognormal(double sigma) { return sigma > 0 ? std::exp(sigma * normal_(random_)) : 1.0; }
+
+  /// A two-state Markov chain whose stationary share of slow batches is `state_fraction`.
+  void step_state() {
+    const double fraction = parameters_.state_fraction;
+    if (fraction <= 0 || fraction >= 1) return;
+    const double leave_slow = 1 / parameters_.state_dwell;
+    const double leave_fast = std::min(1.0, leave_slow * fraction / (1 - fraction));
+    if (uniform_(random_) < (slow_ ? leave_slow : leave_fast)) slow_ = !slow_;
+  }
+
+  ModelParameters parameters_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::uniform_real_distribution<double> uniform_;
+  double launch_factor_ = 1;
+  double factor_ = 1;
+  bool slow_ = false;
+};
+
+/// The machine that all ranks share.
+class ModelMachine {
+ public:
+  struct Message {
+    double arrival_s = 0;
+    std::vector<std::byte> data;
+    std::shared_ptr<double> taken_s;
+  };
+  struct Rank {
+    double clock_s = 0;
+    double sender_free_s = 0;
+    double last_arrival_s = -1;
+    ClockError clock_error;
+  };
+
+  ModelMachine(int count, const Options& options)
+      : parameters(options),
+        weather(parameters),
+        ranks(static_cast<std::size_t>(count)),
+        channels(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {
+    for (int rank = 0; rank < count; ++rank)
+      ranks[static_cast<std::size_t>(rank)].clock_error = ClockError(options, rank);
+  }
+
+  std::deque<Message>& channel(int from, int to) {
+    return channels[static_cast<std::size_t>(from) * ranks.size() + static_cast<std::size_t>(to)];
+  }
+
+  ModelParameters parameters;
+  Weather weather;
+  Fibers fibers;
+  std::vector<Rank> ranks;
+  std::vector<std::deque<Message>> channels;
+  std::vector<std::vector<std::byte>> spare;
+  /// When the slow way between two ranks, if there is one, can take the next message.
+  double way_free_s = 0;
+  std::uint64_t barriers_done = 0;
+  std::uint64_t messages = 0;
+  int arrived = 0;
+  bool agreed = true;
+  bool verdict = true;
+  std::vector<std::string> gathered;
+  Bytes shared;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Through what threads talk to each other: a channel between every two, and what all of them share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// How often a waiting thread looks before it lets others run. Where ranks outnumber cores, the one
+/// that is waited for may need this very core.
+inline int spins_before_yield = 4000;
+
+/// Spins while there is hope, then lets others run.
+template <class Ready>
+void spin_until(Ready ready) {
+  for (int spins = 0; !ready(); ++spins) {
+    if (spins < spins_before_yield) {
+      __builtin_ia32_pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+/// Messages from one rank to one other: a ring of slots, written by the one and read by the other.
+/// Short messages are copied into the slot; long ones are read from the sender's memory.
+class ThreadChannel {
+ public:
+  static constexpr std::size_t slots = 8;
+  static constexpr std::size_t eager_bytes = 1024;
+
+  /// Puts a message into the next slot; the number that `taken` asks about.
+  std::uint64_t put(ConstBytes data, bool by_reference) {
+    const auto number = written_++;
+    auto& slot = ring_[number % slots];
+    spin_until([&] { return slot.turn.load(std::memory_order_acquire) == 2 * (number / slots); });
+    slot.size = data.size();
+    slot.source = by_reference ? data.data() : nullptr;
+    if (!by_reference && !data.empty()) std::memcpy(slot.data.data(), data.data(), data.size());
+    slot.turn.store(2 * (number / slots) + 1, std::memory_order_release);
+    return number;
+  }
+
+  /// Takes the next message.
+  void take(Bytes data) {
+    const auto number = read_++;
+    auto& slot = ring_[number % slots];
+    spin_until(
+        [&] { return slot.turn.load(std::memory_order_acquire) == 2 * (number / slots) + 1; });
+    const std::byte* source = slot.source != nullptr ? slot.source : slot.data.data();
+    const auto size_bytes = std::min(slot.size, data.size());
+    if (size_bytes > 0) std::memcpy(data.data(), source, size_bytes);
+    slot.turn.store(2 * (number / slots) + 2, std::memory_order_release);
+  }
+
+  /// Whether the next message is there.
+  [[nodiscard]] bool holds_message() const {
+    const auto turn = ring_[read_ % slots].turn.load(std::memory_order_acquire);
+    return turn == 2 * (read_ / slots) + 1;
+  }
+
+  /// Whether the receiver has taken message `number`.
+  [[nodiscard]] bool has_taken(std::uint64_t number) const {
+    const auto turn = ring_[number % slots].turn.load(std::memory_order_acquire);
+    return turn >= 2 * (number / slots) + 2;
+  }
+
+  /// Waits until the receiver has taken message `number`.
+  void wait_taken(std::uint64_t number) {
+    spin_until([&] { return has_taken(number); });
+  }
+
+ private:
+  struct alignas(64) Slot {
+    std::atomic<std::uint64_t> turn{0};
+    std::size_t size = 0;
+    const std::byte* source = nullptr;
+    std::array<std::byte, eager_bytes> data;
+  };
+  std::array<Slot, slots> ring_;
+  alignas(64) std::uint64_t written_ = 0;
+  alignas(64) std::uint64_t read_ = 0;
+};
+
+/// What all threads share.
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(int count)
+      : ranks(count),
+        channels_(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {}
+
+  /// The channel between two ranks, made when either side first needs it.
+  ThreadChannel& channel(int from, int to) {
+    const std::lock_guard lock(mutex_);
+    auto& channel = channels_[static_cast<std::size_t>(from * ranks + to)];
+    if (!channel) channel = std::make_unique<ThreadChannel>();
+    return *channel;
+  }
+
+  int ranks;
+  std::atomic<int> waiting{0};
+  std::atomic<std::uint64_t> barriers{0};
+  std::atomic<bool> agreed{true};
+  Bytes shared;
+  std::vector<std::string> gathered;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ThreadChannel>> channels_;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches and samples on a clock that the pattern itself moves.
+#include "timing/sampler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace nhalf::test_sampler {
+
+namespace {
+
+/// Rank 0 of two; the other one takes `other_factor` times as long for everything.
+struct Alone {
+  static constexpr TransportInfo info{"alone", "", {}};
+
+  double clock_s = 0;
+  double other_factor = 1;
+
+  int rank() const { return 0; }
+  int size() const { return 2; }
+  double now_s() const { return clock_s; }
+  void send(int, ConstBytes) {}
+  void recv(int, Bytes) {}
+  void barrier() {}
+  void broadcast(Bytes) {}
+  bool all(bool mine) { return mine; }
+  std::vector<std::string> gather(const std::string& text) { return {text, text}; }
+  std::vector<double> collect(std::span<const double> mine) {
+    return {mine[0], other_factor * mine[0]};
+  }
+  std::string library() const { return ""; }
+};
+
+/// A round takes `round_s`, and a share of that in batches after the first `slow_runs`.
+struct Steady : Pattern {
+  explicit Steady(Alone& alone) : transport(alone) {}
+  void run(std::uint64_t rounds) override {
+    const bool slow = runs.size() < slow_runs;
+    runs.push_back(rounds);
+    transport.clock_s += static_cast<double>(rounds) * round_s * (slow ? 1 : later_share);
+  }
+  bool verify() override { return right; }
+  double timed_s() const override { return inner_s; }
+  std::vector<Value> values() override { return {{"what", 7}}; }
+
+  Alone& transport;
+  std::vector<std::uint64_t> runs;
+  double round_s = 0x1p-20;
+  double inner_s = 0;
+  double later_share = 1;
+  std::size_t slow_runs = 0;
+  bool right = true;
+};
+
+/// 1000 of it are 125 rounds.
+constexpr ClockQuality clock{.resolution_s = 0x1p-23, .overhead_s = 0x1p-25};
+constexpr Effort quick{.slice_s = 1e-6, .samples_min = 5, .samples_max = 50};
+
+struct Tried {
+  Alone transport;
+  Steady pattern{transport};
+  PatternInfo info{.name = "steady", .what = ""};
+
+  Measurement measure(const Effort& effort = quick, const ClockQuality& quality = clock) {
+    return Sampler(transport, quality, effort).measure(pattern, info);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("wrong data is not timed") {
+  Tried tried;
+  tried.pattern.right = false;
+  const auto measured = tried.measure();
+  CHECK(!measured.verified);
+  CHECK(measured.samples_s.empty());
+  CHECK(measured.stop == Stop::none);
+  CHECK(tried.pattern.runs.empty());
+}
+
+TEST_CASE("a batch grows eightfold at most, until it is long enough for the clock") {
+  Tried tried;
+  const auto measured = tried.measure();
+  CHECK(measured.batch_rounds == 125);
+  const std::vector<std::uint64_t> growing{1, 1, 8, 1, 64, 1, 125, 1, 125};
+  CHECK(std::vector(tried.pattern.runs.begin(), tried.pattern.runs.begin() + 9) == growing);
+}
+
+TEST_CASE("a batch that is nearly long enough stays as it is") {
+  for (const auto& [least, found] : {std::pair{101UL, 101UL}, {100UL, 125UL}, {126UL, 126UL}}) {
+    Tried tried;
+    tried.info.rounds_min = least;
+    CHECK(tried.measure().batch_rounds == found);
+  }
+}
+
+TEST_CASE("as many samples as may be taken fill the slice") {
+  Tried tried;
+  const Effort effort{.slice_s = 0x1p-10 * 50, .samples_min = 5, .samples_max = 50};
+  CHECK(tried.measure(effort).batch_rounds == 1024);
+  Tried virtual_clock;
+  CHECK(virtual_clock.measure(effort, {}).batch_rounds == 1);
+}
+
+TEST_CASE("a sample is the time of one operation; equal ones are soon enough") {
+  Tried tried;
+  tried.info.messages_per_round = 2;
+  const auto measured = tried.measure();
+  CHECK(measured.samples_s == std::vector<double>(measured.samples_s.size(), 0x1p-21));
+  CHECK(measured.rank_s.empty());
+  CHECK(measured.values.size() == 1);
+  CHECK(measured.advice.empty());
+  CHECK(measured.elapsed_s == tried.transport.clock_s);
+}
+
+TEST_CASE("the time that a sample took is spent, and ends a measurement") {
+  Tried tried;
+  const Effort effort{.slice_s = 0x1p-10, .samples_min = 96, .samples_max = 100};
+  const auto measured = tried.measure(effort, {.resolution_s = 0x1p-30, .overhead_s = 0});
+  CHECK(measured.stop == Stop::time);
+  const auto batch_s = static_cast<double>(measured.batch_rounds) * 0x1p-20;
+  const auto spent_s = static_cast<double>(measured.samples_s.size()) * batch_s;
+  CHECK(spent_s >= effort.slice_s);
+  CHECK(spent_s < effort.slice_s + batch_s);
+}
+
+TEST_CASE("the slowest rank counts where every rank has a time") {
+  Tried tried;
+  tried.info.timing = Timing::slowest_rank;
+  tried.transport.other_factor = 4;
+  const auto measured = tried.measure();
+  CHECK(measured.batch_rounds == 32);
+  CHECK(measured.samples_s.front() == 0x1p-18);
+  CHECK(measured.rank_s == std::vector{0x1p-20, 0x1p-18});
+}
+
+TEST_CASE("a slower rank spends the time of all") {
+  Tried tried;
+  tried.info.timing = Timing::slowest_rank;
+  tried.transport.other_factor = 64;
+  const Effort effort{.slice_s = 0x1p-12, .samples_min = 40, .samples_max = 50};
+  const auto measured = tried.measure(effort, {.resolution_s = 0x1p-60, .overhead_s = 0});
+  CHECK(measured.stop == Stop::time);
+  CHECK(measured.samples_s.size() == 4);
+}
+
+TEST_CASE("what a pattern times itself is taken by the operation, from the slowest rank") {
+  Tried tried;
+  tried.info.timing = Timing::inner;
+  tried.transport.other_factor = 2;
+  tried.pattern.inner_s = 125;
+  const auto measured = tried.measure();
+  CHECK(measured.samples_s.front() == 2);
+  CHECK(measured.rank_s == std::vector<double>{1, 2});
+}
+
+TEST_CASE("batches that turn out short for the clock are worth an advice") {
+  for (const auto& [share, coarse] : {std::pair{0.05, true}, {0.125, false}}) {
+    Tried tried;
+    tried.pattern.slow_runs = 7;
+    tried.pattern.later_share = share;
+    const std::vector<std::string> expected(coarse ? 1 : 0, "timer-coarse");
+    CHECK(tried.measure().advice == expected);
+  }
+}
+
+TEST_CASE("calls that are timed one by one may be as short as a tenth of the clock's step") {
+  for (const auto& [share, coarse] : {std::pair{0.0625, true}, {0.125, false}}) {
+    Tried tried;
+    tried.info.timing = Timing::inner;
+    tried.pattern.inner_s = 125 * share * clock.resolution_s;
+    CHECK(tried.measure().advice.size() == (coarse ? 1 : 0));
+  }
+}
+
+}  // namespace nhalf::test_sampler
