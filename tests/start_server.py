@@ -23,18 +23,17 @@ import sys
 MESSAGE_BYTES_MAX = 1 << 20
 LIBRARIES = (
     "altair",
+    "click",
     "jinja2",
     "msgspec",
     "numpy.f2py",
     "polars",
-    "pydantic.type_adapter",
     "rich.progress",
     "rich.table",
     "scipy.cluster.hierarchy",
     "scipy.optimize",
     "scipy.spatial.distance",
     "scipy.special",
-    "typer",
 )
 
 

@@ -37,7 +37,7 @@ def test_every_import_is_declared() -> None:
             for name in (name.split(".")[0] for name in names):
                 if name not in sys.stdlib_module_names and name != "nhalf":
                     foreign[name] = path.name
-    assert {"polars", "typer"} <= set(foreign)
+    assert {"polars", "click"} <= set(foreign)
     owners = {name: {normal(d) for d in distributions.get(name, [name])} for name in foreign}
     missing = {name: foreign[name] for name in foreign if not owners[name] & declared}
     assert missing == {}

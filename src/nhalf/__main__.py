@@ -79,7 +79,10 @@ def _usage_error(error: Exception) -> int:
         if type(error).__name__ in ("Exit", "Abort"):
             return int(getattr(error, "exit_code", 1))
         raise error
-    _say("error: " + " ".join(str(show()).split()))
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(f"{show()}\n")
+    else:
+        _say("error: " + " ".join(str(show()).split()))
     return 2
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nhalf.base.errors import MissingError
 
 if TYPE_CHECKING:
+    from nhalf.jobs.request import RunRequest
     from nhalf.store.run import Run
 
 HOSTS_TAKEN = 4
@@ -19,8 +19,8 @@ HOSTS_TAKEN = 4
 SRUN = "srun"
 
 
-def allocate(options: Mapping[str, Any]) -> None:
-    """Become salloc with this very command, where srun is asked for outside of an allocation.
+def allocate(request: RunRequest) -> None:
+    """Become salloc with this very command, where srun is request for outside of an allocation.
 
     One allocation for the whole run: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does
@@ -28,25 +28,25 @@ def allocate(options: Mapping[str, Any]) -> None:
     """
     if os.environ.get("SLURM_JOB_ID"):
         return
-    run = _resumed(options)
-    if (options["launcher"] or _said(run, "launcher")) != SRUN:
+    run = _resumed(request)
+    if (request.launcher or _said(run, "launcher")) != SRUN:
         return
     if shutil.which("salloc") is None:
         raise MissingError("srun needs Slurm: salloc is not found", "load Slurm's module")
-    hosts = _named(options) or (_hosts_of(run) if run else _hosts(options))
+    hosts = _named(request) or (_hosts_of(run) if run else _hosts(request))
     words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execvp("salloc", [*words, sys.executable, "-m", "nhalf", *sys.argv[1:]])
 
 
-def _resumed(options: Mapping[str, Any]) -> Run | None:
+def _resumed(request: RunRequest) -> Run | None:
     """The run that goes on, None where one begins."""
-    if options["resume"] is None:
+    if request.resume is None:
         return None
     from nhalf.store.run import Run
 
-    return Run.open(options["resume"])
+    return Run.open(request.resume)
 
 
 def _said(run: Run | None, name: str) -> str:
@@ -54,11 +54,9 @@ def _said(run: Run | None, name: str) -> str:
     return str(run.plan.get(name, "")) if run else ""
 
 
-def _named(options: Mapping[str, Any]) -> list[str]:
+def _named(request: RunRequest) -> list[str]:
     """The hosts that the user names now."""
-    from nhalf.cli.planning import host_file
-
-    return _these(options["hosts"], host_file(options), frozenset())
+    return _these(request.hosts, request.host_file_path, frozenset())
 
 
 def _these(hosts: str, host_file: str, dead: frozenset[str]) -> list[str]:
@@ -76,16 +74,16 @@ def _hosts_of(run: Run) -> list[str]:
     if named:
         return named
     idle = sum(name not in lost for name in _idle())
-    asked = min(int(_said(run, "hosts_found") or 1), max(idle, 1))
-    return [f"--nodes={asked}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
+    nodes = min(int(_said(run, "hosts_found") or 1), max(idle, 1))
+    return [f"--nodes={nodes}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
 
 
-def _hosts(options: Mapping[str, Any]) -> list[str]:
+def _hosts(request: RunRequest) -> list[str]:
     """As many hosts as the placements need, a few where they do not say."""
-    from nhalf.cli.planning import words
     from nhalf.machines.layout import parse_layout
+    from nhalf.measure.plan.planning import words
 
-    layouts = [layout for text in words(options["placement"]) if (layout := parse_layout(text))]
+    layouts = [layout for text in words(request.placement) if (layout := parse_layout(text))]
     if layouts:
         return [f"--nodes={max(layout.hosts for layout in layouts)}"]
     return [f"--nodes={min(HOSTS_TAKEN, len(_idle()))}"]

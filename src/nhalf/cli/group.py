@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
+import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
 
 from nhalf.base import plugins
 from nhalf.base.errors import Interrupted, unknown
@@ -20,25 +19,59 @@ from nhalf.base.version import __version__
 PACKAGE = "nhalf.cli.verbs"
 ORDER = ("run", "show", "report", "compare", "check", "fit", "mpi", "doctor")
 """The verbs that help lists first; the others follow in alphabetical order."""
+SUMMARY = re.compile(r'^def command\(.*\).*:\n    """(.*?)(?:"""|$)', re.MULTILINE)
+TITLE = re.compile(r'^"""(.*?)(?:"""|$)', re.MULTILINE)
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
-class VerbGroup(TyperGroup):
-    """Knows its verbs from the folder; a module defines `command` or a typer `app`."""
+class Listed(click.Group):
+    """A group whose help has a whole line for each command, in their own order."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    title = "Commands"
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """The names of the commands, the most used first."""
+        return list(self.commands)
+
+    def summary(self, name: str) -> str:
+        """What a command does, in a line."""
+        return (self.commands[name].help or "").split("\n")[0]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line per command."""
+        with formatter.section(self.title):
+            formatter.write_dl([(name, self.summary(name)) for name in self.list_commands(ctx)])
+
+
+class VerbGroup(Listed):
+    """Knows its verbs from the folder; a module defines `command`, or `COMMANDS` by name."""
+
+    title = "Verbs"
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
         """The names of the verbs, the most used first."""
         names = plugins.names(PACKAGE)
         first = [name for name in ORDER if name in names]
         return first + [name for name in names if name not in first]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command:
         """The verb, imported now; raises InputError for an unknown one."""
         if cmd_name not in self.list_commands(ctx):
             raise unknown("verb", cmd_name, self.list_commands(ctx))
         return load_verb(cmd_name)
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the verb; interruptions pass typer as errors, since it would end without a word."""
+    def summary(self, name: str) -> str:
+        """The first line of the docstring of a verb's `command` function, or of its module.
+
+        Read as text: to import or to parse all verbs takes as long as everything else.
+        """
+        path = Path(__file__).parent / "verbs" / f"{plugins.module_name(name)}.py"
+        text = path.read_text("utf-8")
+        found = SUMMARY.search(text) or TITLE.search(text)
+        return found[1] if found else ""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb; interruptions pass click as errors, since it would end without a word."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -48,60 +81,38 @@ class VerbGroup(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """One line per verb, read from its file without importing it."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, _summary(name)) for name in self.list_commands(ctx)])
 
-
-def load_verb(name: str) -> Any:
+def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
+    from nhalf.cli.command import command
+
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
-    app = getattr(module, "app", None)
-    if app is None:
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name)(module.command)
-    command = typer.main.get_command(app)
-    command.name = name
-    return command
+    if not hasattr(module, "COMMANDS"):
+        return command(name, module.command)
+    below = [command(name, act) for name, act in module.COMMANDS.items()]
+    return Listed(name, below, help=module.__doc__, no_args_is_help=True)
 
 
-def _summary(name: str) -> str:
-    """The first line of the docstring of a verb's `command` function, or of its module."""
-    path = Path(__file__).parent / "verbs" / f"{plugins.module_name(name)}.py"
-    tree = ast.parse(path.read_text("utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == "command":
-            return (ast.get_docstring(node) or "").split("\n")[0]
-    return (ast.get_docstring(tree) or "").split("\n")[0]
-
-
-def command_line() -> Any:
-    """The whole command line, as typer's command object."""
-    app = typer.Typer(
-        cls=VerbGroup,
-        name="nhalf",
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
+def command_line() -> VerbGroup:
+    """The whole command line, as click's command object."""
+    version = click.Option(
+        ["--version"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_show_version,
+        help="Show the version and exit.",
     )
-    app.callback()(_nhalf)
-    return typer.main.get_command(app)
+    return VerbGroup(
+        "nhalf",
+        params=[version],
+        help="Measure, model and predict the communication performance of parallel computers.",
+        no_args_is_help=True,
+        context_settings=HELP,
+    )
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
         sys.stdout.write(f"nhalf {__version__}\n")
-        raise typer.Exit
-
-
-def _nhalf(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Measure, model and predict the communication performance of parallel computers."""
+        context.exit()

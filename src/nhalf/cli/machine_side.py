@@ -28,5 +28,15 @@ def side(text: str) -> tuple[Machine, str]:
     return Facts.of([Run.open(Path(name))]).machine, library
 
 
+def calibrated_machine(text: str) -> Machine:
+    """A machine by name or file, or that which a run measured; its times are those measured."""
+    from nhalf.decide.calibrate import calibrated
+    from nhalf.facts.facts import Facts
+    from nhalf.store.run import DESCRIPTION, Run
+
+    is_run = Path(text, DESCRIPTION).is_file()
+    return calibrated(Facts.of([Run.open(Path(text))])) if is_run else catalogue.machine(text)
+
+
 def _is_there(text: str) -> bool:
     return catalogue.is_machine(text) or Path(text).exists()

@@ -12,7 +12,6 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +62,15 @@ class Wanted:
     hosts: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     time_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that a batch system has, or had."""
+
+    run: Path
+    record: Record
+    system: BatchSystem
 
 
 def system_here() -> tuple[str, BatchSystem]:
@@ -191,9 +199,3 @@ def _size_bytes(file: Path) -> int:
 def _ends(run: Path) -> int:
     """How often a run has come to its end already."""
     return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0
-
-
-def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """Those of some hosts that are usable; all of them where the system does not say."""
-    usable = set(system.usable_hosts(options))
-    return [host for host in hosts if host in usable] if usable else list(hosts)

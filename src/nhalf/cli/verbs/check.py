@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nhalf.base.errors import InputError
 from nhalf.base.listing import few
+from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size
+from nhalf.cli.options import OUTPUT, Json
 from nhalf.decide.check.verdict import format_bounds, format_excess, format_place, format_value
 
 if TYPE_CHECKING:
@@ -27,35 +28,32 @@ CURVE_WORDS = ("transport", "mpi", "pattern", "ranks", "placement", "axes")
 TOLD_MAX = 8
 
 
-def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="Against what"):
+    """Which run is checked against what."""
+
+    run: Annotated[Path, Word("Run directory.")]
     expect: Annotated[
-        str,
-        typer.Option(
-            help="What was promised: a TOML file, a former run, a machine file or its name."
-        ),
-    ] = "",
-    against: Annotated[
-        Path | None, typer.Option(help="A former run: is anything slower than it was?")
-    ] = None,
+        str, Option("What was promised: a TOML file, a former run, a machine file or its name.")
+    ] = ""
+    against: Annotated[Path | None, Option("A former run: is anything slower than it was?")] = None
     tolerance: Annotated[
         str,
-        typer.Option(
-            help="How much worse is still good, such as 5%. Of runs and machines 10%, of promises "
-            "what the file says."
+        Option(
+            "How much worse is still good, such as 5%. Of runs and machines 10%, of promises what "
+            "the file says."
         ),
-    ] = "",
-    pattern: Annotated[str, typer.Option(help="Only this pattern.")] = "",
-    mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail where the interval leaves it open, too.")
-    ] = False,
+    ] = ""
+    pattern: Annotated[str, Option("Only this pattern.")] = ""
+    mpi: Annotated[str, Option("Only this library.")] = ""
+    strict: Annotated[bool, Option("Fail where the interval leaves it open, too.")] = False
     points: Annotated[
-        bool, typer.Option("--points", help="Show every point, not only the worst of each.")
-    ] = False,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML for CI, too.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        bool, Option("Show every point, not only the worst of each.", heading=OUTPUT)
+    ] = False
+    junit: Annotated[Path | None, Option("Write JUnit XML for CI, too.", heading=OUTPUT)] = None
+
+
+def command(request: Request) -> int:
     """Check a run against promises or a former run; exit 1 when it is worse or lacks points."""
     from nhalf.base.units import parse_share
     from nhalf.decide.check.expected import check
@@ -64,26 +62,35 @@ def command(
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.store.run import Run
 
-    opened = Run.open(run)
-    if against is not None:
-        if expect:
-            raise InputError("--against and --expect are two questions", "ask one of them")
-        expect = str(Run.open(against).path)
-    if not expect:
-        raise InputError("what is the run to be checked against?", "name --expect or --against")
-    share = parse_share(tolerance) if tolerance else None
-    found = check(Facts.of([opened]), expect, tolerance=share, pattern=pattern, mpi=mpi)
-    if junit is not None:
-        _write_junit(junit, found, opened, expect, strict)
-    if json:
-        told = regression_json(found) if against else {}
+    opened = Run.open(request.run)
+    expect = _expected(request)
+    share = parse_share(request.tolerance) if request.tolerance else None
+    found = check(
+        Facts.of([opened]), expect, tolerance=share, pattern=request.pattern, mpi=request.mpi
+    )
+    if request.junit is not None:
+        _write_junit(request.junit, found, opened, expect, request.strict)
+    if request.json:
+        told = regression_json(found) if request.against else {}
         emit_json({"run": str(opened.path), "expect": expect, **told, **found.as_json()})
     else:
-        _show(stdout_console(), found, opened, expect, points)
-        if against:
+        _show(stdout_console(), found, opened, expect, request.points)
+        if request.against:
             _show_effects(stdout_console(), found)
-    if found.failed(strict):
-        raise typer.Exit(1)
+    return 1 if found.failed(request.strict) else 0
+
+
+def _expected(request: Request) -> str:
+    """What was promised: a file, a machine, or a former run."""
+    from nhalf.store.run import Run
+
+    if request.against is not None:
+        if request.expect:
+            raise InputError("--against and --expect are two questions", "ask one of them")
+        return str(Run.open(request.against).path)
+    if not request.expect:
+        raise InputError("what is the run to be checked against?", "name --expect or --against")
+    return request.expect
 
 
 def _write_junit(path: Path, found: Check, run: Run, expect: str, strict: bool) -> None:

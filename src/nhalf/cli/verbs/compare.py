@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.listing import few
+from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, format_time
+from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,78 +23,72 @@ if TYPE_CHECKING:
 COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
 
 
-def command(
-    a: Annotated[
-        str,
-        typer.Argument(help="What is compared with: RUN or RUN:LIBRARY, or a machine."),
-    ],
-    b: Annotated[
-        str,
-        typer.Argument(help="Run that is judged, or a machine; without it, two libraries of A."),
-    ] = "",
-    mpi: Annotated[
-        str, typer.Option("--mpi", help="Library of both, or X,Y: X of A with Y of B.")
-    ] = "",
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="Ratio that counts as a difference.")
-    ] = 1.02,
-    sizes: Annotated[
-        bool, typer.Option("--sizes", help="Show every size, not only those that differ.")
-    ] = False,
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="How to compare"):
+    """Which runs, libraries or machines are compared."""
+
+    a: Annotated[str, Word("What is compared with: RUN or RUN:LIBRARY, or a machine.")]
+    b: Annotated[str, Word("Run that is judged, or a machine; without it, two libraries of A.")] = (
+        ""
+    )
+    mpi: Annotated[str, Option("Library of both, or X,Y: X of A with Y of B.")] = ""
+    threshold: Annotated[float, Option("Ratio that counts as a difference.")] = 1.02
     ranks: Annotated[
-        str, typer.Option(help="Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
-    ] = "",
+        str, Option("Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
+    ] = ""
     size: Annotated[
-        str, typer.Option("--bytes", help="Of machines, sizes: 0:64K or a list. Default: of both.")
-    ] = "",
+        str, Option("Of machines, sizes: 0:64K or a list. Default: of both.", "--bytes")
+    ] = ""
+    sizes: Annotated[
+        bool, Option("Show every size, not only those that differ.", heading=OUTPUT)
+    ] = False
     report: Annotated[
-        Path | None, typer.Option(help="Of machines, write this HTML file, too.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None, Option("Of machines, write this HTML file, too.", heading=OUTPUT)
+    ] = None
+
+
+def command(request: Request) -> int:
     """Compare two runs or libraries (exit 1 when the second is slower), or two machines."""
     from nhalf.decide.compare import compare
     from nhalf.present.terminal.compare_machines import names_machine
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    if names_machine(a) or (b and names_machine(b)):
-        _machines(a, b, mpi, ranks, size, report, json)
-        return
-    if ranks or size or report:
+    if names_machine(request.a) or (request.b and names_machine(request.b)):
+        _machines(request)
+        return 0
+    if request.ranks or request.size or request.report:
         raise InputError(
             "--ranks, --bytes and --report are for machines", "of runs: nhalf report A B"
         )
-    left, right, libraries = _sides(a, b, mpi)
-    comparison = compare(left, right, libraries=libraries, threshold=threshold)
-    if json:
+    left, right, libraries = _sides(request.a, request.b, request.mpi)
+    comparison = compare(left, right, libraries=libraries, threshold=request.threshold)
+    if request.json:
         emit_json(comparison.as_json())
     else:
-        _show(stdout_console(), comparison, sizes)
-    if comparison.regressed:
-        raise typer.Exit(1)
+        _show(stdout_console(), comparison, request.sizes)
+    return 1 if comparison.regressed else 0
 
 
-def _machines(
-    a: str, b: str, mpi: str, ranks: str, size: str, report: Path | None, json: bool
-) -> None:
+def _machines(request: Request) -> None:
     """Two machines by their models; no judgement, so the exit code is 0."""
     from nhalf.cli.machine_side import side
     from nhalf.decide.machines_compared.compare import as_json, compare_machines
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    (left, library_a), (right, library_b) = side(a), side(b or a)
-    libraries = machines.pair_of(mpi, (library_a, library_b))
-    if not b and libraries[0] == libraries[1]:
+    (left, library_a), (right, library_b) = side(request.a), side(request.b or request.a)
+    libraries = machines.pair_of(request.mpi, (library_a, library_b))
+    if not request.b and libraries[0] == libraries[1]:
         raise InputError(f"{left.name} would be compared with itself", "name another machine")
-    comparison = compare_machines(left, right, libraries, _numbers(ranks), _sizes(size))
+    cells = _numbers(request.ranks), _sizes(request.size)
+    comparison = compare_machines(left, right, libraries, *cells)
     place = None
-    if report is not None:
+    if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.machines_page import machines_page
 
-        place = write_text(report, machines_page(comparison)).absolute()
-    if json:
+        place = write_text(request.report, machines_page(comparison)).absolute()
+    if request.json:
         emit_json({**as_json(comparison), "report": str(place) if place else None})
         return
     screen = stdout_console()

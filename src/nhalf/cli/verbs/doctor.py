@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
+from nhalf.cli.options import Json, Prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,12 @@ MARKS = {"good": "[green]✓[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 
 
-def command(
-    prefix: Annotated[
-        list[Path] | None,
-        typer.Option(help="Look for MPI in PREFIX/bin, too; may be repeated."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Request(Prefixes, Json):
+    """Where libraries are looked for."""
+
+
+def command(request: Request) -> int:
     """Say what is here, what will work, what is wrong and how to mend it."""
     from nhalf.mpi.discover import discover
     from nhalf.present.terminal.output import console, emit_json, stdout_console
@@ -33,16 +32,15 @@ def command(
 
     findings = []
     with console().status("looking …") as status:
-        for finding in examine(discover(prefix or [], ask_failed_again=True)):
+        for finding in examine(discover(request.prefix, ask_failed_again=True)):
             findings.append(finding)
             status.update(f"looked at {finding.name} …")
     ready = can_measure(findings)
-    if json:
+    if request.json:
         emit_json({"ready": ready, "findings": findings})
     else:
         _show(stdout_console(), findings, ready)
-    if not ready:
-        raise typer.Exit(EXIT_MISSING)
+    return 0 if ready else EXIT_MISSING
 
 
 def _show(console: Console, findings: Sequence[Finding], ready: bool) -> None:

@@ -4,73 +4,88 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Changed, Json
 
 if TYPE_CHECKING:
+    from nhalf.exchange.exporters import Exporter
     from nhalf.facts.facts import Facts
     from nhalf.machines.machine import Machine
 
 
-def command(
+@dataclass(frozen=True, kw_only=True)
+class Request(Changed, Json, heading="What to export"):
+    """What is exported in which form."""
+
     subject: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[RUN|MACHINE]", help="Run directory, machine of record or machine file."
-        ),
-    ] = None,
-    to: Annotated[str, typer.Option("--to", help="The form; see --list.")] = "",
-    reframe: Annotated[bool, typer.Option("--reframe", help="Short for --to reframe.")] = False,
-    mpi: Annotated[str, typer.Option(help="The library, where there are several.")] = "",
-    pattern: Annotated[str, typer.Option(help="The pattern, for goal.")] = "",
-    ranks: Annotated[
-        int | None, typer.Option(min=1, help="Number of ranks, for goal and simgrid.")
-    ] = None,
-    size: Annotated[str, typer.Option("--bytes", help="Size of a message, for goal.")] = "",
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change the machine first; repeatable."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="File to write, instead of printing it.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Only list the forms.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None, Word("Run directory, machine of record or machine file.", "RUN|MACHINE")
+    ] = None
+    to: Annotated[str, Option("The form; see --list.")] = ""
+    reframe: Annotated[bool, Option("Short for --to reframe.")] = False
+    mpi: Annotated[str, Option("The library, where there are several.")] = ""
+    pattern: Annotated[str, Option("The pattern, for goal.")] = ""
+    ranks: Annotated[int | None, Option("Number of ranks, for goal and simgrid.", least=1)] = None
+    size: Annotated[str, Option("Size of a message, for goal.", "--bytes")] = ""
+    list_: Annotated[bool, Option("Only list the forms.")] = False
+    out: Annotated[
+        Path | None, Option("File to write, instead of printing it.", heading=OUTPUT)
+    ] = None
+
+
+def command(request: Request) -> None:
     """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame."""
     from nhalf.base.plugins import load
-    from nhalf.base.units import parse_size
-    from nhalf.exchange.exporters import PACKAGE, Asked, Exporter
+    from nhalf.exchange.exporters import PACKAGE, Exporter
     from nhalf.present.terminal.output import emit_json
 
     known = load(PACKAGE, Exporter)
-    if list_:
-        _list({name: exporter.what for name, exporter in known.items()}, as_json=json)
+    if request.list_:
+        _list({name: exporter.what for name, exporter in known.items()}, as_json=request.json)
         return
-    if reframe and to not in ("", "reframe"):
-        raise InputError(f"--reframe and --to {to} are two forms", "name one")
-    name = "reframe" if reframe else to
-    if not name:
-        raise InputError("which form?", "name one with --to: " + ", ".join(known))
-    if name not in known:
-        raise unknown("form", name, known)
-    options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
-    asked = Asked(mpi, pattern, ranks, parse_size(size) if size else None)
-    for option, member in options.items():
-        if getattr(asked, member) not in (None, "") and member not in known[name].takes:
-            raise InputError(f"{name} has no {option}", "leave it out")
-    text = known[name](asked).text(_subject(subject, change or []))
+    name = _form(request, known)
+    text = _exporter(request, name, known[name]).text(_subject(request.subject, request.set_))
+    out = request.out
     if out is not None:
         _write(out, text)
-    if json:
+    if request.json:
         emit_json({"to": name, "out": None if out is None else str(out.absolute()), "text": text})
     else:
         sys.stdout.write(text if out is None else f"{name}: {out}\n")
 
 
-def _subject(path: Path | None, changes: list[str]) -> Facts | Machine | None:
+def _form(request: Request, known: Collection[str]) -> str:
+    """The name of the form; raises InputError where none of the known is asked for."""
+    if request.reframe and request.to not in ("", "reframe"):
+        raise InputError(f"--reframe and --to {request.to} are two forms", "name one")
+    name = "reframe" if request.reframe else request.to
+    if not name:
+        raise InputError("which form?", "name one with --to: " + ", ".join(known))
+    if name not in known:
+        raise unknown("form", name, known)
+    return name
+
+
+def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
+    """The exporter of these choices; raises InputError for one that it does not have."""
+    from nhalf.base.units import parse_size
+    from nhalf.exchange.exporters import Asked
+
+    size_bytes = parse_size(request.size) if request.size else None
+    asked = Asked(request.mpi, request.pattern, request.ranks, size_bytes)
+    options = {"--mpi": "mpi", "--pattern": "pattern", "--ranks": "ranks", "--bytes": "size_bytes"}
+    for option, member in options.items():
+        if getattr(asked, member) not in (None, "") and member not in kind.takes:
+            raise InputError(f"{name} has no {option}", "leave it out")
+    return kind(asked)
+
+
+def _subject(path: Path | None, changes: Sequence[str]) -> Facts | Machine | None:
     """What is exported; a run becomes a machine where it is to be changed.
 
     Raises InputError where there is neither a run nor a machine.

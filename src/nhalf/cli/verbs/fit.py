@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
 
 
-def command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading=OUTPUT):
+    """Which run is fitted, and where its machine goes."""
+
+    run: Annotated[Path, Word("Run directory.")]
     out: Annotated[
-        Path | None, typer.Option(help="Machine file to write. Default: machine.toml in the run.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None, Option("Machine file to write. Default: machine.toml in the run.")
+    ] = None
+
+
+def command(request: Request) -> None:
     """Fit models to a run and write them as a machine file."""
     from nhalf.facts.facts import Facts
     from nhalf.facts.pattern_fit import not_modelled
@@ -28,13 +34,13 @@ def command(
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
     from nhalf.store.run import Run
 
-    measured = Run.open(run)
+    measured = Run.open(request.run)
     facts = Facts.of([measured])
     machine = facts.machine
     missing = not_modelled(facts.summary, machine.patterns)
-    path = (out or measured.path / "machine.toml").absolute()
+    path = (request.out or measured.path / "machine.toml").absolute()
     write(machine, path)
-    if as_json:
+    if request.json:
         models = [model_json(model) for model in machine.models]
         patterns = [pattern_json(model) for model in machine.patterns]
         emit_json(

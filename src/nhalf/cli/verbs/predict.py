@@ -3,101 +3,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Changed, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
     from rich.table import Table
 
+    from nhalf.decide.choice import Grid
     from nhalf.decide.predict import Prediction
     from nhalf.machines.machine import Machine
 
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 CROSSOVERS_SHOWN = 12
-SIMULATE = (
-    "Correct the models by simulating such a share of all cells, 15%, where they are unsure; "
-    "needs SimGrid."
-)
-FORMULA = "Print what the algorithms cost, of any machine, and no times: text, latex or python."
 
 
-def command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="PATTERN", help="A pattern, or one of its algorithms: bcast/binomial."
-        ),
-    ],
+@dataclass(frozen=True, kw_only=True)
+class Request(Changed, Json, heading="What to predict"):
+    """What is predicted for which machine."""
+
+    what: Annotated[str, Word("A pattern, or one of its algorithms: bcast/binomial.", "PATTERN")]
     machine: Annotated[
-        str, typer.Option(help="A machine of record (nhalf machines list), a machine file, a run.")
-    ] = "",
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:32 or 2:256:x2.")] = "2",
-    sizes: Annotated[
-        str, typer.Option("--bytes", help="Message sizes: a range 0:4M or a list 0,8,4K.")
-    ] = "1:64K",
-    mpi: Annotated[str, typer.Option(help="Which library, where the machine has several.")] = "",
-    extrapolate: Annotated[
-        bool, typer.Option("--extrapolate", help="Also beyond what was measured.")
-    ] = False,
-    simulate: Annotated[str, typer.Option(help=SIMULATE)] = "",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="What if: network.bandwidth=2x and the like; repeatable."),
-    ] = None,
+        str, Option("A machine of record (nhalf machines list), a machine file, a run.")
+    ] = ""
+    mpi: Annotated[str, Option("Which library, where the machine has several.")] = ""
+    ranks: Annotated[str, Option("Numbers of ranks: 2,4,8 or 2:32 or 2:256:x2.")] = "2"
+    sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
+        "1:64K"
+    )
+    extrapolate: Annotated[bool, Option("Also beyond what was measured.")] = False
+    simulate: Annotated[
+        str,
+        Option(
+            "Correct the models by simulating such a share of all cells, 15%, where they are "
+            "unsure; needs SimGrid."
+        ),
+    ] = ""
     table: Annotated[
-        Path | None, typer.Option(help="Write the choice as a decision table for libnhalf_coll.so.")
-    ] = None,
+        Path | None,
+        Option("Write the choice as a decision table for libnhalf_coll.so.", heading=OUTPUT),
+    ] = None
     report: Annotated[
-        Path | None, typer.Option(help="Write a page with the map of ranks and sizes (HTML).")
-    ] = None,
-    formula: Annotated[str, typer.Option(help=FORMULA)] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None,
+        Option("Write a page with the map of ranks and sizes (HTML).", heading=OUTPUT),
+    ] = None
+    formula: Annotated[
+        str,
+        Option(
+            "Print what the algorithms cost, of any machine, and no times: text, latex or python.",
+            heading=OUTPUT,
+        ),
+    ] = ""
+
+
+def command(request: Request) -> None:
     """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
-    from nhalf.cli.machine_side import side
-    from nhalf.cli.verbs.simulate import machine_of
-    from nhalf.decide.predict import predict
-    from nhalf.machines.algorithms import algorithms
-    from nhalf.machines.change import change
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.sizes import parse_sizes
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    if formula:
-        _show_costs(what, formula, as_json=json, times=bool(simulate or table or report))
+    if request.formula:
+        _show_costs(request)
         return
-    if not machine:
+    if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    known, library = (machine_of(machine), "") if simulate else side(machine)
-    mpi = mpi or library
-    asked = change(known, set_ or [])
-    cells = parse_ranks(ranks, CORES), parse_sizes(sizes).size_bytes
-    if simulate:
-        found = _simulated(what, asked, *cells, _share(simulate), mpi, quiet=json)
-    else:
-        found = predict(what, asked, *cells, algorithms(), mpi=mpi, extrapolate=extrapolate)
-    if table is not None:
-        _write_table(found, table)
-    if report is not None:
+    found = _predicted(request)
+    if request.table is not None:
+        _write_table(found, request.table)
+    if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.prediction_page import prediction_page
 
-        write_text(report, prediction_page(found))
-    if json:
+        write_text(request.report, prediction_page(found))
+    if request.json:
         emit_json(found.as_json())
     else:
         _show(stdout_console(), found)
 
 
-def _show_costs(what: str, form: str, *, as_json: bool, times: bool) -> None:
+def _show_costs(request: Request) -> None:
     """The costs as they are, which need no machine."""
     import sys
 
@@ -105,13 +93,38 @@ def _show_costs(what: str, form: str, *, as_json: bool, times: bool) -> None:
     from nhalf.machines.costs import costs_text, printed_costs
     from nhalf.present.terminal.output import emit_json
 
-    if times:
+    if request.simulate or request.table or request.report:
         raise InputError("--formula gives no times", "leave out --simulate, --table and --report")
-    costs = printed_costs(what, algorithms(), form)
-    if as_json:
-        emit_json({"pattern": what.partition("/")[0], "form": form, "costs": costs})
+    form = request.formula
+    costs = printed_costs(request.what, algorithms(), form)
+    if request.json:
+        pattern = request.what.partition("/")[0]
+        emit_json({"pattern": pattern, "form": form, "costs": costs})
     else:
         sys.stdout.write(costs_text(costs, form))
+
+
+def _predicted(request: Request) -> Prediction:
+    """By the models, or by simulation where they are unsure."""
+    from nhalf.cli.machine_side import calibrated_machine, side
+    from nhalf.decide.predict import predict
+    from nhalf.machines.algorithms import algorithms
+    from nhalf.machines.change import change
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    if request.simulate:
+        return _simulated(request, change(calibrated_machine(request.machine), request.set_))
+    machine, library = side(request.machine)
+    return predict(
+        request.what,
+        change(machine, request.set_),
+        parse_ranks(request.ranks, CORES),
+        parse_sizes(request.sizes).size_bytes,
+        algorithms(),
+        mpi=request.mpi or library,
+        extrapolate=request.extrapolate,
+    )
 
 
 def _share(text: str) -> float:
@@ -124,34 +137,35 @@ def _share(text: str) -> float:
     return share
 
 
-def _simulated(
-    what: str,
-    machine: Machine,
-    ranks: Sequence[int],
-    sizes: Sequence[int],
-    share: float,
-    mpi: str,
-    *,
-    quiet: bool,
-) -> Prediction:
+def _simulated(request: Request, machine: Machine) -> Prediction:
     """The prediction after simulating a share of the cells, where the models are unsure."""
-    from nhalf.decide.choice import Grid
     from nhalf.decide.explore import simulated_choice
     from nhalf.decide.predict import corrected
-    from nhalf.decide.ways import UNSIZED
     from nhalf.machines.algorithms import algorithms
     from nhalf.measure.loop.progress import Progress
 
-    operation = what.partition("/")[0]
+    operation = request.what.partition("/")[0]
     known = algorithms()
     if operation not in known:
         raise unknown("operation with algorithms", operation, known)
-    sized = (0,) if operation in UNSIZED else tuple(sorted(set(sizes)))
-    grid = Grid(tuple(sorted(set(ranks))), sized)
+    grid, share = _grid(request, operation), _share(request.simulate)
+    progress = Progress(request.json)
     choice = simulated_choice(
-        operation, machine, grid, known[operation], share, Progress(quiet), mpi
+        operation, machine, grid, known[operation], share, progress, request.mpi
     )
-    return corrected(what, machine.name, choice)
+    return corrected(request.what, machine.name, choice)
+
+
+def _grid(request: Request, operation: str) -> Grid:
+    """The cells, each once; those without data have no sizes."""
+    from nhalf.decide.choice import Grid
+    from nhalf.decide.ways import UNSIZED
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
+    ranks = sorted(set(parse_ranks(request.ranks, CORES)))
+    return Grid(tuple(ranks), (0,) if operation in UNSIZED else tuple(sizes))
 
 
 def _write_table(found: Prediction, path: Path) -> None:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import unknown
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
@@ -16,29 +17,30 @@ if TYPE_CHECKING:
 FORMATS = ("html", "png", "svg")
 
 
-def command(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")],
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading=OUTPUT):
+    """Which runs are reported, and how."""
+
+    runs: Annotated[tuple[Path, ...], Word("Run directories.", "RUN...")]
     out: Annotated[
-        Path | None,
-        typer.Option(help="File (html) or folder (png, svg). Default: in the first run."),
-    ] = None,
-    kind: Annotated[
-        str, typer.Option("--format", metavar="html|png|svg", help="What to write.")
-    ] = "html",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        Path | None, Option("File (html) or folder (png, svg). Default: in the first run.")
+    ] = None
+    kind: Annotated[str, Option("What to write.", "--format", metavar="html|png|svg")] = "html"
+
+
+def command(request: Request) -> None:
     """Write the report: findings in words, then charts, in one file that needs no network."""
-    if kind not in FORMATS:
-        raise unknown("format", kind, FORMATS)
+    if request.kind not in FORMATS:
+        raise unknown("format", request.kind, FORMATS)
     from nhalf.facts.facts import Facts
     from nhalf.present.findings import as_json as finding_json
     from nhalf.present.findings import findings
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.store.run import Run
 
-    data = Facts.of([Run.open(path) for path in runs])
-    place = _write(data, kind, out, runs[0])
-    if as_json:
+    data = Facts.of([Run.open(path) for path in request.runs])
+    place = _write(data, request.kind, request.out, request.runs[0])
+    if request.json:
         found = [finding_json(finding) for finding in findings(data)]
         emit_json({"report": str(place), "findings": found})
     else:

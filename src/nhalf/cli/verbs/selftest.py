@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from nhalf.base.request import Option
+from nhalf.cli.options import Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,27 +24,30 @@ WORDS = {
 }
 
 
-def command(
-    runs: Annotated[int, typer.Option("--runs", help="Simulated runs.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random numbers.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="How much"):
+    """How often the truth is drawn."""
+
+    runs: Annotated[int, Option("Simulated runs.")] = 1000
+    seed: Annotated[int, Option("Of the random numbers.", least=0)] = 1
+
+
+def command(request: Request) -> int:
     """Check coverage, false alarms and power of our statistics where the truth is known."""
     from nhalf.decide.selftest import selftest
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
     words = console()
     if words.is_terminal:
-        with words.status(f"simulating {runs} runs"):
-            result = selftest(runs, seed)
+        with words.status(f"simulating {request.runs} runs"):
+            result = selftest(request.runs, request.seed)
     else:
-        result = selftest(runs, seed)
-    if json:
+        result = selftest(request.runs, request.seed)
+    if request.json:
         emit_json(result.as_json())
     else:
         _show(stdout_console(), result)
-    if not result.held:
-        raise typer.Exit(1)
+    return 0 if result.held else 1
 
 
 def _show(out: Console, result: SelfTest) -> None:

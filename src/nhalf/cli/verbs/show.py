@@ -3,73 +3,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 
-def command(
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="What to show"):
+    """What is shown of which run or machine."""
+
     run: Annotated[
         Path,
-        typer.Argument(
-            metavar="RUN|MACHINE", help="Run directory, finished or not; machine, by name or file."
-        ),
-    ],
-    pattern: Annotated[str, typer.Argument(help="Only this pattern.")] = "",
-    mpi: Annotated[str, typer.Option(help="Only this library.")] = "",
-    style: Annotated[str, typer.Option(help="Print tables as imb or osu do.")] = "",
+        Word("Run directory, finished or not; machine, by name or file.", "RUN|MACHINE"),
+    ]
+    pattern: Annotated[str, Word("Only this pattern.")] = ""
+    mpi: Annotated[str, Option("Only this library.")] = ""
+    style: Annotated[str, Option("Print tables as imb or osu do.", heading=OUTPUT)] = ""
     formula: Annotated[
-        str, typer.Option(help="Of a machine, the formulas of its models: text, latex or python.")
-    ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        str, Option("Of a machine, the formulas of its models: text, latex or python.")
+    ] = ""
+
+
+def command(request: Request) -> None:
     """Show every point of a run (median, interval, rate, launches, doubts), or a machine."""
-    from nhalf.cli.verbs.run import run_json
-    from nhalf.facts.facts import Facts
     from nhalf.machines.catalogue import is_machine
-    from nhalf.present.terminal.output import emit_json
-    from nhalf.present.terminal.results import show_results
-    from nhalf.present.terminal.summary import show_points
+
+    if is_machine(request.run):
+        _show_machine(request)
+    else:
+        _show_run(request)
+
+
+def _show_run(request: Request) -> None:
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
 
-    if is_machine(run):
-        _show_machine(run, pattern, mpi, style, formula, json)
-        return
-    if formula:
-        raise InputError("--formula is for machines", f"fit the run first: nhalf fit {run}")
-    opened = Run.open(run)
-    facts = Facts.of([opened]).restricted(pattern=pattern, mpi=mpi)
-    if json:
-        emit_json(run_json(opened, facts))
-    elif style:
+    if request.formula:
+        raise InputError("--formula is for machines", f"fit the run first: nhalf fit {request.run}")
+    run = Run.open(request.run)
+    facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=request.mpi)
+    if request.json:
+        from nhalf.cli.outcome import run_json
+        from nhalf.present.terminal.output import emit_json
+
+        emit_json(run_json(run, facts))
+    elif request.style:
         from nhalf.present.terminal.style import show_style
 
-        show_style(style, facts)
+        show_style(request.style, facts)
     else:
+        from nhalf.present.terminal.results import show_results
+        from nhalf.present.terminal.summary import show_points
+
         show_points(facts)
         show_results(facts.results, facts.titles)
 
 
-def _show_machine(
-    machine: Path, pattern: str, mpi: str, style: str, formula: str, json: bool
-) -> None:
+def _show_machine(request: Request) -> None:
     from nhalf.machines import catalogue
     from nhalf.present.terminal.machine_show import machine_json, narrowed, show_machine
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    if style:
-        raise InputError("--style is for runs", f"leave it out: {machine} is a machine")
-    found = narrowed(catalogue.machine(machine), pattern, mpi)
-    if formula:
-        _show_formulas(found, formula, json)
-    elif json:
-        emit_json(machine_json(found, str(catalogue.path_of(machine))))
+    if request.style:
+        raise InputError("--style is for runs", f"leave it out: {request.run} is a machine")
+    found = narrowed(catalogue.machine(request.run), request.pattern, request.mpi)
+    if request.formula:
+        _show_formulas(found, request.formula, request.json)
+    elif request.json:
+        emit_json(machine_json(found, str(catalogue.path_of(request.run))))
     else:
         show_machine(stdout_console(), found)
 

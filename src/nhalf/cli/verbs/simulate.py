@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from nhalf.base.errors import InputError, unknown
+from nhalf.base.request import Option
+from nhalf.cli.options import Changed, Measured
+from nhalf.measure.plan.request import WHAT, Patterns
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
@@ -18,95 +20,73 @@ if TYPE_CHECKING:
 
 B_EFF_LENGTHS = "b_eff:4M"
 """The longest of a process with 512 MiB, as machines of the record had."""
-PLACEMENT = typer.Option(
-    help="cores, same-node, other-node or 4x2 (nodes x ranks); several by commas."
-)
-COST = typer.Option(help="A cost of multicasts: nic_forward=2e-6 (seconds); repeatable.")
-REPLAY = "Simulate the ping-pongs of a run and compare them with it, size by size."
-ALGORITHM = typer.Option(help="Algorithms of collective operations: native,binomial or all.")
-COLLECTIVES = typer.Option(help="Whose collective algorithms: mpich, ompi, mvapich2.")
+OVERRIDE = {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
+"""What overrides a study where it is given."""
 
 
-def command(
-    context: typer.Context,
-    study: Annotated[
-        str, typer.Argument(help="A study by name (nhalf run --list), or a TOML file of your own.")
-    ] = "",
+@dataclass(frozen=True, kw_only=True)
+class Request(Patterns, Changed, Measured, heading="On which machine"):
+    """What is to be measured on which machine."""
+
     machine: Annotated[
-        str,
-        typer.Option(help="A machine of record (nhalf machines list), a file or a run."),
-    ] = "",
-    pattern: Annotated[
-        str, typer.Option(help="Patterns, separated by commas; of a study only these.")
-    ] = "pingpong",
+        str, Option("A machine of record (nhalf machines list), a file or a run.")
+    ] = ""
+    mpi: Annotated[str, Option("Of a machine file with several libraries, whose ping-pong.")] = ""
+    collectives: Annotated[str, Option("Whose collective algorithms: mpich, ompi, mvapich2.")] = (
+        "mpich"
+    )
+    cost: Annotated[
+        tuple[str, ...],
+        Option("A cost of multicasts: nic_forward=2e-6 (seconds); repeatable."),
+    ] = ()
+    replay: Annotated[
+        bool, Option("Simulate the ping-pongs of a run and compare them with it, size by size.")
+    ] = False
     ranks: Annotated[
-        str, typer.Option(help="Numbers of ranks: 2,4,8 or 2:cores:x2; of multicasts all nodes.")
-    ] = "2",
-    sizes: Annotated[
-        str, typer.Option("--bytes", help="Message sizes: a range 0:4M or a list 0,8,4K.")
-    ] = "0:4M",
-    axis: Annotated[
-        list[str] | None, typer.Option(help="Values of an axis: algorithm=u-torus; repeatable.")
-    ] = None,
-    algorithm: Annotated[str, ALGORITHM] = "",
-    placement: Annotated[str, PLACEMENT] = "cores",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="What if: network.bandwidth=2x and the like; repeatable."),
-    ] = None,
-    mpi: Annotated[
-        str, typer.Option(help="Of a machine file with several libraries, whose ping-pong.")
-    ] = "",
-    collectives: Annotated[str, COLLECTIVES] = "mpich",
-    cost: Annotated[list[str] | None, COST] = None,
-    replay: Annotated[bool, typer.Option("--replay", help=REPLAY)] = False,
-    out: Annotated[Path | None, typer.Option(help="Run directory to make.")] = None,
-    report: Annotated[bool, typer.Option("--report", help="Write the HTML report, too.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+        str,
+        Option("Numbers of ranks: 2,4,8 or 2:cores:x2; of multicasts all nodes.", heading=WHAT),
+    ] = "2"
+    placement: Annotated[
+        str,
+        Option(
+            "cores, same-node, other-node or 4x2 (nodes x ranks); several by commas.",
+            heading=WHAT,
+        ),
+    ] = "cores"
+
+
+def command(request: Request) -> None:
     """Measure on a simulated machine; the run is one like any other, marked as simulated."""
-    from nhalf.cli.verbs.run import finish, given, measured
+    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.cli.outcome import finish, measured
     from nhalf.machines.change import change
     from nhalf.measure.loop.progress import Progress
 
-    if not machine:
+    if not request.machine:
         raise InputError("which machine?", "name one: --machine altix-bx2; see nhalf machines list")
-    options = {**context.params, "given": given(context)}
-    if replay:
-        _replay(machine, study, options)
+    if request.replay:
+        _replay(request)
         return
-    changed = change(machine_of(machine), set_ or [])
-    prepare = _multicast if _is_multicast(study) else _messages
-    outcome = measured(prepare(study, changed, options), Progress(quiet or json))
-    finish(outcome, json=json, quiet=quiet, report=report, style="")
+    changed = change(calibrated_machine(request.machine), request.set_)
+    prepare = _multicast if _is_multicast(request.study) else _messages
+    finish(measured(prepare(changed, request), Progress(request.is_silent)), request)
 
 
-def machine_of(text: str) -> Machine:
-    """A machine by name or file, or that which a run measured."""
-    from nhalf.decide.calibrate import calibrated
-    from nhalf.facts.facts import Facts
-    from nhalf.machines import catalogue
-    from nhalf.store.run import DESCRIPTION, Run
-
-    is_run = Path(text, DESCRIPTION).is_file()
-    return calibrated(Facts.of([Run.open(Path(text))])) if is_run else catalogue.machine(text)
-
-
-def _replay(path: str, study: str, options: dict[str, Any]) -> None:
+def _replay(request: Request) -> None:
     """The ping-pongs of a run beside their simulation."""
     from nhalf.decide.replay import replay
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.replay import show
     from nhalf.store.run import DESCRIPTION, Run
 
-    others = sorted(options["given"] - {"machine", "replay", "mpi", "json"})
-    if study or others:
-        names = ", ".join([study, *others] if study else others)
+    others = sorted(request.given - {"study", "machine", "replay", "mpi", "json"})
+    if request.study or others:
+        names = ", ".join([request.study, *others] if request.study else others)
         raise InputError(f"--replay does not go with {names}", "leave it out")
-    if not Path(path, DESCRIPTION).is_file():
+    path = Path(request.machine)
+    if not (path / DESCRIPTION).is_file():
         raise InputError(f"{path} is no run", "--replay compares a run with its own simulation")
-    show(replay(Facts.of([Run.open(Path(path))]), options["mpi"]), as_json=options["json"])
+    show(replay(Facts.of([Run.open(path)]), request.mpi), as_json=request.json)
 
 
 def _is_multicast(study: str) -> bool:
@@ -117,45 +97,51 @@ def _is_multicast(study: str) -> bool:
     return bool(study) and multicast_session.is_multicast(catalogue.study(study, 1).blocks)
 
 
-def _messages(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
+def _messages(machine: Machine, request: Request) -> Prepared:
     """A run of messages of MPI on a machine."""
-    from nhalf.cli.planning import words
+    from nhalf.measure.plan.planning import words
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import SELECTORS, site_of
 
-    if options["cost"]:
+    if request.cost:
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
-    if options["collectives"] not in SELECTORS:
-        raise unknown("choice of collectives", options["collectives"], SELECTORS)
-    placements = words(options["placement"])
+    if request.collectives not in SELECTORS:
+        raise unknown("choice of collectives", request.collectives, SELECTORS)
+    placements = words(request.placement)
     how = session.Simulation(
-        ranks=ranks_asked(options["ranks"], placements),
-        mpi=options["mpi"],
-        collectives=options["collectives"],
+        ranks=ranks_asked(request.ranks, placements),
+        mpi=request.mpi,
+        collectives=request.collectives,
     )
     site = site_of(machine, how.ranks, how.mpi)
     check_placements(machine, placements, site)
-    blocks = _placed_blocks(study, options, site)
+    blocks = _placed_blocks(request, site)
     check_room(machine, blocks, site)
-    return session.begin(machine, how, study, blocks, options["out"])
+    return session.begin(machine, how, request.study, blocks, request.out)
 
 
-def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Block]:
-    """The blocks of a study or of the options, in the way of `nhalf run` on as many hosts."""
+def _placed_blocks(request: Request, site: Site) -> list[Block]:
+    """The blocks of a study or of the patterns, in the way of `nhalf run` on as many hosts."""
     import msgspec
 
-    from nhalf.cli.planning import plan_of
+    from nhalf.measure.plan.planning import plan_of
+    from nhalf.measure.plan.request import Measuring
     from nhalf.measure.plan.sizes import B_EFF
 
-    absent: dict[str, Any] = {
-        **dict.fromkeys(("style", "budget", "model", "hosts", "launcher"), ""),
-        **{"transport": "simulated", "launches": 1, "precision": 0.01, "seed": 1},
-        **{"timeout": "600s", "mpi_prefix": None, "host_file": None},
-    }
-    named = options["given"] & {"pattern", "ranks", "sizes", "axis", "algorithm", "placement"}
-    known = {**options, **absent, "mpi": "simulated"}
-    blocks = plan_of(study, known, named, site).blocks
+    like_a_run = Measuring(
+        study=request.study,
+        pattern=request.pattern,
+        ranks=request.ranks,
+        sizes=request.sizes,
+        axis=request.axis,
+        algorithm=request.algorithm,
+        placement=request.placement,
+        transport="simulated",
+        mpi="simulated",
+        given=request.given & OVERRIDE,
+    )
+    blocks = plan_of(like_a_run, site).blocks
     # The memory of a process, of which the longest length is a share, is not that of this machine.
     return [
         msgspec.structs.replace(block, bytes=B_EFF_LENGTHS) if block.bytes == B_EFF else block
@@ -163,20 +149,20 @@ def _placed_blocks(study: str, options: dict[str, Any], site: Site) -> list[Bloc
     ]
 
 
-def _multicast(study: str, machine: Machine, options: dict[str, Any]) -> Prepared:
+def _multicast(machine: Machine, request: Request) -> Prepared:
     """A run of multicasts."""
     from nhalf.cli.pairs import pairs
     from nhalf.measure.simulate import multicast_session
 
     for name in ("placement", "pattern", "mpi", "collectives", "algorithm"):
-        if name in options["given"]:
+        if name in request.given:
             raise InputError(f"--{name} is not for multicasts", "leave it out")
-    blocks = _multicast_blocks(study, machine, options)
-    costs = pairs(options["cost"] or [], "--cost nic_forward=2e-6")
-    return multicast_session.begin(machine, study, blocks, options["out"], costs)
+    blocks = _multicast_blocks(machine, request)
+    costs = pairs(request.cost, "--cost nic_forward=2e-6")
+    return multicast_session.begin(machine, request.study, blocks, request.out, costs)
 
 
-def _multicast_blocks(study: str, machine: Machine, options: dict[str, Any]) -> list[Block]:
+def _multicast_blocks(machine: Machine, request: Request) -> list[Block]:
     """The blocks of a study, with what the user wants otherwise."""
     import msgspec
 
@@ -186,13 +172,13 @@ def _multicast_blocks(study: str, machine: Machine, options: dict[str, Any]) -> 
     from nhalf.measure.simulate.multicast_session import nodes_of
 
     nodes = nodes_of(machine)
-    axes = pairs(options["axis"] or [], "--axis group=1,2,4")
+    axes = pairs(request.axis, "--axis group=1,2,4")
     found = []
-    for block in catalogue.study(study, nodes).blocks:
+    for block in catalogue.study(request.study, nodes).blocks:
         changes: dict[str, Any] = {"axes": {**block.axes, **axes}}
-        if "ranks" in options["given"]:
-            changes["ranks"] = parse_ranks(options["ranks"], nodes)
-        if "sizes" in options["given"]:
-            changes["bytes"] = options["sizes"]
+        if "ranks" in request.given:
+            changes["ranks"] = parse_ranks(request.ranks, nodes)
+        if "sizes" in request.given:
+            changes["bytes"] = request.sizes
         found.append(msgspec.structs.replace(block, **changes))
     return found

@@ -3,124 +3,144 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from nhalf.base.errors import FailedError, InputError
+from nhalf.base.errors import FailedError, InputError, Interrupted
+from nhalf.base.request import Option
+from nhalf.cli.options import OUTPUT, Quiet
+from nhalf.measure.plan.request import EFFORT, WHERE, Started, Where
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nhalf.decide.tune.bench import Bench
     from nhalf.decide.tune.outcome import Checked
     from nhalf.decide.tune.search import Asked
+    from nhalf.measure.plan.plan import Plan
     from nhalf.mpi import Library
 
-BUDGET = "5m"
 OPERATIONS = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "8,128,2K,16K,128K,1M"
+LAUNCHES, PRECISION = 3, 0.02
 
 
-def command(
-    mpi: Annotated[str, typer.Option(help="The MPI library by name; the only one by itself.")] = "",
-    operation: Annotated[
-        str, typer.Option(help="Collective operations, separated by commas.")
-    ] = OPERATIONS,
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks: 2,4,8.")] = "2:cores:x2",
-    sizes: Annotated[str, typer.Option("--bytes", help="Sizes to decide at.")] = SIZES,
-    gain: Annotated[
-        float, typer.Option(help="The share of time that an entry has to save at least.")
-    ] = 0.05,
-    budget: Annotated[str, typer.Option(help="Time for all of it.")] = BUDGET,
-    check: Annotated[
-        Path | None, typer.Option(help="Do not search: is this tuning file heeded?")
-    ] = None,
-    form: Annotated[
-        str, typer.Option(help="Of the file: 1, 2, json (Open MPI); json, variables (MPICH).")
-    ] = "",
+@dataclass(frozen=True, kw_only=True)
+class Request(Started, Where, Quiet, heading="What to tune"):
+    """Which library is tuned for what, and where."""
+
+    mpi: Annotated[str, Option("The MPI library by name; the only one by itself.")] = ""
+    operation: Annotated[str, Option("Collective operations, separated by commas.")] = OPERATIONS
+    ranks: Annotated[str, Option("Numbers of ranks: 2,4,8.")] = "2:cores:x2"
+    sizes: Annotated[str, Option("Sizes to decide at.", "--bytes")] = SIZES
+    check: Annotated[Path | None, Option("Do not search: is this tuning file heeded?")] = None
+    form: Annotated[str, Option("Of the file: 1, 2, json (Open MPI); json, variables (MPICH).")] = (
+        ""
+    )
     to: Annotated[
-        str, typer.Option(help="nhalf: a table of nhalf's own algorithms, for libnhalf_coll.so.")
-    ] = "",
-    placement: Annotated[str, typer.Option(help="Where ranks go, as for nhalf run.")] = "cores",
-    hosts: Annotated[str, typer.Option(help="Hosts to measure on: n1,n2 or n[1-4].")] = "",
-    host_file: Annotated[Path | None, typer.Option(help="A file of hosts, a line each.")] = None,
-    launcher: Annotated[str, typer.Option(help="srun, mpirun or hydra.")] = "",
-    mpi_prefix: Annotated[
-        list[Path] | None, typer.Option(help="Folder of a further MPI library; repeatable.")
-    ] = None,
-    timeout: Annotated[str, typer.Option(help="How long a silent library is waited for.")] = "60s",
-    seed: Annotated[int, typer.Option(min=0, help="Of the random orders.")] = 1,
-    out: Annotated[Path | None, typer.Option(help="Folder to make, for the file and runs.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show neither bar nor summary.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Choose a library's algorithms, write its own tuning file, and prove that it heeds it."""
-    options = dict(locals())
-    bench, asked = _begin(options)
-    try:
-        if check is not None:
-            _check(bench, asked, check, options)
-        else:
-            _tune(bench, asked, options)
-    except KeyboardInterrupt:
-        from nhalf.base.errors import Interrupted
+        str, Option("nhalf: a table of nhalf's own algorithms, for libnhalf_coll.so.")
+    ] = ""
+    placement: Annotated[str, Option("Where ranks go, as for nhalf run.", heading=WHERE)] = "cores"
+    gain: Annotated[
+        float,
+        Option("The share of time that an entry has to save at least.", heading=EFFORT),
+    ] = 0.05
+    budget: Annotated[str, Option("Time for all of it.", heading=EFFORT)] = "5m"
+    out: Annotated[
+        Path | None, Option("Folder to make, for the file and runs.", heading=OUTPUT)
+    ] = None
 
+
+def command(request: Request) -> None:
+    """Choose a library's algorithms, write its own tuning file, and prove that it heeds it."""
+    bench, asked = _begin(request)
+    try:
+        if request.check is not None:
+            _check(bench, asked, request.check, request)
+        else:
+            _tune(bench, asked, request)
+    except KeyboardInterrupt:
         raise Interrupted(
             "interrupted; what was measured is kept", f"see the runs in {bench.folder}"
         ) from None
 
 
-def _begin(options: dict[str, Any]) -> tuple[Bench, Asked]:
+def _begin(request: Request) -> tuple[Bench, Asked]:
     """What is tuned and where, checked before anything is made."""
-    from nhalf.base.units import parse_duration
-    from nhalf.cli.planning import site_of, words
-    from nhalf.decide.tune.bench import Bench, size_text
-    from nhalf.decide.tune.search import Asked, check_operations
+    from nhalf.decide.tune.bench import Bench
+    from nhalf.decide.tune.search import check_operations
     from nhalf.measure.loop.progress import Progress
     from nhalf.measure.loop.session import default_folder
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.plan import Plan
-    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.measure.plan.planning import site_of
     from nhalf.mpi.tuner import content
     from nhalf.mpi.tuning import tuner_for
     from nhalf.sites.placement import check_placement
 
-    if not 0 < options["gain"] < 1:
-        raise InputError(f"a gain of {options['gain']} is not possible", "0.05 means 5 %")
-    if options["check"] is not None:
-        content(options["check"])
-    site = site_of(options)
-    ranks = tuple(sorted(set(parse_ranks(options["ranks"], site.cores))))
-    if not ranks or ranks[0] < 2:
-        raise InputError(f"{options['ranks']!r} are no numbers of ranks", "give 2 or more")
-    sizes = size_text(parse_sizes(options["sizes"]).size_bytes)
-    budget_s = parse_duration(options["budget"])
-    asked = Asked(tuple(words(options["operation"])), ranks, sizes, options["gain"], budget_s)
-    library = _library(options)
-    prefixes = [str(path.resolve()) for path in options["mpi_prefix"] or []]
-    plan = Plan(
-        ["mpi"], [library.name], [], 3, budget_s, 0.02, "", options["seed"],
-        parse_duration(options["timeout"]), prefixes, hosts=options["hosts"],
-        host_file=str(options["host_file"] or ""), launcher=options["launcher"],
-    )  # fmt: skip
-    tuner = tuner_for(library, options["form"], options["to"])
-    folder = options["out"] or default_folder().with_name(f"tune-{default_folder().name}")
-    placement = check_placement(options["placement"])
+    if not 0 < request.gain < 1:
+        raise InputError(f"a gain of {request.gain} is not possible", "0.05 means 5 %")
+    if request.check is not None:
+        content(request.check)
+    site = site_of(request)
+    asked = _asked(request, site.cores)
+    library = _library(request.mpi, request.mpi_prefix)
+    plan = _plan(request, library, asked.budget_s)
+    tuner = tuner_for(library, request.form, request.to)
+    folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
+    placement = check_placement(request.placement)
     check_operations(tuner, asked.operations)
-    if options["check"] is not None:
-        tuner.read(options["check"])
+    if request.check is not None:
+        tuner.read(request.check)
     _make(folder)
-    quiet = options["quiet"] or options["json"]
+    quiet = request.is_silent
     return Bench(library, tuner, folder, plan, site, lambda: Progress(quiet), placement), asked
 
 
-def _library(options: dict[str, Any]) -> Library:
+def _asked(request: Request, cores: int) -> Asked:
+    """The cells that are decided, and for how much."""
+    from nhalf.base.units import parse_duration
+    from nhalf.decide.tune.bench import size_text
+    from nhalf.decide.tune.search import Asked
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.measure.plan.planning import words
+    from nhalf.measure.plan.sizes import parse_sizes
+
+    ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
+    if not ranks or ranks[0] < 2:
+        raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
+    sizes = size_text(parse_sizes(request.sizes).size_bytes)
+    budget_s = parse_duration(request.budget)
+    return Asked(tuple(words(request.operation)), ranks, sizes, request.gain, budget_s)
+
+
+def _plan(request: Request, library: Library, budget_s: float) -> Plan:
+    """How everything is measured; the blocks come with the search."""
+    from nhalf.base.units import parse_duration
+    from nhalf.measure.plan.plan import Plan
+
+    return Plan(
+        transports=["mpi"],
+        mpi=[library.name],
+        blocks=[],
+        launches=LAUNCHES,
+        budget_s=budget_s,
+        precision=PRECISION,
+        options="",
+        seed=request.seed,
+        timeout_s=parse_duration(request.timeout),
+        mpi_prefixes=request.mpi_prefixes,
+        hosts=request.hosts,
+        host_file=request.host_file_path,
+        launcher=request.launcher,
+    )
+
+
+def _library(name: str, prefixes: Sequence[Path]) -> Library:
     """The library that is named, or the only one that is here."""
     from nhalf.mpi import discover
 
-    prefixes = options["mpi_prefix"] or []
-    if options["mpi"]:
-        return discover.find(options["mpi"], prefixes)
+    if name:
+        return discover.find(name, prefixes)
     found = discover.libraries(prefixes)
     if len(found) != 1:
         names = ", ".join(library.name for library in found) or "none"
@@ -138,7 +158,7 @@ def _make(folder: Path) -> None:
         raise InputError(f"{folder} cannot be made: {error.strerror}") from None
 
 
-def _tune(bench: Bench, asked: Asked, options: dict[str, Any]) -> None:
+def _tune(bench: Bench, asked: Asked, request: Request) -> None:
     """Search and prove; nothing won is an answer, too."""
     import msgspec
 
@@ -149,22 +169,22 @@ def _tune(bench: Bench, asked: Asked, options: dict[str, Any]) -> None:
     tuned = tune(bench, asked)
     told = {**_about(bench, asked), **tuned.as_json(), "notes": bench.notes}
     (bench.folder / "tune.json").write_bytes(msgspec.json.format(msgspec.json.encode(told)))
-    if options["json"]:
+    if request.json:
         emit_json(told)
-    elif not options["quiet"]:
+    elif not request.quiet:
         show_tuned(stdout_console(), bench, tuned)
 
 
-def _check(bench: Bench, asked: Asked, path: Path, options: dict[str, Any]) -> None:
+def _check(bench: Bench, asked: Asked, path: Path, request: Request) -> None:
     """Judge a file; raises FailedError unless it is active."""
     from nhalf.decide.tune.outcome import check
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.tune import show_checked
 
     checked: Checked = check(bench, path, asked)
-    if options["json"]:
+    if request.json:
         emit_json({**_about(bench, asked), **checked.as_json(), "notes": bench.notes})
-    elif not options["quiet"]:
+    elif not request.quiet:
         show_checked(stdout_console(), bench, checked)
     if checked.activity.verdict != "active":
         said = "is not heeded" if checked.activity.verdict == "not active" else "is not proven"

@@ -11,11 +11,10 @@ from xml.etree import ElementTree as xml
 
 import polars as pl
 import pytest
-import typer
 
 from nhalf.base.errors import InputError
-from nhalf.cli.verbs.check import command
-from nhalf.cli.verbs.fit import command as fit
+from nhalf.cli.verbs import fit
+from nhalf.cli.verbs.check import Request, command
 from nhalf.decide.check.expected import find
 from nhalf.machines import catalogue
 from nhalf.store.run import Run
@@ -62,11 +61,7 @@ Promise = Callable[[str], str]
 
 def code(run: str, expect: str, **options: Any) -> int:
     """The exit code of the verb."""
-    try:
-        command(Path(run), expect, **options)
-    except typer.Exit as ended:
-        return ended.exit_code
-    return 0
+    return command(Request(run=Path(run), expect=expect, **options))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +133,7 @@ def test_a_former_run_a_machine_and_its_name(
     former, now = keep("former"), keep("now", slower={"mpich": 1.2})
     slight = keep("slight", slower={"mpich": 1.05})
     (tmp_path / "machines").mkdir()
-    fit(Path(former), out=tmp_path / "machines" / "known.toml")
+    fit.command(fit.Request(run=Path(former), out=tmp_path / "machines" / "known.toml"))
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "machines")
     for expect in (former, str(tmp_path / "machines" / "known.toml"), "known"):
         assert code(now, expect) == 1
@@ -156,7 +151,7 @@ def test_every_curve_is_checked_and_only_those_that_are_wanted(
     """A transport without a library is one of several, not what is meant by no --mpi."""
     libraries, patterns = ["", "mpich", "openmpi"], ["pingpong", "exchange"]
     run = keep("run", libraries=libraries, patterns=patterns)
-    fit(Path(run), out=tmp_path / "machine.toml")
+    fit.command(fit.Request(run=Path(run), out=tmp_path / "machine.toml"))
     capsys.readouterr()
     for expect in (run, str(tmp_path / "machine.toml")):
         for narrow, curves in (
@@ -219,7 +214,7 @@ def test_a_run_without_a_point_is_no_pass(tmp_path: Path, promise: Promise) -> N
 
 def test_files_of_a_run_are_told_apart(keep: Keep) -> None:
     run = Path(keep("run"))
-    fit(run, out=run / "machine.toml")
+    fit.command(fit.Request(run=run, out=run / "machine.toml"))
     assert find(str(run)) == (run, "baseline")
     assert find(str(run / "run.json")) == (run / "run.json", "baseline")
     assert find(str(run / "machine.toml")) == (run / "machine.toml", "machine")

@@ -11,10 +11,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-import typer
 
 from nhalf.base.errors import InputError
-from nhalf.cli.verbs.compare import command
+from nhalf.cli.verbs.compare import Request, command
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -38,13 +37,9 @@ def keep(tmp_path: Path, make_measurements: Make) -> Keep:
     return make
 
 
-def code(*arguments: Any, **options: Any) -> int:
+def code(a: str, b: str = "", **options: Any) -> int:
     """The exit code of the verb."""
-    try:
-        command(*arguments, **options)
-    except typer.Exit as ended:
-        return ended.exit_code
-    return 0
+    return command(Request(a=a, b=b, **options))
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

@@ -10,26 +10,26 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.cli.verbs.export import command
+from nhalf.cli.verbs.export import Request, command
 
 
 def test_the_form_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command(reframe=True)
+    command(Request(reframe=True))
     printed = capsys.readouterr().out
     assert "class NhalfCheck" in printed
-    command(to="reframe", reframe=True, out=tmp_path / "check.py")
+    command(Request(to="reframe", reframe=True, out=tmp_path / "check.py"))
     assert (tmp_path / "check.py").read_text() == printed
     assert capsys.readouterr().out == f"reframe: {tmp_path / 'check.py'}\n"
-    command(to="reframe", json=True)
+    command(Request(to="reframe", json=True))
     answer = json.loads(capsys.readouterr().out)
     assert answer == {"to": "reframe", "out": None, "text": printed}
 
 
 def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    command(list_=True, json=True)
+    command(Request(list_=True, json=True))
     forms = json.loads(capsys.readouterr().out)["forms"]
     assert "reframe" in [form["name"] for form in forms]
-    command(list_=True)
+    command(Request(list_=True))
     assert "a check for ReFrame" in capsys.readouterr().out
 
 
@@ -44,18 +44,18 @@ def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_what_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        command(**options)
+        command(Request(**options))
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match="choose another place with --out"):
-        command(reframe=True, out=tmp_path / "no" / "check.py")
+        command(Request(reframe=True, out=tmp_path / "no" / "check.py"))
 
 
 def test_machines_are_found_by_name_and_changed(capsys: pytest.CaptureFixture[str]) -> None:
-    command(Path("altix-bx2"), to="simgrid")
+    command(Request(subject=Path("altix-bx2"), to="simgrid"))
     assert 'bw="3200000000Bps"' in capsys.readouterr().out
-    command(Path("altix-bx2"), to="simgrid", change=["network.bandwidth=2x"])
+    command(Request(subject=Path("altix-bx2"), to="simgrid", set_=("network.bandwidth=2x",)))
     changed = capsys.readouterr().out
     assert "changed: network.bandwidth=2x" in changed
     assert 'bw="6400000000Bps"' in changed
@@ -69,9 +69,9 @@ def test_machines_are_found_by_name_and_changed(capsys: pytest.CaptureFixture[st
         ({"reframe": True, "ranks": 4}, "reframe has no --ranks"),
         ({"reframe": True, "subject": Path("altix-bx2")}, "reframe needs measurements"),
         ({"to": "simgrid"}, "simgrid needs a run or a machine"),
-        ({"to": "simgrid", "change": ["node.ranks=2"]}, "--set needs a run or a machine"),
+        ({"to": "simgrid", "set_": ("node.ranks=2",)}, "--set needs a run or a machine"),
     ],
 )
 def test_what_does_not_go_together(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        command(**options)
+        command(Request(**options))

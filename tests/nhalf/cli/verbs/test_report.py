@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.cli.verbs.report import command
+from nhalf.cli.verbs.report import Request, command
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 
@@ -27,8 +27,8 @@ def run(tmp_path: Path, make_measurements: Callable[..., pl.LazyFrame]) -> Path:
 def test_report_lies_in_the_run_and_its_place_is_printed(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command([run])
-    command([run], out=run / "[bold]r.html")
+    command(Request(runs=(run,)))
+    command(Request(runs=(run,), out=run / "[bold]r.html"))
     assert (run / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert capsys.readouterr().out.splitlines() == [
         f"report: {run / 'report.html'}",
@@ -39,7 +39,7 @@ def test_report_lies_in_the_run_and_its_place_is_printed(
 def test_json_is_one_object_with_the_findings(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command([run], out=tmp_path / "[bold]r.html", as_json=True)
+    command(Request(runs=(run,), out=tmp_path / "[bold]r.html", json=True))
     answer = json.loads(capsys.readouterr().out)
     assert answer["report"] == str(tmp_path / "[bold]r.html")
     smallest = next(f for f in answer["findings"] if f["kind"] == "smallest-message")
@@ -51,7 +51,7 @@ def test_json_is_one_object_with_the_findings(
 def test_pictures_go_into_a_folder(
     run: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command([run], kind=kind)
+    command(Request(runs=(run,), kind=kind))
     folder = run / f"report-{kind}"
     assert {path.suffix for path in folder.iterdir()} == {f".{kind}"}
     assert str(folder) in capsys.readouterr().out
@@ -59,10 +59,10 @@ def test_pictures_go_into_a_folder(
 
 def test_unknown_format_is_answered_with_the_known_ones(run: Path) -> None:
     with pytest.raises(InputError, match="unknown format 'pgn'; did you mean png"):
-        command([run], kind="pgn")
+        command(Request(runs=(run,), kind="pgn"))
     assert not (run / "report-pgn").exists()
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a run directory"):
-        command([tmp_path])
+        command(Request(runs=(tmp_path,)))

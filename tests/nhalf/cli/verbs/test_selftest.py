@@ -6,10 +6,9 @@ from __future__ import annotations
 import json
 
 import pytest
-import typer
 
 from nhalf.base.errors import InputError
-from nhalf.cli.verbs.selftest import WORDS, command
+from nhalf.cli.verbs.selftest import WORDS, Request, command
 from nhalf.decide.selftest import Check, SelfTest
 
 
@@ -27,9 +26,7 @@ def result(monkeypatch: pytest.MonkeyPatch) -> SelfTest:
 
 
 def test_a_broken_promise_exits_1(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit) as ended:
-        command(20)
-    assert ended.value.exit_code == 1
+    assert command(Request(runs=20)) == 1
     out = capsys.readouterr().out
     assert "first promise" in out
     assert "held" in out
@@ -38,13 +35,12 @@ def test_a_broken_promise_exits_1(result: SelfTest, capsys: pytest.CaptureFixtur
 
 def test_promises_held_exit_0(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
     result.checks.pop()
-    command(20)
+    assert command(Request(runs=20)) == 0
     assert "broken" not in capsys.readouterr().out
 
 
 def test_json_is_one_object(result: SelfTest, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit):
-        command(20, json=True)
+    assert command(Request(runs=20, json=True)) == 1
     written = json.loads(capsys.readouterr().out)
     assert written["held"] is False
     assert [check["held"] for check in written["checks"]] == [True, False]
@@ -52,4 +48,4 @@ def test_json_is_one_object(result: SelfTest, capsys: pytest.CaptureFixture[str]
 
 def test_too_few_runs_are_an_input_error() -> None:
     with pytest.raises(InputError):
-        command(1)
+        command(Request(runs=1))

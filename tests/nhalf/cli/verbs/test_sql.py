@@ -77,4 +77,4 @@ def test_a_question_without_an_answer(call: Call, runs: list[Path], text: str, s
 def test_nothing_to_ask(call: Call, tmp_path: Path) -> None:
     call("sql", "select 1").is_error(2, "no run to ask")
     call("sql", "select 1", "nowhere").is_error(2, "nowhere is not a run directory")
-    call("sql").is_error(2, "query")
+    call("sql").is_error(2, "QUERY")

@@ -1,69 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the options of `nhalf run` to a plan: one block, or the blocks of a study."""
+"""From what is asked to a plan: one block, or the blocks of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import msgspec
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import parse_duration
+from nhalf.machines.layout import both_ways, parse_layout
+from nhalf.measure.plan import catalogue
+from nhalf.measure.plan.algorithm import AXIS
+from nhalf.measure.plan.axes import parse_ranks
+from nhalf.measure.plan.options import check_options
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.request import Measuring, Where
+from nhalf.measure.plan.setting import parse_settings
+from nhalf.sites.placement import CORES, check_placement, fits
+from nhalf.sites.site import Site, find_site
 
-if TYPE_CHECKING:
-    from nhalf.measure.plan.plan import Block, Plan
-    from nhalf.sites.site import Site
+
+def site_of(where: Where) -> Site:
+    """Where to measure, as was said and as the surroundings tell."""
+    return find_site(where.hosts, where.host_file_path, where.launcher)
 
 
-def site_of(options: Mapping[str, Any]) -> Site:
-    """Where to measure, as the options and the surroundings tell."""
-    from nhalf.sites.site import find_site
+def plan_of(asked: Measuring, site: Site) -> Plan:
+    """The plan of a study, or of the patterns alone where none is named.
 
-    return find_site(options["hosts"], host_file(options), options["launcher"])
-
-
-def plan_of(study: str, options: Mapping[str, Any], given: Collection[str], site: Site) -> Plan:
-    """The plan of a study, or of the options alone where `study` is ''.
-
-    `given` are the options that the user named: they override what a study says. Raises
-    InputError for what cannot be read.
+    Raises InputError for what cannot be read.
     """
-    from nhalf.measure.plan import catalogue
-    from nhalf.measure.plan.plan import Plan
-    from nhalf.measure.plan.setting import parse_settings
-
-    if options["style"]:
-        from nhalf.present.terminal.style import patterns_of
-
-        options = {**options, "pattern": patterns_of(options["style"], options["pattern"])}
-    budget_s = parse_duration(options["budget"]) if options["budget"] else 0.0
-    if study:
-        chosen = catalogue.study(study, site.cores)
-        blocks = _overridden(chosen.blocks, options, given, site)
-        budget_s = budget_s or chosen.budget_s
-    else:
-        blocks = [_block(options, site)]
-    blocks = [_placed(block, given, site) for block in blocks]
-    if "placement" in given:
+    blocks, budget_s = _blocks(asked, site)
+    blocks = [_placed(block, asked.given, site) for block in blocks]
+    if "placement" in asked.given:
         _check_hosts(blocks, site)
     plan = Plan(
-        transports=words(options["transport"]),
-        mpi=words(options["mpi"]),
+        transports=words(asked.transport),
+        mpi=words(asked.mpi),
         blocks=blocks,
-        launches=options["launches"],
+        launches=asked.launches,
         budget_s=budget_s,
-        precision=_precision(options["precision"]),
-        options=options["model"],
-        seed=options["seed"],
-        timeout_s=parse_duration(options["timeout"]),
-        mpi_prefixes=[str(path.resolve()) for path in options["mpi_prefix"] or []],
-        study=study,
-        hosts=options["hosts"],
-        host_file=host_file(options),
-        launcher=options["launcher"],
-        settings=parse_settings(options.get("setting") or []),
+        precision=_precision(asked.precision),
+        options=asked.model,
+        seed=asked.seed,
+        timeout_s=parse_duration(asked.timeout),
+        mpi_prefixes=asked.mpi_prefixes,
+        study=asked.study,
+        hosts=asked.hosts,
+        host_file=asked.host_file_path,
+        launcher=asked.launcher,
+        settings=parse_settings(asked.setting),
     )
     _check_model(plan)
     return plan
+
+
+def _blocks(asked: Measuring, site: Site) -> tuple[list[Block], float]:
+    """The blocks, not placed yet, and the seconds for all of them, 0 where nobody says."""
+    budget_s = parse_duration(asked.budget) if asked.budget else 0.0
+    if not asked.study:
+        return [_block(asked, site)], budget_s
+    chosen = catalogue.study(asked.study, site.cores)
+    return _overridden(chosen.blocks, asked, site), budget_s or chosen.budget_s
 
 
 def words(text: str) -> list[str]:
@@ -74,22 +74,12 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def host_file(options: Mapping[str, Any]) -> str:
-    """The host file of the options, '' where none is given."""
-    return str(options["host_file"].resolve()) if options["host_file"] else ""
-
-
 def _placed(block: Block, given: Collection[str], site: Site) -> Block:
     """A block whose placements and numbers of ranks go together.
 
     A layout such as 4x2 brings its number of ranks with it. On several hosts, ranks on one host
     and over many are kept apart where nobody says otherwise.
     """
-    import msgspec
-
-    from nhalf.machines.layout import both_ways, parse_layout
-    from nhalf.sites.placement import CORES, fits
-
     if site.several and "placement" not in given and block.placements == [CORES]:
         both = [
             layout
@@ -115,8 +105,6 @@ def _placed(block: Block, given: Collection[str], site: Site) -> Block:
 
 def _check_hosts(blocks: list[Block], site: Site) -> None:
     """Placements that need more hosts than there are, before anything is written."""
-    from nhalf.sites.placement import fits
-
     for block in blocks:
         for text in block.placements:
             for ranks in block.ranks:
@@ -124,39 +112,33 @@ def _check_hosts(blocks: list[Block], site: Site) -> None:
                     site.layout(text, ranks)
 
 
-def _block(options: Mapping[str, Any], site: Site) -> Block:
+def _block(asked: Measuring, site: Site) -> Block:
     """The one block of a run without a study."""
-    from nhalf.measure.plan.plan import Block
-
     return Block(
-        patterns=words(options["pattern"]),
-        ranks=_ranks(options["ranks"], site),
-        bytes=options["sizes"],
-        axes=_all_axes(options),
-        placements=_placements(options["placement"]),
+        patterns=words(asked.pattern),
+        ranks=_ranks(asked.ranks, site),
+        bytes=asked.sizes,
+        axes=_all_axes(asked),
+        placements=_placements(asked.placement),
     )
 
 
-def _overridden(
-    blocks: list[Block], options: Mapping[str, Any], given: Collection[str], site: Site
-) -> list[Block]:
+def _overridden(blocks: list[Block], asked: Measuring, site: Site) -> list[Block]:
     """The blocks of a study with what the user wants otherwise."""
-    import msgspec
-
     changes: dict[str, Any] = {}
-    if "ranks" in given:
-        changes["ranks"] = _ranks(options["ranks"], site)
-    if "sizes" in given:
-        changes["bytes"] = options["sizes"]
-    if "placement" in given:
-        changes["placements"] = _placements(options["placement"])
-    if "launches" in given:
-        changes["launches"] = options["launches"]
-    if "precision" in given:
-        changes["precision"] = _precision(options["precision"])
-    if "pattern" in given:
-        blocks = _selected(blocks, words(options["pattern"]))
-    axes = _all_axes(options)
+    if "ranks" in asked.given:
+        changes["ranks"] = _ranks(asked.ranks, site)
+    if "sizes" in asked.given:
+        changes["bytes"] = asked.sizes
+    if "placement" in asked.given:
+        changes["placements"] = _placements(asked.placement)
+    if "launches" in asked.given:
+        changes["launches"] = asked.launches
+    if "precision" in asked.given:
+        changes["precision"] = _precision(asked.precision)
+    if "pattern" in asked.given:
+        blocks = _selected(blocks, words(asked.pattern))
+    axes = _all_axes(asked)
     return [
         msgspec.structs.replace(block, axes={**block.axes, **axes}, **changes) for block in blocks
     ]
@@ -164,8 +146,6 @@ def _overridden(
 
 def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
     """The blocks with these patterns only."""
-    import msgspec
-
     known = {name for block in blocks for name in block.patterns}
     for name in patterns:
         if name not in known:
@@ -178,30 +158,26 @@ def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
 
 
 def _ranks(text: str, site: Site) -> list[int]:
-    from nhalf.measure.plan.axes import parse_ranks
-
     ranks = parse_ranks(text, site.cores)
     if not ranks:
         raise InputError(f"{text!r} is no number of ranks here", "write 2 or 2,4,8")
     return ranks
 
 
-def _all_axes(options: Mapping[str, Any]) -> dict[str, str]:
+def _all_axes(asked: Measuring) -> dict[str, str]:
     """Values by axis, the algorithms among them."""
-    from nhalf.measure.plan.algorithm import AXIS
-
-    axes = _axes(options["axis"])
-    if not options["algorithm"]:
+    axes = _axes(asked.axis)
+    if not asked.algorithm:
         return axes
     if AXIS in axes:
         raise InputError("--axis algorithm=… and --algorithm are the same", "leave one out")
-    return {**axes, AXIS: ",".join(words(options["algorithm"]))}
+    return {**axes, AXIS: ",".join(words(asked.algorithm))}
 
 
-def _axes(texts: list[str] | None) -> dict[str, str]:
+def _axes(texts: Iterable[str]) -> dict[str, str]:
     """Values by axis from 'pairs=1,2,4', as they were written."""
     axes = {}
-    for text in texts or []:
+    for text in texts:
         name, equals, values = text.partition("=")
         if not (name.strip() and equals and values.strip()):
             raise InputError(f"{text!r} is not written as axis=values", "write --axis pairs=1,2,4")
@@ -212,8 +188,6 @@ def _axes(texts: list[str] | None) -> dict[str, str]:
 
 
 def _placements(text: str) -> list[str]:
-    from nhalf.sites.placement import check_placement
-
     return [check_placement(name) for name in words(text)]
 
 
@@ -229,7 +203,6 @@ def _check_model(plan: Plan) -> None:
         return
     if plan.transports != ["model"]:
         raise InputError("--model belongs to the model transport", "add --transport model")
-    from nhalf.measure.plan.options import check_options
     from nhalf.measure.probe.subject import plain_subject
 
     check_options(plan.options, plain_subject("model").description["options"])

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests: frozen dataclasses whose fields say what they mean.
+
+The command line is derived from these types, so that a name, a default and its explanation are
+written once. A field is an option or a word:
+
+    @dataclass(frozen=True, kw_only=True)
+    class Where(Request, heading="Where"):
+        hosts: Annotated[str, Option("Hosts to measure on: n1,n2 or n[1-4].")] = ""
+
+A request that inherits from several has the fields of all, each under the heading of its class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Option:
+    """A field that is said by its name: `--hosts n1,n2`.
+
+    `name` is how it is spelled where the field cannot be called so, `least` the smallest number
+    that is taken, `variable` an environment variable that stands for it, `heading` that of
+    another group than its class's.
+    """
+
+    help: str
+    name: str = ""
+    metavar: str = ""
+    least: int | None = None
+    variable: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A field that is said by its place; with `rest`, everything after it belongs to it."""
+
+    help: str
+    metavar: str = ""
+    rest: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What somebody asks for; `given` are the fields that were said and not left as they are."""
+
+    heading: ClassVar[str] = "Options"
+    given: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls, heading: str = "", **others: Any) -> None:
+        """`heading` is that of the fields which the class itself declares."""
+        super().__init_subclass__(**others)
+        if heading:
+            cls.heading = heading
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field as it is said: its values are of `kind`, several where it is `many`."""
+
+    name: str
+    said: Option | Word
+    kind: type
+    many: bool
+    required: bool
+    default: Any
+    heading: str
+
+    @property
+    def spelled(self) -> str:
+        """How it is written: `--host-file`, `RUN`."""
+        if isinstance(self.said, Word):
+            return self.said.metavar or self.name.upper()
+        return self.said.name or "--" + self.name.rstrip("_").replace("_", "-")
+
+
+def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
+    """All fields of a request that can be said: its own first, then those of what it is made of."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    found: dict[str, Parameter] = {}
+    for owner in kind.__mro__:
+        for name in inspect.get_annotations(owner):
+            said = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
+            if name in found or not isinstance(said, Option | Word):
+                continue
+            heading = getattr(said, "heading", "") or getattr(owner, "heading", "")
+            found[name] = _parameter(fields[name], hints[name], said, heading)
+    return tuple(found.values())
+
+
+def _parameter(
+    field: dataclasses.Field[Any], hint: Any, said: Option | Word, heading: str
+) -> Parameter:
+    kind, many = _kind(typing.get_args(hint)[0])
+    required = field.default is dataclasses.MISSING
+    default = None if required else field.default
+    return Parameter(field.name, said, kind, many, required, default, heading)
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    """The type of one value, and whether there may be several."""
+    if isinstance(hint, types.UnionType):  # with None
+        (hint,) = (one for one in typing.get_args(hint) if one is not types.NoneType)
+    if typing.get_origin(hint) is tuple:
+        return typing.get_args(hint)[0], True
+    return hint, False
+
+
+def as_words(request: Request, names: Collection[str]) -> list[str]:
+    """The options of these names as they are said on a command line, one word each."""
+    words: list[str] = []
+    for one in parameters(type(request)):
+        if one.name not in names or isinstance(one.said, Word):
+            continue
+        value = getattr(request, one.name)
+        if one.kind is bool:
+            words.append(one.spelled if value else one.spelled.replace("--", "--no-", 1))
+        else:
+            words += [f"{one.spelled}={each}" for each in (value if one.many else [value])]
+    return words

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a type of request to a command: its options, grouped in its help, and its call."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from nhalf.base.request import Option, Parameter, Request, Word, parameters
+from nhalf.cli.options import OUTPUT
+from nhalf.jobs.request import AS_JOB
+
+Act = Callable[[Any], int | None]
+"""What a command does with its request; returns the exit code, none for 0."""
+
+
+ARGUMENTS, HELP = "Arguments", "Help"
+LAST = (OUTPUT, AS_JOB, HELP)
+"""The headings that come last, in this order."""
+METAVARS = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
+
+
+class Command(click.Command):
+    """A command whose help lists its options under the headings of its request."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Usage, what it does, then one section for each heading."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(heading_of(one), []).append(record)
+        for heading in sorted(sections, key=lambda name: name in LAST and 1 + LAST.index(name)):
+            with formatter.section(heading):
+                formatter.write_dl(sections[heading])
+
+
+def heading_of(parameter: click.Parameter) -> str:
+    """Under which heading a parameter stands in help."""
+    return getattr(parameter, "heading", HELP)
+
+
+class Choice(click.Option):
+    """An option of a request."""
+
+    heading = ""
+
+
+class Place(click.Argument):
+    """A word of a request; it is explained, too."""
+
+    heading = ARGUMENTS
+    help: str | None = None
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Its name and its explanation."""
+        extra = "  [required]" if self.required else ""
+        return self.make_metavar(ctx), f"{self.help}{extra}"
+
+    def make_metavar(self, ctx: click.Context | None = None) -> str:
+        """Its name, in brackets where it may be left out."""
+        name = self.metavar or str(self.name).upper()
+        several = "..." if self.nargs == -1 and not name.endswith(("...", "…")) else ""
+        name = name.strip("[]") + several
+        return name if self.required else f"[{name}]"
+
+
+def command(name: str, act: Act) -> Command:
+    """The command that makes a request of its words and acts on it."""
+    (hint,) = (kind for key, kind in typing.get_type_hints(act).items() if key != "return")
+    known = parameters(hint)
+    rest = any(isinstance(one.said, Word) and one.said.rest for one in known)
+    return Command(
+        name,
+        params=[_parameter(one) for one in _words_first(known)],
+        help=inspect.cleandoc(act.__doc__ or ""),
+        callback=partial(_called, hint, act),
+        context_settings={"allow_interspersed_args": not rest},
+    )
+
+
+def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
+    return sorted(known, key=lambda one: isinstance(one.said, Option))
+
+
+def _called(kind: type[Request], act: Act, /, **values: Any) -> int | None:
+    """Act on the request of these values; what stands on the command line is given."""
+    context = click.get_current_context()
+    given = frozenset(
+        name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    )
+    return act(kind(**values, given=given))
+
+
+def _parameter(one: Parameter) -> click.Parameter:
+    return _place(one, one.said) if isinstance(one.said, Word) else _choice(one, one.said)
+
+
+def _place(one: Parameter, said: Word) -> Place:
+    made = Place(
+        [one.name],
+        type=_type(one),
+        nargs=-1 if one.many else 1,
+        required=one.required,
+        metavar=said.metavar or None,
+        **_default(one),
+    )
+    made.help = said.help
+    return made
+
+
+def _choice(one: Parameter, said: Option) -> Choice:
+    is_flag = one.kind is bool
+    spelled = one.spelled
+    if is_flag and one.default:
+        spelled = f"{spelled}/{spelled.replace('--', '--no-', 1)}"
+    made = Choice(
+        [spelled, one.name],
+        type=None if is_flag else _type(one),
+        is_flag=is_flag,
+        multiple=one.many,
+        required=one.required,
+        help=said.help,
+        metavar=said.metavar or (None if is_flag else METAVARS[one.kind]),
+        envvar=said.variable or None,
+        show_default=one.default not in ("", None, (), False),
+        **_default(one),
+    )
+    made.heading = one.heading
+    return made
+
+
+def _default(one: Parameter) -> dict[str, Any]:
+    """None of its own where there has to be a value, or where several are none."""
+    return {} if one.required or one.many else {"default": one.default}
+
+
+def _type(one: Parameter) -> Any:
+    """The parser of one value."""
+    if one.kind is int and isinstance(one.said, Option) and one.said.least is not None:
+        return click.IntRange(min=one.said.least)
+    if one.kind is Path:
+        return click.Path(path_type=Path)
+    return one.kind

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several verbs have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from nhalf.base.request import Option, Request
+
+OUTPUT = "Output"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Json(Request, heading=OUTPUT):
+    """What every verb has that reports."""
+
+    json: Annotated[bool, Option("Print one JSON object.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quiet(Json, heading=OUTPUT):
+    """Of verbs that measure."""
+
+    quiet: Annotated[bool, Option("Show neither bar nor summary.")] = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody reads along."""
+        return self.quiet or self.json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Quiet, heading=OUTPUT):
+    """Of verbs that make a run."""
+
+    out: Annotated[Path | None, Option("Run directory to make.")] = None
+    report: Annotated[bool, Option("Write the HTML report, too.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed(Request, heading="What if"):
+    """Of verbs that take a machine as it could be."""
+
+    set_: Annotated[
+        tuple[str, ...],
+        Option("Change the machine: network.bandwidth=2x and the like; repeatable."),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prefixes(Request, heading="Where"):
+    """Of verbs that look for MPI libraries."""
+
+    prefix: Annotated[
+        tuple[Path, ...],
+        Option("Look in PREFIX/bin, too; may be repeated (also NHALF_MPI_PREFIXES)."),
+    ] = ()

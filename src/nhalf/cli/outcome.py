@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From measuring to what people and scripts are told of it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from nhalf.base.errors import FailedError, Interrupted, Terminated
+
+if TYPE_CHECKING:
+    from nhalf.cli.options import Measured
+    from nhalf.facts.facts import Facts
+    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.progress import Progress
+    from nhalf.measure.loop.session import Prepared
+    from nhalf.store.run import Run
+
+
+def measured(prepared: Prepared, progress: Progress) -> Outcome:
+    """Measure; an interruption says how to go on."""
+    from nhalf.measure.loop.session import measure
+
+    try:
+        return measure(prepared, progress)
+    except KeyboardInterrupt as error:
+        path = prepared.run.path
+        how = "request to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
+        raise Interrupted(
+            f"{how}; every finished point is kept",
+            f"go on with: nhalf run --resume {shlex.quote(str(path))}",
+        ) from None
+
+
+def finish(outcome: Outcome, request: Measured, style: str = "") -> None:
+    """Tell what came out, write the report where wanted; a failed verification is an error."""
+    from nhalf.facts.facts import Facts
+
+    facts = Facts.of([outcome.run])
+    _tell(outcome, facts, request, style)
+    _check_hosts(outcome)
+    _check_verified(facts)
+
+
+def _tell(outcome: Outcome, facts: Facts, request: Measured, style: str) -> None:
+    """The report where it is wanted, then one of JSON, tables in a style, tables, and nothing."""
+    written = None
+    if request.report:
+        from nhalf.present.report import write_report
+
+        written = write_report(facts, outcome.run.path / "report.html")
+    if request.is_silent or style:
+        for name, reason in outcome.failed.items():
+            sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
+    if request.json:
+        from nhalf.facts.unresolved import unresolved
+        from nhalf.present.terminal.output import emit_json
+
+        rows = unresolved(facts, outcome.unmeasured)
+        emit_json({**run_json(outcome.run, facts), "unresolved": rows, "notes": outcome.notes})
+    elif style:
+        from nhalf.present.terminal.style import show_style
+
+        show_style(style, facts)
+    elif not request.quiet:
+        from nhalf.present.terminal.summary import show_outcome
+
+        show_outcome(outcome, facts, written)
+
+
+def _check_hosts(outcome: Outcome) -> None:
+    """Raises FailedError where hosts were lost."""
+    if outcome.lost:
+        said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
+        raise FailedError(
+            f"lost while measuring: {said}; every finished point is kept",
+            f"go on with the others: nhalf run --resume {shlex.quote(str(outcome.run.path))}",
+        )
+
+
+def _check_verified(facts: Facts) -> None:
+    """Raises FailedError where data came out wrong."""
+    wrong = facts.summary.filter(~facts.summary["verified"])
+    if wrong.height:
+        first = wrong.row(0, named=True)
+        raise FailedError(
+            f"{wrong.height} points did not verify, first {first['pattern']} of {first['bytes']} "
+            f"bytes on {first['mpi'] or first['transport']}",
+            "do not trust this library's data",
+        )
+
+
+def run_json(run: Run, facts: Facts) -> dict[str, Any]:
+    """What `run --json` and `show --json` print of a run."""
+    from nhalf.results import as_json
+    from nhalf.store.axes import parse_axes
+
+    points = facts.summary.drop("run", "bytes_per_time").to_dicts()
+    for point in points:
+        point["axes"] = parse_axes(point["axes"])
+        point["values"] = {item["name"]: item["value"] for item in point["values"]}
+    return {"run": str(run.path), "points": points, "results": as_json(facts.results)}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect a job: what came out of it, or what kept it from its end."""
+
+from __future__ import annotations
+
+import msgspec
+
+from nhalf.base.errors import FailedError, InputError, Interrupted, MissingError, NhalfError
+from nhalf.jobs.follow import Look
+from nhalf.jobs.job import Job, going_on, keep, last_words
+from nhalf.measure.loop.ending import Outcome, last_end
+from nhalf.sites.batch import BatchSystem, JobState, Phase
+from nhalf.store.run import DESCRIPTION, Run
+
+
+def collected(job: Job, look: Look) -> Outcome:
+    """What came out of a job that is over, as it looked last; raises what kept it from its end.
+
+    FailedError where the job ended before the run did, Interrupted where it was cancelled, and
+    nhalf's own error of the job where there is one.
+    """
+    run, record = job.run, job.record
+    # A job that found nothing left to measure adds no end of its own.
+    over = look.ends > record.ends or (look.state is not None and look.state.phase is Phase.DONE)
+    outcome = last_end(Run.open(run)) if over and (run / DESCRIPTION).exists() else None
+    if outcome is not None:
+        keep(run, msgspec.structs.replace(record, collected=True))
+        return outcome
+    kept = f"{look.points} points are kept" if look.points else "no point was finished"
+    how = _how(job.system, look.state)
+    words = last_words(run, record.output_bytes)
+    error = _own_error(look.state, words)
+    said = f": {words.removeprefix('error: ')}" if words else ""
+    raise error(f"job {record.job} {how}, {kept}{said}", f"go on with: {going_on(run)}")
+
+
+def _how(system: BatchSystem, state: JobState | None) -> str:
+    """How a job ended, in the system's words."""
+    if state is None:
+        return f"is not known to {system.title} any more"
+    return f"ended as {state}"
+
+
+def _own_error(state: JobState | None, words: str) -> type[NhalfError]:
+    """The kind of error: nhalf's own in the job, a cancellation, or anything else."""
+    if state is not None and state.phase is Phase.CANCELLED:
+        return Interrupted
+    if state is not None and words.startswith("error: "):
+        return {2: InputError, 3: MissingError}.get(state.exit_code or 0, FailedError)
+    return FailedError

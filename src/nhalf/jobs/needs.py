@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job needs: hosts in numbers or by name, and time; seen before it waits in a queue."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nhalf.base.errors import InputError, MissingError, unknown
+from nhalf.measure.plan.planning import plan_of, words
+from nhalf.measure.plan.resolve import ALL
+from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.probe.subject import plain_subject
+from nhalf.sites.hosts import Host, parse_hosts, read_host_file
+from nhalf.sites.placement import check_placement, hosts_asked
+from nhalf.sites.site import Site
+
+if TYPE_CHECKING:
+    from nhalf.measure.plan.plan import Plan
+    from nhalf.measure.plan.request import Measuring, Where
+    from nhalf.sites.batch import BatchSystem
+
+CORES_MOST = 1 << 16
+"""The cores of hosts that nobody has seen yet; whether ranks have some is checked in the job."""
+
+
+def needs(asked: Measuring, nodes: int, named: int) -> tuple[int, float]:
+    """How many hosts a run needs, and its budget in seconds; checks all that can be checked here.
+
+    Hosts are the `nodes` that the user asks for or those `named`, else those of the placement with
+    the most hosts. Raises InputError where that has more.
+    """
+    by_user = nodes or named
+    wanted = 1
+    if "placement" in asked.given:
+        wanted = max(hosts_asked(check_placement(text)) for text in words(asked.placement))
+    if 0 < by_user < wanted:
+        said = f"--nodes={nodes}" if nodes else "--hosts"
+        raise InputError(
+            f"--placement {asked.placement} needs {wanted} hosts, and {said} gives {by_user}",
+            "ask for more hosts, or for another placement",
+        )
+    hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or wanted))
+    plan = plan_of(asked, Site(hosts, asked.launcher))
+    _check_names(plan)
+    needed = max((hosts_asked(text) for b in plan.blocks for text in b.placements), default=1)
+    return by_user or needed, plan.budget_s
+
+
+def _check_names(plan: Plan) -> None:
+    """Raises InputError for names and sizes that no job could know, before it waits in a queue.
+
+    What libraries can do is seen in the job: here may be none.
+    """
+    for transport in plan.transports:
+        if transport != "mpi":
+            plain_subject(transport)
+    for block in plan.blocks:
+        for ranks in block.ranks:
+            sizes_of(block.bytes, ranks)
+    known = {}
+    with contextlib.suppress(MissingError):
+        known = plain_subject("model").infos
+    for name in plan.patterns if known and not plan.study else ():
+        if name not in known and name != ALL:
+            raise unknown("pattern", name, known)
+
+
+def named_hosts(where: Where) -> list[str]:
+    """The names of the hosts that the user named, by --hosts or in a file."""
+    if where.hosts and where.host_file:
+        raise InputError("--hosts and --host-file name hosts twice", "give one of them")
+    if where.host_file:
+        return [host.name for host in read_host_file(where.host_file)]
+    return [host.name for host in parse_hosts(where.hosts)] if where.hosts else []
+
+
+def hosts_to_go_on(
+    where: Where, plan: Plan | None, system: BatchSystem, options: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """The hosts by name, where they are named, and the words that name them to nhalf."""
+    told = [f"--launcher={where.launcher}"] if where.launcher else []
+    if not (where.hosts or where.host_file) and plan is not None:
+        file = Path(plan.host_file) if plan.host_file else None
+        where = replace(where, hosts=plan.hosts, host_file=file)
+    named = named_hosts(where)
+    if not named:
+        return [], told
+    hosts = hosts_up(system, list(options), named)
+    if not hosts:
+        raise MissingError(f"none of {', '.join(named)} is up", "give others with --hosts")
+    return hosts, [*told, f"--hosts={','.join(hosts)}"]
+
+
+def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """Those of some hosts that are usable; all of them where the system does not say."""
+    usable = set(system.usable_hosts(options))
+    return [host for host in hosts if host in usable] if usable else list(hosts)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a run that may be a job: what to measure, where it is kept, and how it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Request, as_words
+from nhalf.measure.plan.request import Measuring
+
+AS_JOB = "As a job"
+NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
+"""Fields that are the caller's matter, or that the script says by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsJob(Request, heading=AS_JOB):
+    """Whether the batch system is to run it."""
+
+    submit: Annotated[bool, Option("As a job of the batch system: submit, follow, collect.")] = (
+        False
+    )
+    job: Annotated[
+        str, Option("What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
+    ] = ""
+    no_wait: Annotated[bool, Option("Submit and leave.")] = False
+
+    def check_together(self) -> None:
+        """Raises InputError for options of jobs without a job."""
+        for name in ("job", "no_wait"):
+            if getattr(self, name) and not self.submit:
+                option = name.replace("_", "-")
+                raise InputError(f"--{option} belongs to --submit", "add --submit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest(Measuring, AsJob, heading="Output"):
+    """A run that begins in a folder, or that goes on."""
+
+    out: Annotated[Path | None, Option("Run directory to make.")] = None
+    resume: Annotated[Path | None, Option("Go on with this run.")] = None
+
+    @property
+    def begin(self) -> tuple[str, ...]:
+        """The words of `nhalf run` with which a job begins the same."""
+        words = as_words(self, self.given - NOT_OF_THE_JOB)
+        return (*([_no_option(self.study)] if self.study else ()), *words)
+
+
+def _no_option(study: str) -> str:
+    """A study as a word that nobody takes for an option."""
+    return f"./{study}" if study.startswith("-") else study
