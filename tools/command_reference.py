@@ -36,6 +36,16 @@ def parameters(command: Any) -> list[Any]:
     return [item for item in shown if not getattr(item, "hidden", False)]
 
 
+def groups(command: Any) -> dict[str, list[Any]]:
+    """The same by their headings, as in help."""
+    from nhalf.cli.command import heading_of, in_order
+
+    found: dict[str, list[Any]] = {}
+    for parameter in parameters(command):
+        found.setdefault(heading_of(parameter), []).append(parameter)
+    return {heading: found[heading] for heading in in_order(found)}
+
+
 def spelled(parameter: Any) -> str:
     """How a parameter is written: '--ranks', or 'RUN…' for words without a dash."""
     if parameter.param_type_name == "argument":
@@ -56,15 +66,14 @@ def usage(name: str, command: Any) -> str:
 
 
 def reference() -> str:
-    """The whole reference, as Markdown: one section per command, one table of its parameters."""
+    """The whole reference, as Markdown: a section per command, a table per group of its options."""
     sections = []
     for name, command in commands(root()):
         text = [f"## {name}", f"    {usage(name, command)}"]
         text.append(inspect.cleandoc(command.help or command.short_help or ""))
-        rows = [_row(parameter) for parameter in parameters(command)]
-        if rows:
-            head = ["| | what | if not given |", "|---|---|---|"]
-            text.append("\n".join(head + rows))
+        for heading, members in groups(command).items():
+            head = [f"| {heading} | what | if not given |", "|---|---|---|"]
+            text.append("\n".join(head + [_row(parameter) for parameter in members]))
         sections.append("\n\n".join(text))
     return "\n\n".join(sections) + "\n"
 

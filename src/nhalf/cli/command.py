@@ -39,7 +39,7 @@ class Command(click.Command):
             record = one.get_help_record(ctx)
             if record is not None:
                 sections.setdefault(heading_of(one), []).append(record)
-        for heading in sorted(sections, key=lambda name: name in LAST and 1 + LAST.index(name)):
+        for heading in in_order(sections):
             with formatter.section(heading):
                 formatter.write_dl(sections[heading])
 
@@ -47,6 +47,11 @@ class Command(click.Command):
 def heading_of(parameter: click.Parameter) -> str:
     """Under which heading a parameter stands in help."""
     return getattr(parameter, "heading", HELP)
+
+
+def in_order(headings: Iterable[str]) -> list[str]:
+    """Headings as help has them: as they come, but for those that come last."""
+    return sorted(headings, key=lambda name: 1 + LAST.index(name) if name in LAST else 0)
 
 
 class Choice(click.Option):

@@ -42,9 +42,9 @@ class Request(Started, Where, Quiet, heading="What to tune"):
         str, Option("nhalf: a table of nhalf's own algorithms, for libnhalf_coll.so.")
     ] = ""
     placement: Annotated[str, Option("Where ranks go, as for nhalf run.", heading=WHERE)] = "cores"
-    gain: Annotated[
+    least_share: Annotated[
         float,
-        Option("The share of time that an entry has to save at least.", heading=EFFORT),
+        Option("The share of time that an entry has to save at least.", "--gain", heading=EFFORT),
     ] = 0.05
     budget: Annotated[str, Option("Time for all of it.", heading=EFFORT)] = "5m"
     out: Annotated[
@@ -77,8 +77,8 @@ def _begin(request: Request) -> tuple[Bench, Asked]:
     from nhalf.mpi.tuning import tuner_for
     from nhalf.sites.placement import check_placement
 
-    if not 0 < request.gain < 1:
-        raise InputError(f"a gain of {request.gain} is not possible", "0.05 means 5 %")
+    if not 0 < request.least_share < 1:
+        raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
     if request.check is not None:
         content(request.check)
     site = site_of(request)
@@ -110,7 +110,7 @@ def _asked(request: Request, cores: int) -> Asked:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
     sizes = size_text(parse_sizes(request.sizes).size_bytes)
     budget_s = parse_duration(request.budget)
-    return Asked(tuple(words(request.operation)), ranks, sizes, request.gain, budget_s)
+    return Asked(tuple(words(request.operation)), ranks, sizes, request.least_share, budget_s)
 
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
