@@ -129,7 +129,7 @@ def test_bad_input_is_one_line(run, nhalf, tmp_path):
     cases = [
         (2, ("fit", tmp_path / "none")),
         (2, ("fit", few.path)),
-        (3, ("fit", run.path, "--out", tmp_path / "none" / "m.toml")),
+        (3, ("fit", run.path, "--out", damaged / "m.toml")),
         (2, ("machines", "show", damaged)),
         (2, ("machines", "show", tmp_path / "none")),
         (2, ("machines", "list", tmp_path / "none")),
