@@ -3,72 +3,20 @@
 
 from __future__ import annotations
 
-import math
-
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
 from nhalf.machines.change import NAMES, OVERHEAD_SHARE, change
 from nhalf.machines.machine import (
-    FittedModel,
-    LogGP,
     Machine,
     Network,
     Node,
-    Overheads,
-    PatternModel,
     Protocol,
-    PublishedPoint,
-    Segment,
 )
 from nhalf.machines.machine_file import encode
 from nhalf.machines.topology import Crossbar, FatTree, Hypercube, Multistage, SharedMemory, Torus
-
-
-def segment(low: int, high: int, t0_s: float, rate_Bps: float, **more: float) -> Segment:
-    return Segment(from_bytes=low, to_bytes=high, t0_s=t0_s, r_inf_Bps=rate_Bps, **more)
-
-
-def curve(*segments: Segment, placement: str, pattern: str = "pingpong") -> FittedModel:
-    return FittedModel(
-        transport="mpi", pattern=pattern, ranks=2, placement=placement, segments=segments
-    )
-
-
-MACHINE = Machine(
-    name="box",
-    title="A box",
-    node=Node(ranks=2, memory_Bps=8e9),
-    network=Network(topology=Torus((4, 4)), bandwidth_Bps=1e9, latency_s=1e-7, adapter_Bps=9e8),
-    protocol=Protocol(rendezvous_bytes=65536),
-    patterns=(PatternModel(pattern="barrier", startup_s={"1": 1e-6}),),
-    points=(PublishedPoint(pattern="pingpong", time_s=1e-6),),
-    models=(
-        curve(
-            segment(0, 65535, 10e-6, 5e8),
-            segment(65536, 4194304, 20e-6, 8e8, root_s=1e-8),
-            placement="other-node",
-        ),
-        curve(segment(0, 4194304, 1e-6, 4e9), placement="same-node"),
-        curve(segment(0, 8, 7e-6, math.inf), placement="other-node", pattern="exchange"),
-    ),
-    loggp=(
-        LogGP(
-            transport="mpi",
-            placement="other-node",
-            latency_s=6e-6,
-            send_overhead_s=1e-6,
-            recv_overhead_s=3e-6,
-            gap_per_byte_s=2e-9,
-            half_round_trip_s=10e-6,
-            sizes=(Overheads(size_bytes=1000, gap_s=5e-6),),
-        ),
-    ),
-)
-WITHOUT_OVERHEADS = msgspec.structs.replace(MACHINE, loggp=())
+from tests.nhalf.machines.changing import MACHINE, WITHOUT_OVERHEADS, curve, segment
 
 
 def test_a_faster_network_is_one_for_links_adapters_and_messages() -> None:
@@ -283,44 +231,3 @@ def test_what_is_no_change_is_refused(name: str, value: str) -> None:
 def test_refusals_say_what_to_write(text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         change(MACHINE, [text])
-
-
-factors = st.floats(1e-3, 1e3)
-
-
-def numbers(machine: Machine) -> list[float]:
-    """Everything that a change may touch."""
-    assert machine.network is not None
-    assert machine.node is not None
-    found = [machine.network.bandwidth_Bps, machine.network.latency_s, machine.network.adapter_Bps]
-    found += [machine.node.memory_Bps]
-    for model in machine.models:
-        for one in model.segments:
-            found += [one.t0_s, one.r_inf_Bps, one.root_s]
-    for parameters in machine.loggp:
-        found += [parameters.gap_per_byte_s, parameters.latency_s, parameters.half_round_trip_s]
-    return [value for value in found if value is not None]
-
-
-@given(st.sampled_from(["network.bandwidth", "network.latency", "node.memory"]), factors)
-def test_there_and_back_is_where_it_was(name: str, factor: float) -> None:
-    back = change(change(MACHINE, [f"{name}={factor!r}x"]), [f"{name}=/{factor!r}"])
-    assert numbers(back) == pytest.approx(numbers(MACHINE), rel=1e-9, abs=1e-16)
-    at_once = change(MACHINE, [f"{name}={factor!r}x", f"{name}=/{factor!r}"])
-    assert numbers(at_once) == numbers(back)
-
-
-@given(factors, st.integers(0, 4194304))
-def test_messages_are_between_as_fast_and_as_many_times_as_fast(factor: float, size: int) -> None:
-    def time_s(machine: Machine) -> float:
-        one = machine.models[0].segments[0 if size < 65536 else 1]
-        return one.time_s(size)
-
-    before = time_s(WITHOUT_OVERHEADS)
-    for name in ("network.bandwidth", "network.latency"):
-        faster = "x" if name == "network.bandwidth" else ""
-        text = f"{name}={factor!r}x" if faster else f"{name}=/{factor!r}"
-        after = time_s(change(WITHOUT_OVERHEADS, [text]))
-        assert after > 0
-        low, high = sorted((before, before / factor))
-        assert low * (1 - 1e-9) <= after <= high * (1 + 1e-9)

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -26,18 +25,17 @@ from nhalf.base.errors import MissingError
 from nhalf.base.native_files import executable
 from nhalf.results.logp.parameters import logp
 from nhalf.results.logp.times import GAP, PATTERNS, RECEIVE, ROUND_TRIP, SEND
-from nhalf.results.logp.values import LogP
 from nhalf.statistics.intervals import Interval
-
-SIZES = (0, 1, 8, 1024, 4096, 16384, 65536)
-GIVEN = {"o_s": 1.5e-6, "o_r": 2.5e-6, "g": 6e-6, "L": 5e-6, "G": 1e-9}
-MACHINES = {
-    "gap above overheads": GIVEN,
-    "gap below overheads": {**GIVEN, "g": 1e-7},
-    "send is the bottleneck": {**GIVEN, "g": 1e-7, "o_s": 7e-6},
-    "nothing but the network": {"o_s": 0.0, "o_r": 0.0, "g": 1e-6, "L": 3e-6, "G": 5e-10},
-    "slow network": {"o_s": 2e-7, "o_r": 3e-7, "g": 4e-6, "L": 5e-5, "G": 8e-8},
-}
+from tests.nhalf.results.logp.ideal import (
+    GIVEN,
+    MACHINES,
+    SIZES,
+    frame,
+    ideal,
+    intervals_of,
+    truth,
+    values,
+)
 
 
 def probe_is_built() -> bool:
@@ -81,59 +79,6 @@ def measured(
             for (launch, pattern, size), point in zip(places, points, strict=True)
         ]
     )
-
-
-def frame(rows: Sequence[tuple[str, int, int, float]]) -> pl.DataFrame:
-    columns = {"pattern": pl.String, "bytes": pl.Int64, "launch": pl.Int32, "median_s": pl.Float64}
-    return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def ideal(
-    factors: Sequence[float] = (1.0, 1.0),
-    sizes: Sequence[int] = SIZES,
-    change: Callable[[str, int, float], float] = lambda pattern, size, time_s: time_s,
-) -> pl.DataFrame:
-    """Launch medians by the formulas, each launch slower by its factor; `change` alters points."""
-    o_s, o_r, g, L, G = GIVEN.values()
-    formulas = {
-        SEND: lambda size: o_s,
-        RECEIVE: lambda size: o_r,
-        GAP: lambda size: g + size * G,
-        ROUND_TRIP: lambda size: 2 * (o_s + L + o_r) + size * G,
-    }
-    return frame(
-        [
-            (pattern, size, launch, change(pattern, size, factor * formula(size)))
-            for launch, factor in enumerate(factors)
-            for pattern, formula in formulas.items()
-            for size in sizes
-        ]
-    )
-
-
-def truth(given: Mapping[str, float]) -> dict[str, float]:
-    """The parameters that must be found, by the formulas at the head of this file."""
-    o_s, o_r, g, L, G = (given[name] for name in GIVEN)
-    empty_gap = max(g, o_s, o_r)
-    half = o_s + L + o_r
-    return {
-        "half_round_trip_s": half,
-        "send_overhead_s": o_s,
-        "recv_overhead_s": o_r,
-        "overhead_s": (o_s + o_r) / 2,
-        "saturation_gap_s": empty_gap,
-        "gap_s": empty_gap + G,
-        "latency_s": L + G,
-        "parameterised_latency_s": half - empty_gap,
-        "gap_per_byte_s": G,
-        "gap_per_byte_published_s": empty_gap / SIZES[-1] + G,
-        "busy_share": (o_s + o_r) / half,
-    }
-
-
-def values(found: LogP) -> dict[str, float]:
-    intervals = {name: value for name, value in vars(found).items() if isinstance(value, Interval)}
-    return {name: interval.median for name, interval in intervals.items()}
 
 
 def test_nothing_measured_gives_nothing() -> None:
@@ -283,69 +228,6 @@ def test_one_wrong_size_does_not_bend_the_gap_per_byte() -> None:
     assert found["gap_per_byte_s"] == pytest.approx(GIVEN["G"], rel=1e-9)
 
 
-def test_an_overhead_above_the_gap_is_named_and_not_clipped() -> None:
-    def slow_receive(pattern: str, size: int, time_s: float) -> float:
-        return 9e-6 if pattern == RECEIVE and size <= 8 else time_s
-
-    found = logp(ideal(change=slow_receive))
-    assert values(found)["recv_overhead_s"] == 9e-6
-    doubts = [doubt for doubt in found.doubts if doubt.startswith("o_r exceeds g")]
-    assert len(doubts) == 1
-    assert "at 3 sizes from 0 B to 8 B (most at 0 B: 9 µs against 6 µs)" in doubts[0]
-    assert not any(doubt.startswith("o_s exceeds") for doubt in found.doubts)
-
-
-@pytest.mark.parametrize(
-    ("send_s", "latency_s", "why"),
-    [
-        (6.5e-6, 0.0, "o_s + o_r, is nearly the whole way of a message"),
-        (8e-6, -1.5e-6, "o_s + o_r, timed apart, is more than the whole way"),
-    ],
-)
-def test_latency_of_0_and_below_is_named_and_not_clipped(
-    send_s: float, latency_s: float, why: str
-) -> None:
-    def slow_send(pattern: str, size: int, time_s: float) -> float:
-        byte_s = GIVEN["G"] if (pattern, size) == (ROUND_TRIP, 1) else 0.0
-        return send_s if pattern == SEND else time_s - byte_s
-
-    found = logp(ideal(change=slow_send))
-    assert values(found)["latency_s"] == pytest.approx(latency_s, abs=1e-17)
-    assert found.identifiable is False
-    assert why in found.doubts[0]
-
-
-def test_launches_that_differ_are_the_other_reason() -> None:
-    rows = ideal(factors=(1.0, 1.0, 1.0)).with_columns(
-        median_s=pl.when((pl.col("pattern") == ROUND_TRIP) & (pl.col("launch") == 2))
-        .then(pl.col("median_s") * 40)
-        .otherwise("median_s")
-    )
-    found = logp(rows)
-    assert found.identifiable is False
-    assert "launches differ too much" in found.doubts[0]
-
-
-@pytest.mark.parametrize(("factor", "words"), [(0.5, "closer together"), (3.0, "farther apart")])
-def test_a_stream_that_differs_from_round_trips_is_named(factor: float, words: str) -> None:
-    def other_stream(pattern: str, size: int, time_s: float) -> float:
-        return time_s * factor if pattern == GAP and size >= 4096 else time_s
-
-    (doubt,) = logp(ideal(change=other_stream)).doubts
-    assert f"messages come {words}" in doubt
-    assert "at 3 sizes from 4 KiB to 64 KiB" in doubt
-    assert not logp(ideal()).doubts
-
-
-def test_overheads_that_the_clock_does_not_see_are_named() -> None:
-    def free(pattern: str, size: int, time_s: float) -> float:
-        return 0.0 if pattern == SEND and size <= 1 else time_s
-
-    found = logp(ideal(change=free))
-    assert "o_s is below what the clock can resolve at 2 sizes" in found.doubts[-1]
-    assert values(found)["send_overhead_s"] == 0
-
-
 def test_times_of_zero_do_no_harm() -> None:
     def nothing(pattern: str, size: int, time_s: float) -> float:
         return 0.0
@@ -355,23 +237,8 @@ def test_times_of_zero_do_no_harm() -> None:
     assert found.busy_share is None
 
 
-def intervals_of(item: Any) -> list[Interval]:
-    return [value for value in vars(item).values() if isinstance(value, Interval)]
-
-
 def test_every_interval_holds_its_value() -> None:
     found = logp(ideal(factors=(1.0, 1.3, 0.9, 1.1, 1.02)))
     for item in (found, *found.sizes):
         for interval in intervals_of(item):
             assert interval.low <= interval.median <= interval.high
-
-
-def test_an_interval_wider_than_the_way_is_no_proof_of_busy_processors() -> None:
-    def slow_send(pattern: str, size: int, time_s: float) -> float:
-        return 8e-6 if pattern == SEND else time_s
-
-    found = logp(ideal(factors=(1.0, 1.0, 9.0), change=slow_send))
-    assert found.busy_share is not None
-    assert found.busy_share.median > 0.8
-    assert found.identifiable is False
-    assert "launches differ too much" in found.doubts[0]
