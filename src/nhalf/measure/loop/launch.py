@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nhalf.measure.loop.order import Order
+from nhalf.measure.loop.question import line
 from nhalf.measure.loop.records import Answer, Records
 from nhalf.measure.loop.retry import Retries
 from nhalf.measure.loop.starting import Processes, Starting
@@ -16,7 +17,6 @@ from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.budget import Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.probe.question import line
 
 
 @dataclass(frozen=True)

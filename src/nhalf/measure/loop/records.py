@@ -11,9 +11,9 @@ from typing import Any
 from msgspec.structs import asdict
 
 from nhalf.measure.loop.progress import Progress
-from nhalf.measure.loop.state import Curve, State
 from nhalf.measure.plan.algorithm import split
 from nhalf.measure.plan.plan import Point, Start
+from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.subject import Subject
 from nhalf.store.journal import Journal
 from nhalf.store.record import Identity, Record, event, named_values

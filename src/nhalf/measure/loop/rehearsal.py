@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import MissingError, NhalfError
 from nhalf.measure.loop.session import checked
-from nhalf.measure.loop.state import State
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Plan
+from nhalf.measure.plan.state import State
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
 

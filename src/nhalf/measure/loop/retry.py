@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 
 from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.records import Records
-from nhalf.measure.loop.state import State
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Point, Start
+from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
 

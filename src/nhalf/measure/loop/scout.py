@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
+from nhalf.measure.loop.question import line
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.retry import FAILURES_MAX, Retries
 from nhalf.measure.loop.starting import Processes, Starting
@@ -14,7 +15,6 @@ from nhalf.measure.plan.agenda import Agenda, Family
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.refine import refine
 from nhalf.measure.probe.process import LaunchError
-from nhalf.measure.probe.question import line
 
 SLICE_S = 0.004
 PRECISION = 0.02

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from nhalf.base.listing import few
-from nhalf.measure.loop.state import Curve, State
 from nhalf.measure.plan.algorithm import axes_for
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.placement import fits

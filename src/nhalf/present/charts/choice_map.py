@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
 from nhalf.present.charts import common
@@ -65,13 +66,13 @@ def choice_map(found: Prediction) -> alt.Chart:
     return chart
 
 
-def _rows(found: Prediction) -> tuple[list[common.Row], list[str]]:
+def _rows(found: Prediction) -> tuple[list[Row], list[str]]:
     """Rows of the chart, and the names in its legend, the most frequent first."""
     best = found.best()
     ranking = [name for name, _ in Counter(name for row in best for name in row).most_common()]
     shown = ranking if len(ranking) <= COLOURS else [*ranking[: COLOURS - 1], OTHERS]
     names = [way.algorithm for way in found.ways]
-    rows: list[common.Row] = []
+    rows: list[Row] = []
     for i, p in enumerate(found.ranks):
         for j, n in enumerate(found.size_bytes):
             times = found.time_s[:, i, j]

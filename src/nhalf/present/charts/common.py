@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from nhalf.base import rows
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.wording import interval_text
@@ -38,8 +38,6 @@ _SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
 TIME_LABEL = _SI_LABEL + "'s'"
 RATE_LABEL = _SI_LABEL + "'B/s'"
 LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
-
-Row = rows.Row
 
 
 def thin(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

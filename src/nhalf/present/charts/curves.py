@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.present.charts import common
@@ -33,7 +34,7 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
 
 
 def curves(
-    rows: Sequence[common.Row],
+    rows: Sequence[Row],
     facts: Facts,
     value: alt.Y,
     ends: tuple[alt.Y, str],

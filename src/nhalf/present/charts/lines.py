@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from nhalf.base.rows import Row
 from nhalf.present.charts import common
 
 SIZES_MAX = 5
@@ -31,7 +32,7 @@ def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = F
 
 
 def lines(
-    rows: Sequence[common.Row],
+    rows: Sequence[Row],
     x: alt.X,
     y: alt.Y,
     kinds: Sequence[str],

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.present.charts import common
 
 
-def ratio_row(point: common.Row, kind: str) -> common.Row:
+def ratio_row(point: Row, kind: str) -> Row:
     """A row of the chart from a size with its ratio and interval (facts/difference.py)."""
     ratio, low, high = point["ratio"], point["low"], point["high"]
     return {
@@ -27,7 +28,7 @@ def ratio_row(point: common.Row, kind: str) -> common.Row:
 
 
 def ratio_chart(
-    rows: Sequence[common.Row],
+    rows: Sequence[Row],
     names: Iterable[str],
     what: str,
     standard: str,

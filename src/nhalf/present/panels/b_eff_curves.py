@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.b_eff import b_eff_curves
 from nhalf.facts.facts import Facts
@@ -67,7 +68,7 @@ class BEffCurves(Panel):
         )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
             "series": row["series"],

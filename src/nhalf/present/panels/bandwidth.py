@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import plain, with_series
 from nhalf.present.charts import common
@@ -47,7 +48,7 @@ HEADROOM = 1.15
 """How far above a pattern's highest rate an interval is drawn: a clock hiccup would flatten all."""
 
 
-def _rate_rows(points: pl.DataFrame) -> list[common.Row]:
+def _rate_rows(points: pl.DataFrame) -> list[Row]:
     points = points.with_columns(most=HEADROOM * pl.col("rate_Bps").max().over("pattern"))
     rows = common.time_rows(points)
     for row, point in zip(rows, points.iter_rows(named=True), strict=True):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.facts.collectives import by_ranks
 from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
@@ -70,7 +71,7 @@ class CollectivesByRanks(Panel):
         )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     """A few sizes of each operation, from the smallest to the largest."""
     shown = pl.concat(
         operation.filter(

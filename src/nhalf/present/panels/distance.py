@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.distance import distances, places_of, relation
 from nhalf.facts.facts import Facts
@@ -87,7 +88,7 @@ def _short(places: list[Place]) -> list[str]:
     return [f" · core {place.cpu}" if place.pinned else "" for place in places]
 
 
-def _matrix(rows: list[common.Row], names: list[str]) -> list[Any]:
+def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     """Both halves of the matrix, with numbers where there is room."""
     ranks = len(names)
     ordered = sorted(row["ratio"] for row in rows)
@@ -148,7 +149,7 @@ def _tooltip() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in names.items()]
 
 
-def _rows(points: pl.DataFrame, facts: Facts) -> list[common.Row]:
+def _rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
     """The cells of one size: text, colour and what more there is to say."""
     size = points["bytes"][0]
     is_rate = size >= LARGE_BYTES

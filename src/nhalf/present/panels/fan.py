@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.many_ranks import fans
@@ -56,7 +57,7 @@ class Fan(Panel):
         )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
             "series": row["series"],

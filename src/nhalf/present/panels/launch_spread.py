@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.launch_spread import POINT, deviations
@@ -87,7 +88,7 @@ def _some(points: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     return [
         {
             "series": row["series"],

@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import by_pairs
@@ -48,7 +49,7 @@ class Load(Panel):
         )
 
 
-def _rows(ratios: pl.DataFrame) -> list[common.Row]:
+def _rows(ratios: pl.DataFrame) -> list[Row]:
     shown = ratios.filter(pl.col("bytes").is_in(some_sizes(ratios["bytes"].to_list())))
     points = by_pairs(shown).sort("bytes", "series", "pairs")
     return [

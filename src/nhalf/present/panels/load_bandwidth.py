@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import rates_of_pairs
@@ -47,7 +48,7 @@ class LoadBandwidth(Panel):
         )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     shown = points.filter(pl.col("bytes").is_in(some_sizes(points["bytes"].to_list())))
     rows = []
     for row in shown.sort("bytes", "series", "pairs").iter_rows(named=True):

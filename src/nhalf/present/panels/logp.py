@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
@@ -67,7 +68,7 @@ class LogP(Panel):
         )
 
 
-def _rows(found: dict[str, Any]) -> Iterator[common.Row]:
+def _rows(found: dict[str, Any]) -> Iterator[Row]:
     """What is drawn of one library: logarithmic axes show what is above 0 only."""
     for size in found["sizes"]:
         for quantity, name in QUANTITIES.items():

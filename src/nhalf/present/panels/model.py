@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.fitted import fitted_curves
@@ -61,7 +62,7 @@ def _stripes() -> Any:
     )
 
 
-def _curves(rows: list[common.Row], names: list[str]) -> list[Any]:
+def _curves(rows: list[Row], names: list[str]) -> list[Any]:
     """The measured dots and the lines of the segments."""
     base = alt.Chart().encode(
         x=common.size_axis(),
@@ -86,8 +87,8 @@ def _words(title: str) -> alt.Tooltip:
     return alt.Tooltip("words:N", title=title)
 
 
-def _rows(facts: Facts) -> list[common.Row]:
-    rows: list[common.Row] = []
+def _rows(facts: Facts) -> list[Row]:
+    rows: list[Row] = []
     for series, curve, models in fitted_curves(facts):
         rows += _measured(common.thin(curve, ["series"]))
         for model in models:
@@ -96,7 +97,7 @@ def _rows(facts: Facts) -> list[common.Row]:
     return rows
 
 
-def _measured(points: pl.DataFrame) -> list[common.Row]:
+def _measured(points: pl.DataFrame) -> list[Row]:
     return [
         {
             "kind": "measured",
@@ -110,8 +111,8 @@ def _measured(points: pl.DataFrame) -> list[common.Row]:
     ]
 
 
-def _segments(model: FittedModel) -> list[common.Row]:
-    rows: list[common.Row] = []
+def _segments(model: FittedModel) -> list[Row]:
+    rows: list[Row] = []
     for number, segment in enumerate(model.segments):
         words = (
             f"{format_size(segment.from_bytes)} to {format_size(segment.to_bytes)}: "
@@ -142,7 +143,7 @@ def _places(first: float, last: float) -> list[float]:
     return [first, *inner, last]
 
 
-def _switches(model: FittedModel) -> list[common.Row]:
+def _switches(model: FittedModel) -> list[Row]:
     return [
         {
             "kind": "switch",

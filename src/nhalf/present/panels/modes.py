@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import altair as alt
 
+from nhalf.base.rows import Row
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.modes import mode_name
@@ -29,7 +30,7 @@ class Modes(Panel):
         return ratio_chart(rows, facts.series_names, what="mode", standard="the standard send")
 
 
-def _rows(facts: Facts) -> list[common.Row]:
+def _rows(facts: Facts) -> list[Row]:
     points = with_intervals(facts.modes, ["series", "pattern", "bytes"])
     return [
         ratio_row(row, mode_name(row["pattern"]))

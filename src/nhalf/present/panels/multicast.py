@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS, forwardings_of, methods_of
@@ -71,7 +72,7 @@ class Multicast(Panel):
         )
 
 
-def _time_axis(rows: list[common.Row]) -> alt.Y:
+def _time_axis(rows: list[Row]) -> alt.Y:
     """Completion times; ticks are close, as one size at a time covers little of all sizes."""
     found = common.log_ticks(row["median"] for row in rows)
     decades = [tick for tick in found if f"{tick:.0e}".startswith("1")]
@@ -80,7 +81,7 @@ def _time_axis(rows: list[common.Row]) -> alt.Y:
     return alt.Y("median:Q", title="completion time", scale=common.LOG_SCALE, axis=axis)
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     """One row per case and way, sizes of the first machine first."""
     several = points["series"].n_unique() > 1
     return [

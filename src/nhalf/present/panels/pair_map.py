@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.pair_views import PairView, pair_views
@@ -40,7 +41,7 @@ class PairMap(Panel):
     order = 51
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows: list[common.Row] = []
+        rows: list[Row] = []
         names: dict[str, dict[str, list[str]]] = {}
         for view in pair_views(facts):
             rows += _cells(view, names.setdefault(view.choice, _orders(view)))
@@ -64,7 +65,7 @@ def _orders(view: PairView) -> dict[str, list[str]]:
     return {BY_NAME: view.names, BY_LIKENESS: view.by_likeness}
 
 
-def _cells(view: PairView, orders: dict[str, list[str]]) -> list[common.Row]:
+def _cells(view: PairView, orders: dict[str, list[str]]) -> list[Row]:
     """The cells of one matrix; of many members groups of neighbours, by their slowest pair."""
     names = view.names
     if set(names) != set(orders[BY_NAME]):
@@ -72,7 +73,7 @@ def _cells(view: PairView, orders: dict[str, list[str]]) -> list[common.Row]:
     step = math.ceil(len(names) / MEMBERS_MAX)
     listed = [orders[BY_NAME], orders[BY_LIKENESS] if step == 1 else orders[BY_NAME]]
     places = [{name: i // step for i, name in enumerate(order)} for order in listed]
-    best: dict[tuple[int, ...], common.Row] = {}
+    best: dict[tuple[int, ...], Row] = {}
     for i, j in np.argwhere(np.isfinite(view.times_ratio)):
         where = tuple(place[name] for place in places for name in (names[i], names[j]))
         cell = _cell(view, int(i), int(j), where)
@@ -81,7 +82,7 @@ def _cells(view: PairView, orders: dict[str, list[str]]) -> list[common.Row]:
     return list(best.values())
 
 
-def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> common.Row:
+def _cell(view: PairView, i: int, j: int, where: tuple[int, ...]) -> Row:
     """The pair from i to j at its places in both orders."""
     first, second, time_s = view.names[i], view.names[j], float(view.times_s[i, j])
     return {
@@ -105,7 +106,7 @@ def _range_text(low_s: float, high_s: float) -> str:
     return f"{format_time(low_s)} to {format_time(high_s)}"
 
 
-def _layers(rows: list[common.Row], names: dict[str, dict[str, list[str]]]) -> list[alt.Chart]:
+def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt.Chart]:
     """Colours, then dots of pairs within hosts, then frames of what is slow."""
     ordered = sorted(row["ratio"] for row in rows)
     most = max(COLOUR_FACTOR_MIN, ordered[-1])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.finishing import finishing
@@ -64,7 +65,7 @@ class Ranks(Panel):
         )
 
 
-def _rows(points: pl.DataFrame) -> list[common.Row]:
+def _rows(points: pl.DataFrame) -> list[Row]:
     rows = []
     for row in points.to_dicts():
         times = row["rank_s"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.decide.machines_compared.compare import (
     MachineComparison,
@@ -130,7 +131,7 @@ def _sections(comparison: MachineComparison) -> list[Section]:
 
 def _chart(comparison: MachineComparison) -> Any:
     """Ratios over sizes; None where no pattern has sizes."""
-    rows: list[common.Row] = []
+    rows: list[Row] = []
     ranks: set[int] = set()
     for pattern in comparison.patterns:
         for curve in pattern.curves if pattern.sized else ():
@@ -148,9 +149,7 @@ def _kind(ranks: int) -> str:
     return f"{ranks} ranks"
 
 
-def _rows(
-    pattern: PatternRatio, curve: RatioCurve, comparison: MachineComparison
-) -> list[common.Row]:
+def _rows(pattern: PatternRatio, curve: RatioCurve, comparison: MachineComparison) -> list[Row]:
     names = labels(comparison)
     rows = []
     for place in curve.places:

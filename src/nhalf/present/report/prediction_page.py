@@ -8,6 +8,7 @@ from collections import Counter
 import altair as alt
 import numpy as np
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.decide.predict import Prediction
 from nhalf.present.charts import common
@@ -99,7 +100,7 @@ def _section(name: str, title: str, how: str, chart: alt.TopLevelMixin) -> Secti
 
 def _curves(found: Prediction) -> alt.TopLevelMixin:
     """Time over size, a line per algorithm, for one number of ranks at a time."""
-    rows: list[common.Row] = []
+    rows: list[Row] = []
     for k, way in enumerate(found.ways):
         for i, p in enumerate(found.ranks):
             for j, n in enumerate(found.size_bytes):

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from nhalf.measure.loop.state import Curve, State
 from nhalf.measure.plan import budget as budget_module
 from nhalf.measure.plan.agenda import Agenda, every
 from nhalf.measure.plan.budget import LAUNCHES_MIN, SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
+from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.subject import Subject
 
 PAIRS = {"name": "pairs", "values": "1:ranks/2:x2", "fallback": "", "what": ""}

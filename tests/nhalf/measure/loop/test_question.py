@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from nhalf.measure.loop.question import line
 from nhalf.measure.plan.plan import Point
-from nhalf.measure.probe.question import line
 
 
 def test_short_slices_have_few_operations() -> None:

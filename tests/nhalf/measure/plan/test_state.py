@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.measure.loop.state import State
+from nhalf.measure.plan.state import State
 
 
 @pytest.mark.parametrize(
