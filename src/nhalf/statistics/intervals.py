@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals over launches: how far the reported value can be from the one that was asked for.
+"""The interval of the median over launches: how far the reported value can be from the true one.
 
 The unit of replication is the launch. Samples of one launch share its placement, its pages and
 its clock speed, so they say little about the next launch; each launch gives one number, the median

@@ -66,7 +66,7 @@ def test_a_name_is_given_once_for_each_library() -> None:
 def test_a_library_under_a_setting_is_a_subject_of_its_own() -> None:
     subject = PLAIN.under(Setting("flat", {"OMPI_MCA_btl": "self", "X": "1"}))
     assert (subject.mpi, subject.key) == ("openmpi-5.0.11+flat",) * 2
-    assert subject.title == "Open MPI 5.0.11 (prefix) + flat"
+    assert subject.title == f"{LIBRARY.title} + flat"
     _, variables = subject.launch(2, "free", "")
     assert variables["OMPI_MCA_btl"] == "self"
     assert variables["X"] == "1"
