@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests say of their own times, in small runs of pytest with limits of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import patience
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = """
+import time, pytest
+from tests import patience, times
+times.LIMIT_S = 0.05
+times.slowness = patience.slowness = lambda: {slowness}
+patience.os.getloadavg = lambda: (0.0, 0.0, 0.0)
+"""
+LONG = """
+def test_long(): time.sleep(0.3)
+@pytest.mark.slow
+def test_slow(): time.sleep(0.3)
+@pytest.mark.full
+def test_full(): time.sleep(0.3)
+def test_brief(): pass
+"""
+WAITING = """
+@pytest.mark.timeout(0.2)
+def test_waiting(): time.sleep(1.0)
+"""
+
+
+def run(folder: Path, text: str, slowness: float, *words: str) -> tuple[list[str], list[str]]:
+    """All lines that pytest prints for tests of a wing, and the last one without its time."""
+    file = folder / "tests" / "nhalf" / "base" / "test_small.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(HEAD.format(slowness=slowness) + text)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow: x\n  full: x\n")
+    command = [sys.executable, "-m", "pytest", "--import-mode=importlib", "-q"]
+    done = subprocess.run(
+        [*command, "-p", "tests.times", "-p", "tests.schedule", "-p", "no:cacheprovider", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    return lines, lines[-1].rpartition(" in ")[0].split(", ")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")], ids=["one", "two"])
+def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
+    tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    lines, last = run(tmp_path, LONG, 1, "-m", "not full", *workers)
+    assert last[:2] == ["1 failed", "2 passed"]
+    assert "mark it slow, or make it faster" in "".join(lines)
+    assert "1 tests are left for `make test-full`" in lines
+    assert any(line.startswith("per wing: base 0.") for line in lines)
+    slowest = [line.partition("::")[2] for line in lines if " s  tests/" in line]
+    assert sorted(slowest[:2]) == ["test_long", "test_slow"]
+    assert slowest[2:] == ["test_brief"]
+
+
+def test_what_is_left_for_the_other_tier_is_slow(tmp_path: Path) -> None:
+    assert run(tmp_path, LONG, 1, "-m", "slow")[1][0] == "2 passed"
+
+
+def test_a_slow_machine_is_given_time(tmp_path: Path) -> None:
+    assert run(tmp_path / "long", LONG, 100)[1] == ["4 passed"]
+    assert run(tmp_path / "patient", WAITING, 100)[1] == ["1 passed"]
+    assert run(tmp_path / "quick", WAITING, 1)[1] == ["1 failed"]
+
+
+def test_a_machine_is_as_slow_as_its_work_and_as_its_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "_measured", (float("-inf"), 1.0))
+    monkeypatch.setattr(patience, "REFERENCE_S", 1e-9)
+    assert patience.slowness() > 1000
+    monkeypatch.setattr(patience, "_measured", (float("-inf"), 1.0))
+    monkeypatch.setattr(patience, "REFERENCE_S", 1e9)
+    assert patience.slowness() == 1.0
+    monkeypatch.setattr(os, "getloadavg", lambda: (60.0, 0.0, 0.0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert patience.patience_s(0.5) == 10.0
