@@ -129,6 +129,7 @@ def test_a_bad_table_is_told_once_and_leaves_all_to_the_library(
     assert "shared-memory" not in output
 
 
+@pytest.mark.full  # none of the libraries that wheels bring has it
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="there is no gfortran")
 def test_fortran_is_routed(library: Library, folder: Path) -> None:
     wrapper = library.mpiexec.with_name("mpifort")

@@ -188,6 +188,7 @@ def test_an_imported_run_cannot_go_on(call: Call) -> None:
     call("run", "--resume", "run").is_error(2, "plan")
 
 
+@pytest.mark.full
 def test_a_real_log_of_imb(call: Call, tmp_path: Path) -> None:
     """IMB comes with Intel's library; what it prints today is read, and compared with itself."""
     benchmarks = ("PingPong", "Sendrecv", "Allreduce", "Barrier", "Bcast")
