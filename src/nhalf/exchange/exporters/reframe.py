@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ReFrame: a check that measures as a run did, with the run's values as references.
 
-The check is a template (_reframe_check.py.j2) with three tables in it: the command line, the study
-and the references. The hosts and launchers of the run stay behind: an allocation brings its own.
+The check is a template (templates/reframe_check.py.j2) with three tables in it: the command line,
+the study and the references. The hosts and launchers of the run stay behind: an allocation brings
+its own.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from nhalf.machines.machine import Machine
 from nhalf.measure.plan.catalogue import StudyBlock, StudyFile
 from nhalf.measure.plan.plan import Plan, read_plan
 
+TEMPLATE = Path(__file__).parent.parent / "templates" / "reframe_check.py.j2"
 STUDY = "quick"
 PATTERN = "pingpong"
 STUDY_FILE = "study.toml"
@@ -57,7 +59,7 @@ class ReFrame(Exporter):
         given = _defaults() if subject is None else _of_run(the_facts(subject, "reframe"))
         # Every text in the source goes through one of these two.
         filters = {"quoted": _quoted, "block": _block}
-        return render(Path(__file__).with_name("_reframe_check.py.j2"), given, filters)
+        return render(TEMPLATE, given, filters)
 
 
 def _quoted(text: str) -> str:

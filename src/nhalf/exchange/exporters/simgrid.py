@@ -21,34 +21,20 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Asked, Exporter, the_machine
+from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
+from nhalf.exchange.platform.shape import Shape, shape_of
+from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
 from nhalf.facts.facts import Facts
-from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
-from nhalf.machines.pieces import Piece, fastest_Bps, pieces
-from nhalf.machines.topology import (
-    Crossbar,
-    FatTree,
-    Hypercube,
-    Multistage,
-    SharedMemory,
-    Topology,
-    Torus,
-    in_words,
-)
+from nhalf.machines.pieces import fastest_Bps, pieces
+from nhalf.machines.topology import Crossbar, SharedMemory
 
-NODES = 16
-"""Of a crossbar that has as many as are asked for, where nobody asks."""
 SPEED = "1Gf"
-HEADER_BYTES = 16
-"""What SMPI 3.32 adds to every message."""
-SHORTEST_S = 2e-9
-"""Latency of a link at least: factors need something to multiply; SimGrid's resolution is 1 ns."""
+TEMPLATE = Path(__file__).parent.parent / "templates" / "simgrid.xml.j2"
 
 
 class SimGrid(Exporter):
@@ -61,18 +47,7 @@ class SimGrid(Exporter):
         """The platform as XML; raises InputError where there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
         given = _platform(machine, self.asked)
-        return render(Path(__file__).with_name("_simgrid.xml.j2"), given)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How the nodes are joined, in SimGrid's words, and how many links neighbours are apart."""
-
-    nodes: int
-    attributes: str
-    links: int
-    varies: bool
-    words: str
+        return render(TEMPLATE, given)
 
 
 def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
@@ -81,13 +56,15 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
     model = message_curve(_within(machine) if _is_alone(network) else machine, asked.mpi)
     alone = _is_alone(network) and not is_between_nodes(model.placement)
     topology = Crossbar() if network is None or _is_alone(network) else network.topology
-    shape = Shape(1, "", 1, False, "one node") if alone else _shape(topology, node, asked)
+    shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, asked)
     known_Bps = node.memory_Bps if alone else _link_Bps(network)
     link_Bps = max(known_Bps or 0.0, fastest_Bps(model))
     rendezvous_bytes, threshold = threshold_bytes(machine, model)
     found = pieces(model, link_Bps, [rendezvous_bytes])
     hop_s = ((network and network.latency_s) or SHORTEST_S) if shape.varies else None
-    costs = _costs(found, rendezvous_bytes, _overheads(machine, model), (hop_s or 0) * shape.links)
+    costs = costs_of(
+        found, rendezvous_bytes, overheads_s(machine, model), (hop_s or 0) * shape.links
+    )
     latency_s = max(costs[0].way_s / shape.links, SHORTEST_S)
     loopback = _loopback(machine, model, costs, link_Bps, alone=alone)
     path_s, cores = latency_s * shape.links, asked.ranks or max(node.ranks, model.ranks)
@@ -96,8 +73,8 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
         "notes": [
             _plain(line)
             for line in [
-                *_what_holds(model, shape, costs, hop_s, alone=alone),
-                *_what_is_assumed(machine, model, link_Bps, known_Bps, threshold, hop_s),
+                *what_holds(model, shape, costs, hop_s, alone=alone),
+                *what_is_assumed(machine, model, link_Bps, known_Bps, threshold, hop_s),
                 *loopback.notes,
             ]
         ],
@@ -146,74 +123,6 @@ def _sharing(network: Network | None, node: Node, *, alone: bool) -> str:
     return "SPLITDUPLEX" if network is None or network.duplex else "SHARED"
 
 
-def _shape(topology: Topology, node: Node, asked: Asked) -> Shape:
-    """The attributes of a cluster; raises InputError where it is too small for the ranks."""
-    needed = -(-(asked.ranks or 0) // node.ranks)
-    if isinstance(topology, Crossbar) and not topology.nodes:
-        topology = Crossbar(max(2, needed or NODES))
-    if needed > topology.nodes:
-        raise InputError(
-            f"{asked.ranks} ranks need {needed} nodes of {node.ranks}",
-            f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
-        )
-    words = in_words(topology)
-    if isinstance(topology, Multistage):
-        topology = topology.as_fat_tree()
-    match topology:
-        case FatTree(down, up, cables):
-            levels = ";".join(",".join(map(str, level)) for level in (down, up, cables))
-            attributes = f'topology="FAT_TREE" topo_parameters="{len(down)};{levels}"'
-            links, varies = 2, len(down) > 1
-        case Torus(dimensions):
-            attributes, links, varies = _torus(dimensions), 1, topology.nodes > 3
-        case Hypercube(dimension):
-            attributes, links, varies = _torus((2,) * dimension), 1, dimension > 1
-        case _:
-            return Shape(topology.nodes, "", 2, False, words)
-    return Shape(topology.nodes, f"\n             {attributes}", links, varies, words)
-
-
-def _torus(dimensions: Sequence[int]) -> str:
-    sizes = [size for size in dimensions if size > 1] or [1]
-    return f'topology="TORUS" topo_parameters="{",".join(map(str, sizes))}"'
-
-
-@dataclass(frozen=True)
-class Cost:
-    """A piece and where its t0 goes: to both processors and to the way, in seconds."""
-
-    piece: Piece
-    send_s: float
-    receive_s: float
-    way_s: float
-
-
-def _overheads(machine: Machine, model: FittedModel) -> tuple[float, float]:
-    """o_s and o_r, in seconds: measured ones, or the assumed share."""
-    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
-    return overhead_s(machine, model) or (share_s, share_s)
-
-
-def _costs(
-    found: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
-) -> list[Cost]:
-    """Every piece with its t0 divided, less what the header takes.
-
-    Where distances differ (`links_s` is not 0) only the latency of links is latency: all else
-    would be multiplied with the distance.
-    """
-    both_s = sum(overheads)
-    share = overheads[0] / both_s if both_s > 0 else 0.5
-    costs = []
-    for piece in found:
-        left_s = max(0.0, piece.t0_s - HEADER_BYTES * piece.per_byte_s)
-        busy_s = max(0.0, left_s - links_s) if links_s > 0 else min(left_s, both_s)
-        if piece.from_bytes >= rendezvous_bytes:
-            busy_s = 0.0
-        costs.append(Cost(piece, share * busy_s, (1 - share) * busy_s, left_s - busy_s))
-    return costs
-
-
 @dataclass(frozen=True)
 class Loopback:
     """The way of a message within a node, with the factors of messages between nodes on it."""
@@ -250,56 +159,6 @@ def _loopback(
         "and the largest messages only: os, or and factors are those of messages between nodes.",
     )
     return Loopback(rate_Bps * link_Bps / last_Bps, latency_s, lines)
-
-
-def _what_holds(
-    model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
-) -> list[str]:
-    """Which messages are exact, and what becomes of the others."""
-    place = "within the node" if alone else "between neighbouring nodes"
-    lines = [
-        f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
-        f"{model.mpi or model.transport}, {model.placement or 'same-node'}:",
-        f"its times are exact {place}, of one message at a time.",
-    ]
-    if alone or not shape.varies:
-        return lines
-    if any(one.send_s + one.receive_s > 0 for one in costs):
-        lines += [
-            f"Messages that pass more links are later by {format_time(hop_s or 0.0)} a link below "
-            "the threshold (which is why",
-            "os and or hold all but that). Above it SMPI has neither: there their latency grows in "
-            "proportion to the links.",
-        ]
-    else:
-        lines.append("The latency of messages grows in proportion to the links that they pass.")
-    return lines
-
-
-def _what_is_assumed(
-    machine: Machine,
-    model: FittedModel,
-    link_Bps: float,
-    known_Bps: float | None,
-    threshold: str,
-    hop_s: float | None,
-) -> list[str]:
-    lines = [*machine.assumptions, threshold]
-    if overhead_s(machine, model) is None:
-        share = "" if hop_s else f" of {OVERHEAD_SHARE:.0%} of the first t0"
-        lines.append(f"Overheads are not known: equal ones{share} on both sides are assumed.")
-    if hop_s == SHORTEST_S:
-        lines.append("The latency of a link is not known: next to nothing is assumed.")
-    if known_Bps is None:
-        lines.append(
-            f"The rate of a link is not known: {format_rate(link_Bps)}, the most of one message."
-        )
-    elif known_Bps < link_Bps:
-        lines.append(
-            f"A message is faster than the {format_rate(known_Bps)} of a link: links have "
-            f"{format_rate(link_Bps)}."
-        )
-    return lines
 
 
 def _steps(costs: Sequence[Cost], value: Callable[[Cost], float]) -> str:

@@ -31,25 +31,30 @@ def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = F
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
 
 
+def dashed_level(value: float) -> alt.Chart:
+    """A dashed line all along the x axis, for `behind`."""
+    line: alt.Chart = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6)
+    level: alt.Chart = line.encode(y=alt.datum(value))
+    return level
+
+
 def lines(
     rows: Sequence[Row],
-    x: alt.X,
-    y: alt.Y,
+    axes: tuple[alt.X, alt.Y],
     kinds: Sequence[str],
     facets: tuple[str, Sequence[str]],
     tooltip: Sequence[alt.Tooltip],
     choice: tuple[str, str] | None = None,
-    level: float | None = None,
     every_kind: bool = True,
     behind: Sequence[alt.Chart] = (),
 ) -> alt.TopLevelMixin:
-    """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of x and y.
+    """The chart of `rows`, which have `kind` (in the order of `kinds`) and the fields of `axes`.
 
     `facets` names a field and the order of its values; `choice` a field of which one value is
-    shown at a time, and its title; `level` is marked by a dashed line. Layers `behind` the lines
-    have no fields of their own. Unless `every_kind`, the legend
-    has only the kinds of what is shown.
+    shown at a time, and its title. Layers `behind` the lines have no fields of their own. Unless
+    `every_kind`, the legend has only the kinds of what is shown.
     """
+    x, y = axes
     field, order = facets
     here = {row[field] for row in rows}
     kind_scale = alt.Scale(domain=list(kinds)) if every_kind else alt.Undefined
@@ -78,12 +83,8 @@ def lines(
         ),
         tooltip=list(tooltip),
     )
-    layers = [*behind, base.mark_line(strokeWidth=2), marks]
-    if level is not None:
-        dashed = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6)
-        layers.insert(0, dashed.encode(y=alt.datum(level)))
     return (
-        alt.layer(*layers, data=common.data_of(list(rows)))
+        alt.layer(*behind, base.mark_line(strokeWidth=2), marks, data=common.data_of(list(rows)))
         .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
         .facet(
             alt.Facet(f"{field}:N", title=None, sort=[name for name in order if name in here]),

@@ -32,8 +32,10 @@ class Algorithms(Panel):
         rows = [{**row, "kind": kind or OWN} for row, kind in zip(rows, shown["kind"], strict=True)]
         return lines(
             rows,
-            x=common.size_axis(),
-            y=common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+            axes=(
+                common.size_axis(),
+                common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+            ),
             kinds=[OWN, *sorted({row["kind"] for row in rows} - {OWN})],
             every_kind=False,
             facets=("series", sorted({row["series"] for row in rows})),

@@ -40,8 +40,7 @@ class Dense(Panel):
         rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
         return lines(
             rows,
-            count_axis("phase", "phase", [row["phase"] for row in rows]),
-            rate,
+            (count_axis("phase", "phase", [row["phase"] for row in rows]), rate),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("pattern", list(PATTERNS.values())),
             tooltip=[

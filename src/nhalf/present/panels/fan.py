@@ -41,8 +41,7 @@ class Fan(Panel):
         here = {row["kind"] for row in rows}
         return lines(
             rows,
-            common.size_axis(),
-            time_axis,
+            (common.size_axis(), time_axis),
             kinds=[kind for kind in KINDS.values() if kind in here],
             facets=("series", facts.series_names),
             tooltip=[

@@ -11,7 +11,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.pairs import by_pairs
 from nhalf.present.charts import common
-from nhalf.present.charts.lines import count_axis, lines, some_sizes
+from nhalf.present.charts.lines import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
 
@@ -33,8 +33,10 @@ class Load(Panel):
         domain = ratio_domain([row["ratio"] for row in rows])
         return lines(
             rows,
-            count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
-            ratio_axis(domain, "one pair's latency"),
+            (
+                count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
+                ratio_axis(domain, "one pair's latency"),
+            ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", facts.series_names),
             tooltip=[
@@ -45,7 +47,7 @@ class Load(Panel):
                 alt.Tooltip("ratio:Q", title="times one pair", format=".3~r"),
                 alt.Tooltip("interval:N", title="95 % interval"),
             ],
-            level=1,
+            behind=[dashed_level(1)],
         )
 
 

@@ -33,8 +33,10 @@ class LoadBandwidth(Panel):
         rate = common.log_axis("rate", "rate of all pairs", rows, common.RATE_LABEL)
         return lines(
             rows,
-            count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
-            rate,
+            (
+                count_axis("pairs", "pairs at once", [row["pairs"] for row in rows], doubling=True),
+                rate,
+            ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", facts.series_names),
             tooltip=[

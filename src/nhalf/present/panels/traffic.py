@@ -35,8 +35,10 @@ class Traffic(Panel):
         axis = alt.Axis(labelExpr=common.RATE_LABEL, labelOverlap=True, tickCount=5)
         return lines(
             rows,
-            alt.X("offered:Q", title="offered, per sending process", axis=axis),
-            alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
+            (
+                alt.X("offered:Q", title="offered, per sending process", axis=axis),
+                alt.Y("accepted:Q", title="accepted, per sending process", axis=axis),
+            ),
             kinds=rules_of(rows),
             facets=("series", facts.series_names),
             tooltip=TOOLTIP,

@@ -34,8 +34,7 @@ class TrafficDelay(Panel):
         )
         return lines(
             rows,
-            load,
-            delay,
+            (load, delay),
             kinds=rules_of(rows),
             facets=("series", facts.series_names),
             tooltip=TOOLTIP,

@@ -28,6 +28,8 @@ from nhalf.present.report import themes
 from nhalf.present.wording import half_width_text, times
 
 HERE = Path(__file__).parent
+STYLE = ("page", "findings", "tables", "charts", "screens")
+"""The parts of the style in their order: what comes later wins."""
 HOSTS_NAMED = 4
 SIMULATED = (
     "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
@@ -91,7 +93,7 @@ def rendered(**values: Any) -> str:
     given = {
         "version": __version__,
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
-        "style": Markup(_read("style.css")),
+        "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),
         "script": Markup(_read("page.js")),
         "bundle": Markup(_bundle()),
         "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),

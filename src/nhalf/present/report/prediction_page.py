@@ -116,8 +116,10 @@ def _curves(found: Prediction) -> alt.TopLevelMixin:
                     )
     return lines(
         rows,
-        x=common.size_axis(),
-        y=common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+        axes=(
+            common.size_axis(),
+            common.log_axis("median", "completion time", rows, common.TIME_LABEL),
+        ),
         kinds=[way.algorithm for way in found.ways],
         facets=("machine", [found.machine]),
         tooltip=[

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,7 +13,8 @@ import pytest
 
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Asked
-from nhalf.exchange.exporters.simgrid import NODES, SimGrid
+from nhalf.exchange.exporters.simgrid import SimGrid
+from nhalf.exchange.platform.shape import NODES
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
 from nhalf.machines.curve import message_curve
@@ -33,31 +33,6 @@ from tests.patience import patience_s
 SIZES = [0, 1, 7, 8, 100, 511, 512, 1000, 4095, 4096, 65535, 65536, 65537, 262143, 1048576, 4194304]
 ROUNDS = 20
 NEAR = 0.005
-
-PING_PONG = """
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (int i = 2; i < argc; ++i) {
-    const int size = atoi(argv[i]), rounds = atoi(argv[1]);
-    char* data = calloc(size + 1, 1);
-    double start = 0;
-    for (int round = -1; round < rounds && rank < 2; ++round) {
-      if (round == 0) start = MPI_Wtime();
-      if (rank == 0) MPI_Send(data, size, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-      MPI_Recv(data, size, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (rank == 1) MPI_Send(data, size, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
-    }
-    if (rank == 0) printf("%d %.12g\\n", size, (MPI_Wtime() - start) / (2 * rounds));
-    free(data);
-  }
-  MPI_Finalize();
-}
-"""
 
 
 def segment(low: int, high: int, t0_s: float, rate_Bps: float = 1e30, root_s: float = 0) -> Segment:
@@ -140,21 +115,6 @@ def config(text: str) -> dict[str, str]:
 def cluster(text: str) -> dict[str, str]:
     (found,) = ElementTree.fromstring(text).iter("cluster")
     return found.attrib
-
-
-@pytest.fixture(scope="session")
-def ping_pong(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, compiled with SMPI's compiler; skips where SimGrid is missing."""
-    if shutil.which("smpicc") is None or shutil.which("smpirun") is None:
-        pytest.skip("SimGrid's smpicc and smpirun are missing: apt-get install libsimgrid-dev")
-    folder = tmp_path_factory.mktemp("smpi")
-    (folder / "ping_pong.c").write_text(PING_PONG)
-    done = subprocess.run(
-        ["smpicc", "-O1", "ping_pong.c", "-o", "ping_pong"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=patience_s(120),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folder / "ping_pong"
 
 
 def simulated(platform: Path, program: Path, second: str = "node-1") -> dict[int, float]:

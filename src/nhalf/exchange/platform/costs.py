@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the start-up time of a message goes: to both processors and to the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.changed_curves import overhead_s
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.machines.pieces import Piece
+
+HEADER_BYTES = 16
+"""What SMPI 3.32 adds to every message."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A piece and where its t0 goes: to both processors and to the way, in seconds."""
+
+    piece: Piece
+    send_s: float
+    receive_s: float
+    way_s: float
+
+
+def overheads_s(machine: Machine, model: FittedModel) -> tuple[float, float]:
+    """o_s and o_r, in seconds: measured ones, or the assumed share."""
+    share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
+    return overhead_s(machine, model) or (share_s, share_s)
+
+
+def costs_of(
+    found: Sequence[Piece], rendezvous_bytes: int, overheads: tuple[float, float], links_s: float
+) -> list[Cost]:
+    """Every piece with its t0 divided, less what the header takes.
+
+    Where distances differ (`links_s` is not 0) only the latency of links is latency: all else
+    would be multiplied with the distance.
+    """
+    both_s = sum(overheads)
+    share = overheads[0] / both_s if both_s > 0 else 0.5
+    costs = []
+    for piece in found:
+        left_s = max(0.0, piece.t0_s - HEADER_BYTES * piece.per_byte_s)
+        busy_s = max(0.0, left_s - links_s) if links_s > 0 else min(left_s, both_s)
+        if piece.from_bytes >= rendezvous_bytes:
+            busy_s = 0.0
+        costs.append(Cost(piece, share * busy_s, (1 - share) * busy_s, left_s - busy_s))
+    return costs

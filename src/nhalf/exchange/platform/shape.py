@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the nodes of a platform are joined, in SimGrid's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.base.errors import InputError
+from nhalf.exchange.exporters import Asked
+from nhalf.machines.machine import Node
+from nhalf.machines.topology import (
+    Crossbar,
+    FatTree,
+    Hypercube,
+    Multistage,
+    Topology,
+    Torus,
+    in_words,
+)
+
+NODES = 16
+"""Of a crossbar that has as many as are asked for, where nobody asks."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the nodes are joined, in SimGrid's words, and how many links neighbours are apart."""
+
+    nodes: int
+    attributes: str
+    links: int
+    varies: bool
+    words: str
+
+
+def shape_of(topology: Topology, node: Node, asked: Asked) -> Shape:
+    """The attributes of a cluster; raises InputError where it is too small for the ranks."""
+    needed = -(-(asked.ranks or 0) // node.ranks)
+    if isinstance(topology, Crossbar) and not topology.nodes:
+        topology = Crossbar(max(2, needed or NODES))
+    if needed > topology.nodes:
+        raise InputError(
+            f"{asked.ranks} ranks need {needed} nodes of {node.ranks}",
+            f"there are {topology.nodes}: ask for fewer, or --set network.topology=...",
+        )
+    words = in_words(topology)
+    if isinstance(topology, Multistage):
+        topology = topology.as_fat_tree()
+    match topology:
+        case FatTree(down, up, cables):
+            levels = ";".join(",".join(map(str, level)) for level in (down, up, cables))
+            attributes = f'topology="FAT_TREE" topo_parameters="{len(down)};{levels}"'
+            links, varies = 2, len(down) > 1
+        case Torus(dimensions):
+            attributes, links, varies = _torus(dimensions), 1, topology.nodes > 3
+        case Hypercube(dimension):
+            attributes, links, varies = _torus((2,) * dimension), 1, dimension > 1
+        case _:
+            return Shape(topology.nodes, "", 2, False, words)
+    return Shape(topology.nodes, f"\n             {attributes}", links, varies, words)
+
+
+def _torus(dimensions: Sequence[int]) -> str:
+    sizes = [size for size in dimensions if size > 1] or [1]
+    return f'topology="TORUS" topo_parameters="{",".join(map(str, sizes))}"'

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a platform says of itself: which messages are exact, and what is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nhalf.base.units import format_rate, format_time
+from nhalf.exchange.platform.costs import Cost
+from nhalf.exchange.platform.shape import Shape
+from nhalf.machines.change import OVERHEAD_SHARE
+from nhalf.machines.changed_curves import overhead_s
+from nhalf.machines.machine import FittedModel, Machine
+
+SHORTEST_S = 2e-9
+"""Latency of a link at least: factors need something to multiply; SimGrid's resolution is 1 ns."""
+
+
+def what_holds(
+    model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
+) -> list[str]:
+    """Which messages are exact, and what becomes of the others."""
+    place = "within the node" if alone else "between neighbouring nodes"
+    lines = [
+        f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
+        f"{model.mpi or model.transport}, {model.placement or 'same-node'}:",
+        f"its times are exact {place}, of one message at a time.",
+    ]
+    if alone or not shape.varies:
+        return lines
+    if any(one.send_s + one.receive_s > 0 for one in costs):
+        lines += [
+            f"Messages that pass more links are later by {format_time(hop_s or 0.0)} a link below "
+            "the threshold (which is why",
+            "os and or hold all but that). Above it SMPI has neither: there their latency grows in "
+            "proportion to the links.",
+        ]
+    else:
+        lines.append("The latency of messages grows in proportion to the links that they pass.")
+    return lines
+
+
+def what_is_assumed(
+    machine: Machine,
+    model: FittedModel,
+    link_Bps: float,
+    known_Bps: float | None,
+    threshold: str,
+    hop_s: float | None,
+) -> list[str]:
+    """What nobody measured, and what is taken instead."""
+    lines = [*machine.assumptions, threshold]
+    if overhead_s(machine, model) is None:
+        share = "" if hop_s else f" of {OVERHEAD_SHARE:.0%} of the first t0"
+        lines.append(f"Overheads are not known: equal ones{share} on both sides are assumed.")
+    if hop_s == SHORTEST_S:
+        lines.append("The latency of a link is not known: next to nothing is assumed.")
+    if known_Bps is None:
+        lines.append(
+            f"The rate of a link is not known: {format_rate(link_Bps)}, the most of one message."
+        )
+    elif known_Bps < link_Bps:
+        lines.append(
+            f"A message is faster than the {format_rate(known_Bps)} of a link: links have "
+            f"{format_rate(link_Bps)}."
+        )
+    return lines
