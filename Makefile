@@ -155,6 +155,7 @@ test: ## before every change: lint, unit tests with sanitizers, documentation, P
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long
 	@$(MAKE) test-setup
+	@tools/test_packages build/debian clang
 	@$(VENV)/bin/nhalf mpi install intel
 	@$(MAKE) test-native-full test-clang test-tsan test-mutation
 	@$(MAKE) test-python-full

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy, collectives, curve_time, overhead, preload, spread
+from benchmarks import accuracy, collectives, curve_time, link_rates, overhead, preload, spread
 
 BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "overhead": overhead.measure,
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "preload": preload.measure,
     "time": curve_time.measure,
     "spread": spread.measure,
+    "links": link_rates.measure,
 }
 
 
