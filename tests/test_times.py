@@ -17,7 +17,7 @@ HEAD = """
 import time, pytest
 from tests import patience, times
 times.LIMIT_S = 0.05
-times.slowness = patience.slowness = lambda: {slowness}
+patience.slowness = lambda: {slowness}
 patience.os.getloadavg = lambda: (0.0, 0.0, 0.0)
 """
 LONG = """
@@ -53,6 +53,7 @@ def run(folder: Path, text: str, slowness: float, *words: str) -> tuple[list[str
     return lines, lines[-1].rpartition(" in ")[0].split(", ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2", "--dist", "loadfile")], ids=["one", "two"])
 def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
     tmp_path: Path, workers: tuple[str, ...]
@@ -69,6 +70,19 @@ def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
 
 def test_what_is_left_for_the_other_tier_is_slow(tmp_path: Path) -> None:
     assert run(tmp_path, LONG, 1, "-m", "slow")[1][0] == "2 passed"
+
+
+def test_who_is_the_first_to_need_a_probe_is_given_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    log = tmp_path / "cache" / "nhalf" / "probes" / "one" / "compile.log"
+    log.parent.mkdir(parents=True)
+    compiles = f"def test_first(): time.sleep(0.3); open({str(log)!r}, 'w').close()\n"
+    assert run(tmp_path / "small", compiles + LONG, 1, "-m", "not slow")[1][:2] == [
+        "1 failed",
+        "2 passed",
+    ]
 
 
 def test_a_slow_machine_is_given_time(tmp_path: Path) -> None:
