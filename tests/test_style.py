@@ -37,6 +37,12 @@ BAD = [
     ("function", "src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 70),
     ("function", "native/timing/a.hpp", HEAD + "void f() {\n" + "  g();\n" * 69 + "}\n"),
     ("clock", "native/patterns/a.hpp", pattern("auto t = std::chrono::steady_clock::now();")),
+    (
+        "parameters",
+        "src/nhalf/a.py",
+        PYTHON_HEAD + "def f(a, b, c, d, e, f, g, *, h, i):\n    g()\n",
+    ),
+    ("parameters", "native/timing/a.hpp", HEAD + f"void f({', '.join(['int'] * 9)}) {{}}\n"),
     ("clock", "native/probe/a.hpp", HEAD + "double t = MPI_Wtime();\n"),
     ("clock", "native/probe/a.hpp", HEAD + "auto t = __rdtsc();\n"),
     ("clock", "src/nhalf/a.py", PYTHON_HEAD + "start = time.perf_counter()\n"),
@@ -71,7 +77,7 @@ GOOD = [
     ("native/patterns/a.hpp", pattern("send();  // no steady_clock\n")),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
-    ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 69),
+    ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 59),
     ("src/nhalf/a.py", PYTHON_HEAD + "class A:\n    t0_s: float\n    n_half_bytes: float\n"),
     ("docs/a.md", "a colour #" + "123456, a list [1](#1-first), C#\n"),
     ("src/nhalf/empty.py", ""),
@@ -98,6 +104,12 @@ def test_a_header_that_nothing_includes_is_dead() -> None:
     dead = style.Source("native/timing/b.hpp", '#include "timing/b.hpp"\n')
     found = list(style.no_dead_header([used, user, dead]))
     assert [complaint.path for complaint in found] == ["native/timing/b.hpp"]
+
+
+def test_a_few_files_may_be_long() -> None:
+    sources = [style.Source(f"src/nhalf/{name}.py", "x = 1\n" * 301) for name in "abcdef"]
+    assert list(style.few_long_files(sources[:5])) == []
+    assert len(list(style.few_long_files(sources))) == 6
 
 
 def test_the_program_fails_on_a_bad_tree(

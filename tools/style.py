@@ -11,24 +11,25 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from style_native import NATIVE_TREE_RULES, closing
+from style_native import NATIVE_TREE_RULES
+from style_source import CODE, CPP, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
+from style_units import units_in_names
 
-FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_MAX = 60
+PARAMETERS_MAX = 8
 FILE_LINES_MAX = 600
+LONG_FILE_LINES = 300
+LONG_FILES_MAX = 5
+"""So many files of code may have more than LONG_FILE_LINES."""
 LINE_LENGTH_MAX = 100
 LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 
 SKIPPED_FOLDERS = {"build", "dist", "runs", "site", "locks", "node_modules"}
 SHOWN = {".ci", ".clang-format", ".gitignore"}
-PYTHON = {".py", ".pyi"}
-CPP = {".cpp", ".hpp", ".h", ".c"}
-CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
-PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 PLUGIN_FOLDERS = {
     *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
@@ -37,71 +38,10 @@ PLUGIN_FOLDERS = {
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
 )
+C_INTERFACES = ("native/interposer/",)
+"""Where functions are given what MPI's own are given."""
+
 CLOCK_ROOMS = ("native/timing/", "native/simulator/", "native/transports/", "tests/native/")
-
-
-@dataclass(frozen=True)
-class Complaint:
-    """One place where a rule is broken."""
-
-    path: str
-    line: int
-    rule: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.rule}: {self.what}"
-
-
-class Source:
-    """One file of the tree: its path from the root, its text, and what can be read from it."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self.path = path
-        self.text = text
-        self.suffix = PurePosixPath(path).suffix
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it is code: by its suffix, its name or its first line."""
-        name = PurePosixPath(self.path).name
-        return (
-            self.suffix in CODE
-            or name in {"Makefile", "CMakeLists.txt", ".clang-format"}
-            or self.text.startswith("#!")
-        )
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines without their ends."""
-        return self.text.splitlines()
-
-    @cached_property
-    def tree(self) -> ast.Module:
-        """The syntax tree of a Python file."""
-        return ast.parse(self.text, self.path)
-
-    @cached_property
-    def bare(self) -> str:
-        """A C++ text with comments and literals blanked out, positions unchanged."""
-        return _CPP_NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), self.text)
-
-    def line_at(self, position: int) -> int:
-        """The line number of a position in the text."""
-        return self.text.count("\n", 0, position) + 1
-
-    def complain(self, line: int, rule: str, what: str) -> Complaint:
-        """A complaint about this file."""
-        return Complaint(self.path, line, rule, what)
-
-
-_CPP_NOISE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'',
-    re.DOTALL,
-)
-
-Rule = Callable[[Source], Iterable[Complaint]]
-TreeRule = Callable[[list[Source]], Iterable[Complaint]]
 
 
 def licensed(source: Source) -> Iterator[Complaint]:
@@ -127,26 +67,39 @@ def short_file(source: Source) -> Iterator[Complaint]:
 
 
 def short_functions(source: Source) -> Iterator[Complaint]:
-    """No function is longer than the limit."""
-    for name, first, last in _functions(source):
-        length = last - first + 1
-        if length > FUNCTION_LINES_MAX:
-            what = f"{name} has {length} lines, {FUNCTION_LINES_MAX} at most"
-            yield source.complain(first, "function", what)
+    """No function is longer than the limit, or takes more than can be kept in mind."""
+    for function in _functions(source):
+        if function.lines > FUNCTION_LINES_MAX:
+            what = f"{function.name} has {function.lines} lines, {FUNCTION_LINES_MAX} at most"
+            yield source.complain(function.line, "function", what)
+        if function.parameters > PARAMETERS_MAX and not source.path.startswith(C_INTERFACES):
+            what = f"{function.name} has {function.parameters} parameters, {PARAMETERS_MAX} at most"
+            yield source.complain(function.line, "parameters", what)
 
 
-def _functions(source: Source) -> Iterator[tuple[str, int, int]]:
-    """Name, first and last line of every function."""
+class Function(NamedTuple):
+    """A function of a file: where it begins, its length, and what it is given."""
+
+    name: str
+    line: int
+    lines: int
+    parameters: int
+
+
+def _functions(source: Source) -> Iterator[Function]:
     if source.suffix in PYTHON:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node.name, node.lineno, node.end_lineno or node.lineno
+                given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                yield Function(node.name, node.lineno, lines, len(given))
     elif source.suffix in CPP:
         import lizard
 
         analysed = lizard.analyze_file.analyze_source_code(source.path, source.text)
-        for function in analysed.function_list:
-            yield function.name, function.start_line, function.end_line
+        for one in analysed.function_list:
+            lines = one.end_line - one.start_line + 1
+            yield Function(one.name, one.start_line, lines, len(one.parameters))
 
 
 _CPP_CLOCKS = re.compile(
@@ -202,60 +155,6 @@ def one_pattern_per_file(source: Source) -> Iterator[Complaint]:
             yield source.complain(1, "one-idea", f"{count} NHALF_PATTERN lines instead of one")
 
 
-UNITS = re.compile(
-    r"(?:^|_)(?:s|bytes|Bps|hz|ratio|fraction|relative|percent|per_\w+|level|factor|share|"
-    r"probability|confidence|coverage|error|weight|score|cost|threshold|importance|ci|median|p95)$"
-)
-UNITLESS = {"median", "low", "high", "value", "x", "y"}  # in the unit of what they came from
-UNITLESS |= {"o_r", "g", "L", "G", "rendezvous_G"}  # as LogGP calls them
-UNITLESS |= {"precision", "noise", "drift", "launch_noise", "state_slow"}  # pure numbers
-UNITLESS |= {"state_dwell", "to_ranks"}
-UNITLESS |= {"place", "scale", "nugget", "variance", "mean_variance"}  # of logarithms
-UNITLESS |= {"gram", "moment", "square", "ends", "slopes"}  # of relative least squares
-UNITLESS |= {"a", "b"}  # of two machines, in the unit that a name beside them has
-"""Names of real numbers that need no unit."""
-
-
-def units_in_names(source: Source) -> Iterator[Complaint]:
-    """Real-valued fields say their unit: last in the name."""
-    for line, name in _real_fields(source):
-        if name not in UNITLESS and not UNITS.search(name):
-            yield source.complain(line, "unit", f"{name} does not end with its unit")
-
-
-_CPP_FIELD = re.compile(r"^[ \t]*(?:const )?double\s+(\w[^;()]*);", re.MULTILINE)
-_CPP_STRUCT = re.compile(r"\b(?:struct|class)\s+\w+[^;{}()]*\{")
-
-
-def _real_fields(source: Source) -> Iterator[tuple[int, str]]:
-    """Line and name of the real-valued fields of a file's classes."""
-    if source.suffix in PYTHON and source.path.startswith("src/"):
-        classes = (node for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef))
-        for item in (item for node in classes for item in node.body):
-            if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
-                annotation = ast.unparse(item.annotation)
-                if re.search(r"\b(?:float|Floats)\b", annotation):
-                    yield item.lineno, item.target.id
-    elif source.suffix in CPP and source.path.startswith("native/"):
-        yield from _cpp_real_fields(source)
-
-
-def _cpp_real_fields(source: Source) -> Iterator[tuple[int, str]]:
-    """The same for C++: fields of structs, not the local variables of their functions."""
-    for head in _CPP_STRUCT.finditer(source.bare):
-        end = closing(source.bare, head.end())
-        body = list(source.bare[head.end() : end])
-        depth = 0
-        for position, letter in enumerate(body):
-            depth += {"{": 1, "}": -1}.get(letter, 0)
-            if depth > 0 and letter not in "{\n":
-                body[position] = " "
-        for match in _CPP_FIELD.finditer("".join(body)):
-            line = source.line_at(head.end() + match.start(1))
-            for field in match[1].split(","):
-                yield line, re.split(r"[\s={]", field.strip())[0].rstrip("_")
-
-
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     """Every module of the package is imported somewhere in it, or found by its folder."""
     modules = {s for s in sources if s.suffix in PYTHON and s.path.startswith("src/nhalf/")}
@@ -295,6 +194,16 @@ def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
             yield source.complain(1, "dead", "no native file includes it")
 
 
+def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
+    """Few files of code need more than LONG_FILE_LINES for their one idea."""
+    code = [source for source in sources if source.suffix in PYTHON | CPP | {".css", ".js"}]
+    long = [source for source in code if len(source.lines) > LONG_FILE_LINES]
+    if len(long) > LONG_FILES_MAX:
+        for source in long:
+            what = f"{len(source.lines)} lines; {len(long)} files have over {LONG_FILE_LINES}"
+            yield source.complain(1, "long-files", f"{what}, {LONG_FILES_MAX} may")
+
+
 RULES: tuple[Rule, ...] = (
     licensed,
     short_lines,
@@ -305,7 +214,10 @@ RULES: tuple[Rule, ...] = (
     one_pattern_per_file,
     units_in_names,
 )
-TREE_RULES: tuple[TreeRule, ...] = (no_dead_module, no_dead_header, *NATIVE_TREE_RULES)
+TREE_RULES: tuple[TreeRule, ...] = (
+    *(few_long_files, no_dead_module, no_dead_header),
+    *NATIVE_TREE_RULES,
+)
 
 
 def read_tree(root: Path) -> list[Source]:

@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from style import Complaint, Source
+from style_source import Complaint, Source, closing
 
 NATIVE_ROOMS = (
     *("contract", "host", "timing", "algorithms/bases", "algorithms", "patterns/bases"),
@@ -29,16 +27,6 @@ TIMES_ITSELF = {
 """Where waiting for a time or taking one is part of the traffic."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
-
-
-def closing(text: str, start: int, pair: str = "{}") -> int:
-    """The position of the brace that closes the one before `start`."""
-    depth = 1
-    for position in range(start, len(text)):
-        depth += {pair[0]: 1, pair[1]: -1}.get(text[position], 0)
-        if depth == 0:
-            return position
-    return len(text)
 
 
 def _native(sources: Iterable[Source]) -> dict[str, Source]:
