@@ -168,7 +168,10 @@ def main(arguments: Sequence[str]) -> int:
             ]
         share = 1 - len(survivors) / len(tried)
         worst = min(worst, share)
-        print(f"{path}: {len(tried) - len(survivors)} of {len(tried)} noticed ({share:.0%})")
+        print(
+            f"{path}: {len(tried) - len(survivors)} of {len(tried)} noticed ({share:.0%})",
+            flush=True,
+        )
         for mutation in survivors:
             print(f"  {mutation}", flush=True)
     _main().unlink()

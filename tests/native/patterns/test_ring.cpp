@@ -6,10 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "patterns/ring.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"
+
+#include "patterns/ring.hpp"
 
 namespace nhalf::test_ring {
 

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "patterns/traffic.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"
+
+#include "patterns/traffic.hpp"
 
 namespace nhalf::test_traffic {
 
