@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTICED_LEAST = 0.8
+NOTICED_LEAST = 0.85
 TIMEOUT_S = 120.0
 TARGETS = {
     "native/timing/criterion.hpp": ["timing/test_criterion.cpp"],
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--most", type=int, default=30, help="changes per file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args(arguments)
-    worst = 1.0
+    tried_all = noticed_all = 0
     _main()
     for path in TARGETS:
         if chosen.words and not any(word in path for word in chosen.words):
@@ -167,7 +167,8 @@ def main(arguments: Sequence[str]) -> int:
                 m for m, alive in zip(tried, pool.map(unnoticed, tried), strict=True) if alive
             ]
         share = 1 - len(survivors) / len(tried)
-        worst = min(worst, share)
+        tried_all += len(tried)
+        noticed_all += len(tried) - len(survivors)
         print(
             f"{path}: {len(tried) - len(survivors)} of {len(tried)} noticed ({share:.0%})",
             flush=True,
@@ -175,9 +176,9 @@ def main(arguments: Sequence[str]) -> int:
         for mutation in survivors:
             print(f"  {mutation}", flush=True)
     _main().unlink()
-    if worst < NOTICED_LEAST:
-        print(f"fewer than {NOTICED_LEAST:.0%} were noticed in one file")
-    return 1 if worst < NOTICED_LEAST else 0
+    good = noticed_all >= NOTICED_LEAST * tried_all
+    print(f"{noticed_all} of {tried_all} noticed; at least {NOTICED_LEAST:.0%} have to be")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
