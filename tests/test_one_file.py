@@ -204,7 +204,7 @@ def test_a_job_goes_to_an_added_batch_system(tree: Path, tmp_path: Path, script:
     submitted = (tmp_path / "submitted").read_text(encoding="utf-8")
     assert "#PBS -l select=4\n" in submitted
     assert "#PBS -q short\n" in submitted
-    assert "-m nhalf run --budget=60s --placement=4x2 --out" in submitted
+    assert "-m nhalf run --placement=4x2 --budget=60s --out" in submitted
 
 
 def test_an_added_algorithm_is_measured(tree: Path, native: Path, tmp_path: Path) -> None:

@@ -19,14 +19,19 @@ from tests import patience, times
 times.LIMIT_S = 0.05
 patience.slowness = lambda: {slowness}
 patience.os.getloadavg = lambda: (0.0, 0.0, 0.0)
+
+def compute():
+    end_s = time.process_time() + 0.3
+    while time.process_time() < end_s: pass
 """
 LONG = """
-def test_long(): time.sleep(0.3)
+def test_long(): compute()
 @pytest.mark.slow
-def test_slow(): time.sleep(0.3)
+def test_slow(): compute()
 @pytest.mark.full
-def test_full(): time.sleep(0.3)
+def test_full(): compute()
 def test_brief(): pass
+def test_waits(): time.sleep(0.2)
 """
 WAITING = """
 @pytest.mark.timeout(0.2)
@@ -59,13 +64,13 @@ def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:
     lines, last = run(tmp_path, LONG, 1, "-m", "not full", *workers)
-    assert last[:2] == ["1 failed", "2 passed"]
+    assert last[:2] == ["1 failed", "3 passed"]
     assert "mark it slow, or make it faster" in "".join(lines)
     assert "1 tests are left for `make test-full`" in lines
     assert any(line.startswith("per wing: base 0.") for line in lines)
     slowest = [line.partition("::")[2] for line in lines if " s  tests/" in line]
     assert sorted(slowest[:2]) == ["test_long", "test_slow"]
-    assert slowest[2:] == ["test_brief"]
+    assert slowest[2:] == ["test_waits", "test_brief"]
 
 
 def test_what_is_left_for_the_other_tier_is_slow(tmp_path: Path) -> None:
@@ -78,15 +83,15 @@ def test_who_is_the_first_to_need_a_probe_is_given_time(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     log = tmp_path / "cache" / "nhalf" / "probes" / "one" / "compile.log"
     log.parent.mkdir(parents=True)
-    compiles = f"def test_first(): time.sleep(0.3); open({str(log)!r}, 'w').close()\n"
+    compiles = f"def test_first(): compute(); open({str(log)!r}, 'w').close()\n"
     assert run(tmp_path / "small", compiles + LONG, 1, "-m", "not slow")[1][:2] == [
         "1 failed",
-        "2 passed",
+        "3 passed",
     ]
 
 
 def test_a_slow_machine_is_given_time(tmp_path: Path) -> None:
-    assert run(tmp_path / "long", LONG, 100)[1] == ["4 passed"]
+    assert run(tmp_path / "long", LONG, 100)[1] == ["5 passed"]
     assert run(tmp_path / "patient", WAITING, 100)[1] == ["1 passed"]
     assert run(tmp_path / "quick", WAITING, 1)[1] == ["1 failed"]
 

@@ -68,7 +68,7 @@ def test_a_prefix_option(machine: Path) -> None:
     ("words", "code", "said"),
     [
         (["mpi", "install", "mpihc"], 2, "did you mean mpich"),
-        (["mpi", "install"], 2, "names"),
+        (["mpi", "install"], 2, "NAME"),
         (["mpi", "lsit"], 2, "lsit"),
         (["mpi", "list", "--jsno"], 2, "--jsno"),
     ],
