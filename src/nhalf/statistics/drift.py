@@ -8,7 +8,8 @@ import math
 import numpy as np
 
 from nhalf.statistics.bimodality import EFFECT, LAUNCHES_LEAST
-from nhalf.statistics.intervals import Floats, student_quantile
+from nhalf.statistics.intervals import Floats
+from nhalf.statistics.student import student_quantile
 
 TREND_CONFIDENCE = 0.99
 """Of the slope over launches, tested once for a whole curve."""

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.errors import InputError
+from nhalf.statistics.student import student_quantile
 
 Floats = NDArray[np.float64]
 
@@ -172,15 +173,6 @@ def ratio_interval(ratios: Sequence[float] | Floats, confidence: float = 0.95) -
     if np.any(np.asarray(ratios, dtype=np.float64) == 0):
         raise InputError("a ratio is 0", "the clock is too coarse: use larger batches")
     return launch_interval(ratios, confidence)
-
-
-@functools.cache
-def student_quantile(degrees: int, probability: float) -> float:
-    """Student's two-sided quantile: |t| stays below it with the given probability."""
-    # scipy.special alone loads in a tenth of the time of scipy.stats.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, (1 + probability) / 2))
 
 
 def _check_confidence(confidence: float) -> None:
