@@ -24,7 +24,7 @@ NODES = ("n1", "n2", "n3", "n4")
 def pair_maps(cluster: Cluster, out: Path) -> list[dict[str, Any]]:
     """The rows of a pair map of all hosts."""
     command = [*NHALF, "run", "pair-map", "--launcher", "srun", "--placement", "every-host"]
-    command += ["--mpi", "mpich", "--budget", f"{patience_s(10):.0f}s"]
+    command += ["--mpi", "mpich", "--budget", f"{patience_s(30):.0f}s"]
     command += ["--out", str(out), "--json"]
     outcome = cluster.run(*command)
     assert outcome.returncode == 0, outcome.stderr
