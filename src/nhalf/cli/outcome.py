@@ -26,7 +26,7 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
         path = prepared.run.path
-        how = "request to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
+        how = "asked to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
         raise Interrupted(
             f"{how}; every finished point is kept",
             f"go on with: nhalf run --resume {shlex.quote(str(path))}",

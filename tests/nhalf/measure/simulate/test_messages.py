@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -247,6 +248,10 @@ class TestEnds:
         group = probe._process.pid
         assert living(group)
         probe.kill()
+        # Whose parent died is buried by another, who comes when it can.
+        last_s = time.monotonic() + patience_s(10)
+        while living(group) and time.monotonic() < last_s:
+            time.sleep(0.05)
         assert not living(group)
 
     @pytest.mark.parametrize("text", ["", "curve apart=0\n", "link bandwidth_Bps=x\n"])
