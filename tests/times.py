@@ -51,7 +51,9 @@ def pytest_runtest_makereport(
     if call.when != "call" or not report.passed or item.get_closest_marker("slow"):
         return report
     computed_s = computed_until_now_s() - item.stash.get(BEFORE_S, 0.0)
-    long = computed_s > LIMIT_S and computed_s > patience_s(LIMIT_S)
+    # Ranks that wait compute, too, so both have to be long.
+    spent_s = min(computed_s, call.duration)
+    long = spent_s > LIMIT_S and spent_s > patience_s(LIMIT_S)
     if long and not compiled_since(call.start):
         report.outcome = "failed"
         report.longrepr = f"computed for {computed_s:.1f} s: mark it slow, or make it faster"

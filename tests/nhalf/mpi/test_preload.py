@@ -67,6 +67,7 @@ def started() -> list[str]:
     return [*plain, *placed, "pattern=ibarrier bytes=0 axis.work=1 axis.tests=2"]
 
 
+@pytest.mark.slow
 @every_library
 @pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("points", [blocking(), started()], ids=["blocking", "started"])
