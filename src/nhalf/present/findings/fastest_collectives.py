@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from nhalf.base.listing import few
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
 from nhalf.facts.fastest_collectives import Match, matches
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
+
+OPERATIONS_MAX = 4
 
 
 class FastestCollectives(Finder):
@@ -28,8 +31,8 @@ def _finding(name: str, found: list[Match]) -> Finding:
     largest = max(found, key=lambda match: match.behind.median)
     of = "operation" if len(found) == 1 else f"of {len(found)} operations"
     return Finding(
-        f"{leader} is fastest in {won} {of} on {name} data where libraries differ. The largest "
-        f"difference is in {largest.pattern}: {largest.worst} takes "
+        f"{leader} is fastest in {won} {of} on {name} data where libraries differ{_others(found)}. "
+        f"The largest difference is in {largest.pattern}: {largest.worst} takes "
         f"{times(largest.behind.median)} as long as {largest.best} "
         f"({between(largest.behind)}).",
         importance=weight(largest.behind.median, 48, 72),
@@ -40,4 +43,17 @@ def _finding(name: str, found: list[Match]) -> Finding:
         high=largest.behind.high,
         mpi=largest.mpi,
         pattern=largest.pattern,
+    )
+
+
+def _others(found: list[Match]) -> str:
+    """'; MPICH is in reduce and scan': the operations that the leader does not win."""
+    leader = Counter(match.best for match in found).most_common(1)[0][0]
+    won: dict[str, list[str]] = {}
+    for match in found:
+        if match.best != leader:
+            won.setdefault(match.best, []).append(match.pattern)
+    return "".join(
+        f"; {library} is in {few(sorted(set(operations)), OPERATIONS_MAX)}"
+        for library, operations in won.items()
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.contests import Contest
 from nhalf.facts.facts import Facts
+from nhalf.facts.leads import leads
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
@@ -17,10 +18,10 @@ class SmallestMessage(Finder):
         for contest in facts.contests():
             sizes = contest.sizes()[:1]
             if sizes:
-                yield from _of(contest, sizes[0])
+                yield from _of(facts, contest, sizes[0])
 
 
-def _of(contest: Contest, size: int) -> Iterator[Finding]:
+def _of(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
     fast, *_, slow = contest.ranking([size])
     interval = contest.behind(slow, fast, [size])
     if interval is None:
@@ -34,10 +35,22 @@ def _of(contest: Contest, size: int) -> Iterator[Finding]:
         importance=weight(interval.median, 70, 90),
         kind="smallest-message",
         label="Smallest message",
-        remedy=f"Programs that send many small messages run faster on {titles[fast]} here.",
+        remedy=_remedy(facts, contest, fast),
         value=interval.median,
         low=interval.low,
         high=interval.high,
         mpi=slow,
         size_bytes=size,
     )
+
+
+def _remedy(facts: Facts, contest: Contest, fast: str) -> str:
+    """What follows for programs, as far as all small messages of all patterns agree."""
+    for lead in leads(facts):
+        if lead.size_class != "small" or lead.contest.setting != contest.setting:
+            continue
+        if lead.standing.best != fast or lead.exceptions:
+            return ""
+        what = "send many small messages" if lead.agreeing else "wait for small messages"
+        return f"Programs that {what} run faster on {contest.titles[fast]} here."
+    return ""

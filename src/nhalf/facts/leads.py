@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which library is ahead at small, medium and large messages, over all patterns between two ranks.
+
+A library that leads one pattern may be behind in another, or at some sizes of the same one: each
+lead comes with the patterns that agree and with the exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from nhalf.facts.basis import once
+from nhalf.facts.contests import CLASSES, Contest, Standing
+from nhalf.facts.difference import COSTLY, FASTER, beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, plain
+from nhalf.statistics.intervals import Interval
+
+
+@dataclass(frozen=True)
+class Exemption:
+    """Neighbouring sizes of a pattern at which the leader is behind, and by how much.
+
+    `faster` is the title of the library ahead there, `ratio` the leader's time over its.
+    """
+
+    pattern: str
+    first_bytes: int
+    last_bytes: int
+    faster: str
+    ratio: Interval
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Who is ahead at the sizes of a class in one setting.
+
+    The verdict is that of `pattern`; `agreeing` are further patterns with the same leader, and
+    `exceptions` are sorted, the strongest first.
+    """
+
+    size_class: str
+    pattern: str
+    contest: Contest
+    sizes: tuple[int, ...]
+    standing: Standing
+    agreeing: tuple[str, ...]
+    exceptions: tuple[Exemption, ...]
+
+
+@once
+def leads(facts: Facts) -> list[Lead]:
+    """The lead of every setting and size class in which one library is ahead beyond doubt."""
+    return [
+        found
+        for _, by_pattern in _settings(facts)
+        for name, low, high in CLASSES
+        if (found := _lead(name, by_pattern, low, high)) is not None
+    ]
+
+
+def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]]]:
+    """Every setting with its contests by pattern, the main pattern first."""
+    known = plain(facts.sound, facts)["pattern"].unique().to_list()
+    patterns = sorted(known, key=lambda pattern: (pattern != MAIN_PATTERN, pattern))
+    settings: list[tuple[dict[str, Any], dict[str, Contest]]] = []
+    for pattern in patterns:
+        for contest in facts.contests(pattern):
+            if contest.setting["axes"]:
+                continue
+            for setting, by_pattern in settings:
+                if setting == contest.setting:
+                    by_pattern[pattern] = contest
+                    break
+            else:
+                settings.append((contest.setting, {pattern: contest}))
+    yield from settings
+
+
+def _lead(name: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:
+    """The verdict of the first pattern that has one, and what the others say of it."""
+    sizes = {pattern: contest.sizes(low, high) for pattern, contest in contests.items()}
+    verdicts = {
+        pattern: contest.standing(sizes[pattern])
+        for pattern, contest in contests.items()
+        if sizes[pattern]
+    }
+    decided = [pattern for pattern, standing in verdicts.items() if standing.behind]
+    if not decided:
+        return None
+    pattern, *others = decided
+    best = verdicts[pattern].best
+    exceptions = [
+        found
+        for other in verdicts
+        if best in contests[other].titles
+        for found in _exceptions(other, contests[other], sizes[other], best)
+    ]
+    return Lead(
+        size_class=name,
+        pattern=pattern,
+        contest=contests[pattern],
+        sizes=tuple(sizes[pattern]),
+        standing=verdicts[pattern],
+        agreeing=tuple(other for other in others if verdicts[other].best == best),
+        exceptions=tuple(sorted(exceptions, key=lambda one: -one.ratio.median)),
+    )
+
+
+def _exceptions(
+    pattern: str, contest: Contest, sizes: Sequence[int], best: str
+) -> Iterator[Exemption]:
+    """The runs of neighbouring sizes at which another library beats `best` beyond doubt.
+
+    One size alone has to do so by more: it was chosen among many.
+    """
+    fastest = _fastest(contest, sizes, best)
+    for rival, group in groupby(sizes, key=lambda size: fastest[size]):
+        run = list(group)
+        if rival == best:
+            continue
+        ratio = beyond(contest.ratios(best, rival, run), FASTER if len(run) > 1 else COSTLY)
+        if ratio is not None:
+            yield Exemption(pattern, run[0], run[-1], contest.titles[rival], ratio)
+
+
+def _fastest(contest: Contest, sizes: Sequence[int], best: str) -> dict[int, str]:
+    """By size who is fastest: `best`, unless another's median is smaller by more than FASTER."""
+    medians = (
+        contest.frame.filter(pl.col("bytes").is_in(list(sizes)))
+        .group_by("bytes", "mpi")
+        .agg(pl.col("median_s").median())
+    )
+    times: dict[int, dict[str, float]] = {}
+    for size, mpi, median_s in medians.iter_rows():
+        times.setdefault(size, {})[mpi] = median_s
+    return {
+        size: min(of, key=lambda mpi: of[mpi] * (1 if mpi != best else 1 / FASTER))
+        for size, of in times.items()
+    }
