@@ -4,15 +4,9 @@
 
 #include <sched.h>
 
-namespace nhalf::coll {
+#include "host/waiting_hint.hpp"
 
-inline void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
+namespace nhalf::coll {
 
 /// Looks at once, then with pauses, then lets others run between two looks.
 ///

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -28,7 +29,8 @@ inline std::string host_name() {
 inline std::string placement_of(int rank, const std::set<std::string>& peers = {}) {
   unsigned cpu = 0;
   unsigned numa = 0;
-  getcpu(&cpu, &numa);
+  // The C library has a function for it since 2.29; some that are still in use are older.
+  syscall(SYS_getcpu, &cpu, &numa, nullptr);
   const auto used = networks_in_use(peers);
   return json::Object{}
       .add("rank", rank)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "contract/transport.hpp"
+#include "host/waiting_hint.hpp"
 
 namespace nhalf {
 
@@ -26,7 +27,7 @@ template <class Ready>
 void spin_until(Ready ready) {
   for (int spins = 0; !ready(); ++spins) {
     if (spins < spins_before_yield) {
-      __builtin_ia32_pause();
+      pause_briefly();
     } else {
       std::this_thread::yield();
     }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a core is told between two looks at memory that another one will write.
+#pragma once
+
+namespace nhalf {
+
+/// Leaves the core's shared units to others for some cycles, without giving the core away. Where
+/// nothing is known of the processor the compiler is kept from removing the loop, and no more.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__ARM_ARCH_7A__)
+  asm volatile("yield" ::: "memory");
+#elif defined(__powerpc__)
+  asm volatile("or 27, 27, 27" ::: "memory");  // Power ISA, book II: yield
+#elif defined(__riscv)
+  asm volatile(".4byte 0x0100000f" ::: "memory");  // pause of Zihintpause, elsewhere a fence
+#else
+  asm volatile("" ::: "memory");
+#endif
+}
+
+}  // namespace nhalf
