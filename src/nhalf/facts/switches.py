@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of protocol, from the models' jumps: what each costs or saves, launch by launch."""
+"""Where time jumps with size, over all patterns: changes of protocol, or of what a cache holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from nhalf.facts.contests import SETTING, reported_s
-from nhalf.facts.difference import COSTLY
+from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.facts.basis import once
+from nhalf.facts.caches import Cache, cache_near
+from nhalf.facts.contests import SETTING
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, with_series
-from nhalf.machines.machine import FittedModel, Segment
-from nhalf.statistics.intervals import Interval, ratio_interval
-from nhalf.store.keys import RUN_CURVE
+from nhalf.facts.jumps import Jump, jump_between
+from nhalf.facts.series import plain, with_series
+from nhalf.machines.machine import FittedModel
+from nhalf.store.keys import RUN_CURVE, without
 
-SIZES_BESIDE = 3
-"""Sizes on each side of a switch that say where a launch lies there."""
+SAME_PLACE = 1.1
+"""Sizes within this factor of each other are one place."""
+AT_ONE_SIZE = 1.06
+"""A jump between sizes that are that close is one of the library: no cache ends so sharply."""
+SUBJECT = without(RUN_CURVE, "pattern", "axes", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -32,36 +37,68 @@ class Quicker:
 
 @dataclass(frozen=True)
 class Switch:
-    """One switch that matters: `jump` is the time after it over that had nothing changed.
+    """One change that matters, in the pattern in which it is largest.
 
-    Before and after are the sizes beside it and what is reported there.
+    `also` are the other patterns in which the same library changes there; `cache` is near enough
+    that it may be the reason.
     """
 
     series: str
     mpi: str
-    before_bytes: int
-    after_bytes: int
-    before_s: float
-    after_s: float
-    jump: Interval
+    pattern: str
+    subject: Mapping[str, Any]
+    jump: Jump
     quicker: Quicker | None
+    cache: Cache | None
+    also: tuple[tuple[str, Jump], ...] = ()
 
     @property
-    def costs(self) -> bool:
-        """Whether it costs time; otherwise it saves some."""
-        return self.jump.low > COSTLY
+    def at_one_size(self) -> bool:
+        """Whether it is known to one size, nearly."""
+        return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
 
 
-def switches(facts: Facts) -> Iterator[Switch]:
-    """The switches of the main pattern whose jump lies beyond COSTLY, either way."""
+@once
+def switches(facts: Facts) -> list[Switch]:
+    """The switches of all patterns whose jump lies beyond COSTLY, each place of a library once."""
+    found: list[Switch] = []
+    largest_first = sorted(_all(facts), key=lambda one: -_size_of(one.jump))
+    for one in largest_first:
+        place = next((i for i, other in enumerate(found) if _same(one, other)), None)
+        if place is None:
+            found.append(one)
+        elif one.pattern != found[place].pattern:
+            also = (*found[place].also, (one.pattern, one.jump))
+            found[place] = replace(found[place], also=also)
+    return found
+
+
+def _size_of(jump: Jump) -> float:
+    return max(jump.at_least, 1 / jump.at_least)
+
+
+def _same(one: Switch, other: Switch) -> bool:
+    """Whether two switches are of one library, in one direction, at one place."""
+    first, second = one.jump, other.jump
+    last_before = max(first.before_bytes, second.before_bytes)
+    first_after = min(first.after_bytes, second.after_bytes)
+    here = last_before <= first_after * SAME_PLACE
+    return here and one.subject == other.subject and first.costs == second.costs
+
+
+def _all(facts: Facts) -> Iterator[Switch]:
+    """Every jump of every curve of messages between two ranks and of blocking operations."""
+    patterns = {*plain(facts.sound, facts)["pattern"].unique(), *OPERATIONS}
     for model in facts.models:
-        if model.pattern != MAIN_PATTERN:
+        own = model.algorithm in ("", NATIVE) and not model.axes
+        if not (own and model.pattern in patterns):
             continue
-        frame = _curve_of(model, facts.launches)
+        launches = _curve_of(model, facts.launches)
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (left, right) in zip(model.breakpoints, sides, strict=False):
-            if change.kind == "jump":
-                yield from _switch(facts, frame, left, right)
+            jump = jump_between(launches, left, right) if change.kind == "jump" else None
+            if jump is not None:
+                yield _switch(facts, launches, jump)
 
 
 def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
@@ -70,49 +107,23 @@ def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
     return launches.filter(pl.col("median_s") > 0, *same)
 
 
-def _switch(facts: Facts, frame: pl.DataFrame, left: Segment, right: Segment) -> Iterator[Switch]:
-    before, after = left.to_bytes, right.from_bytes
-    jumps = _jumps(frame, left, right)
-    if len(jumps) < 2:
-        return
-    jump = ratio_interval(jumps)
-    if jump.high >= 1 / COSTLY and jump.low <= COSTLY:
-        return
-    first = frame.row(0, named=True)
-    yield Switch(
-        with_series(frame.head(1), facts)["series"][0],
-        first["mpi"],
-        before,
-        after,
-        reported_s(frame, before),
-        reported_s(frame, after),
-        jump,
-        _quicker(facts, first, after) if jump.low > COSTLY else None,
+def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:
+    first = launches.row(0, named=True)
+    found = Switch(
+        series=with_series(launches.head(1), facts)["series"][0],
+        mpi=first["mpi"],
+        pattern=first["pattern"],
+        subject={name: first[name] for name in SUBJECT},
+        jump=jump,
+        quicker=_quicker(facts, first, jump.after_bytes) if jump.costs else None,
+        cache=cache_near(facts.environments.get(first["run"], {}), jump),
     )
-
-
-def _jumps(frame: pl.DataFrame, left: Segment, right: Segment) -> list[float]:
-    """Per launch, the time after a switch over what the library would need had it gone on before.
-
-    The models give the shape; where a launch lies above or below them is the middle over the
-    nearest sizes of each side, so that a hiccup at one size is not taken for the switch.
-    """
-    sides = []
-    for segment, nearest in ((left, True), (right, False)):
-        inside = frame.filter(pl.col("bytes").is_between(segment.from_bytes, segment.to_bytes))
-        sizes = inside["bytes"].unique().sort(descending=nearest).head(SIZES_BESIDE).to_list()
-        modelled = segment.t0_s + pl.col("bytes") / segment.r_inf_Bps
-        levels = inside.filter(pl.col("bytes").is_in(sizes)).group_by("launch")
-        sides.append(levels.agg((pl.col("median_s") / modelled).median().alias("level")))
-    place = right.from_bytes
-    jump = right.time_s(place) / left.time_s(place)
-    pairs = sides[0].join(sides[1], on="launch", suffix="_right").sort("launch")
-    return (pairs["level_right"] / pairs["level"] * jump).to_list()
+    return replace(found, cache=None) if found.at_one_size else found
 
 
 def _quicker(facts: Facts, point: dict[str, Any], size: int) -> Quicker | None:
     """The library measured to be faster in the same setting at this size or next to it."""
-    for contest in facts.contests():
+    for contest in facts.contests(point["pattern"]):
         if any(contest.setting[name] != point[name] for name in SETTING):
             continue
         found = contest.quicker(point["mpi"], size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from nhalf.base.units import format_time
+from nhalf.base.units import format_size, format_time
 from nhalf.statistics.intervals import Interval
 
 
@@ -59,3 +59,8 @@ def interval_text(low_s: float, high_s: float, launches: int) -> str:
     if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
         return "none (needs several launches)"
     return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
+def exact_size(size_bytes: int) -> str:
+    """A size by which it can be measured again: '4 KiB', but '1048577 B'."""
+    return format_size(size_bytes) if size_bytes % 2**10 == 0 else f"{size_bytes} B"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from nhalf.base.version import __version__
 
 RELEVANT = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "FI_", "UCX_", "SLURM_", "OMP_")
 """Variables with these beginnings change how messages travel."""
+
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def environment() -> dict[str, Any]:
@@ -25,6 +28,7 @@ def environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "cores_allowed": sorted(os.sched_getaffinity(0)),
+        "caches": _caches(),
         "numa_domains": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "not shown",
@@ -55,6 +59,17 @@ def _line(path: str, whole: bool = False) -> str:
     except OSError:
         return ""
     return text if whole else text.partition("\n")[0].strip()
+
+
+def _caches() -> dict[str, int]:
+    """The size of each cache for data that the first core uses; empty where it is not shown."""
+    found = {}
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        size = re.fullmatch(r"(\d+)([KMG])", _line(str(folder / "size")))
+        level = _line(str(folder / "level"))
+        if size and level.isdigit() and _line(str(folder / "type")) != "Instruction":
+            found[f"L{level}_bytes"] = int(size[1]) * _UNITS[size[2]]
+    return found
 
 
 def _distribution() -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of protocol that cost or save time."""
+"""Sizes at which time jumps: where the library changes how it sends, or a cache ends."""
 
 from __future__ import annotations
 
@@ -7,53 +7,109 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.switches import Quicker, switches
+from nhalf.facts.jumps import Jump
+from nhalf.facts.series import MAIN_PATTERN
+from nhalf.facts.switches import Switch, switches
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, percent, times, weight
-from nhalf.statistics.intervals import Interval
+from nhalf.present.wording import between, exact_size, percent, times, weight
+
+PATTERNS_MAX = 4
+CACHE_WEIGHT = 10
+"""What a cache may explain comes after what is known to be the library's."""
+
+VAGUE = 4.0
+"""Of a wider interval, high over low, only the end that is nearer to no change is said."""
 
 
 class ProtocolSwitch(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
+        alone = len({one.pattern for one in switches(facts)}) == 1
         for one in switches(facts):
-            before, after = one.before_bytes, one.after_bytes
-            near = after <= before * 1.06
-            place = f"at {before} B" if near else f"between {before} B and {after} B"
-            yield Finding(
-                f"{one.series}: the switch {place} {_change(one.jump)}: "
-                f"{format_time(one.before_s)} for {format_size(before)}, "
-                f"{format_time(one.after_s)} for {format_size(after)}.",
-                importance=weight(one.jump.median, 45 if one.costs else 40, 70),
-                kind="switch-costs" if one.costs else "switch-saves",
-                label="Protocol switch",
-                figure=_figure(one.jump),
-                remedy=_remedy(one.quicker),
-                value=one.jump.median,
-                low=one.jump.low,
-                high=one.jump.high,
-                mpi=one.mpi,
-                size_bytes=before,
-            )
+            yield _finding(one, named=one.pattern != MAIN_PATTERN or not alone)
 
 
-def _change(jump: Interval) -> str:
+def _finding(one: Switch, *, named: bool) -> Finding:
+    jump = one.jump
+    where = f"in {one.pattern}, " if named else ""
+    base = weight(jump.at_least, 45 if jump.costs else 40, 70)
+    return Finding(
+        f"{one.series}: {where}{_subject(one)} {_change(jump)}: {_times(jump)}." + _also(one),
+        importance=base - CACHE_WEIGHT if one.cache else base,
+        kind="switch-costs" if jump.costs else "switch-saves",
+        label="Protocol or cache" if one.cache else "Protocol switch",
+        figure=_figure(jump),
+        remedy=_remedy(one),
+        value=jump.ratio.median,
+        low=jump.ratio.low,
+        high=jump.ratio.high,
+        mpi=one.mpi,
+        pattern=one.pattern,
+        size_bytes=jump.before_bytes,
+    )
+
+
+def _subject(one: Switch) -> str:
+    """'the switch at 4 KiB' or, where a cache ends, 'the change between 1 MiB and 2 MiB (...)'."""
+    jump = one.jump
+    if one.at_one_size:
+        return f"the switch at {exact_size(jump.before_bytes)}"
+    place = f"between {exact_size(jump.before_bytes)} and {exact_size(jump.after_bytes)}"
+    if one.cache is None:
+        return f"the switch {place}"
+    cache = f"{one.cache.name} cache, {format_size(one.cache.size_bytes)}"
+    return f"the change of slope {place} (protocol or cache: the {cache}, is near)"
+
+
+def _change(jump: Jump) -> str:
     """'costs 40 % (interval 35 to 46 %)', 'saves 30 % ...' or 'costs 6.8x the time ...'."""
-    if jump.median >= 2:
-        return f"costs {times(jump.median)} the time ({between(jump)})"
-    share, low, high = (abs(ratio - 1) for ratio in (jump.median, jump.low, jump.high))
-    verb = "costs" if jump.median > 1 else "saves"
+    ratio, most = jump.ratio, "at least " if _vague(jump) else ""
+    said = jump.at_least if most else ratio.median
+    if ratio.median >= 2:
+        return f"costs {most}{times(said)} the time ({between(ratio)})"
+    share, low, high = (abs(value - 1) for value in (said, ratio.low, ratio.high))
+    verb = "costs" if jump.costs else "saves"
     low, high = min(low, high), max(low, high)
-    return f"{verb} {percent(share)} (interval {low * 100:.0f} to {percent(high)})"
+    return f"{verb} {most}{percent(share)} (interval {low * 100:.0f} to {percent(high)})"
 
 
-def _remedy(quicker: Quicker | None) -> str:
-    if quicker is None:
+def _vague(jump: Jump) -> bool:
+    """Whether hardly more is known than that there is a jump."""
+    return jump.ratio.high / jump.ratio.low > VAGUE
+
+
+def _times(jump: Jump) -> str:
+    """What was measured beside it, and what the change is relative to."""
+    before, after = exact_size(jump.before_bytes), exact_size(jump.after_bytes)
+    return (
+        f"{format_time(jump.before_s)} for {before}, {format_time(jump.after_s)} for {after}, "
+        f"where {format_time(jump.expected_s)} would follow from smaller sizes"
+    )
+
+
+def _also(one: Switch) -> str:
+    """The other patterns with the same switch, the largest first."""
+    if not one.also:
         return ""
-    needs, size = format_time(quicker.time_s), format_size(quicker.size_bytes)
-    return f"{quicker.title} needs {needs} for {size} here."
+    said = [f"{pattern} ({_figure(jump)})" for pattern, jump in one.also[:PATTERNS_MAX]]
+    more = len(one.also) - len(said)
+    return f" Also in {', '.join(said)}" + (f" and {more} more." if more else ".")
 
 
-def _figure(jump: Interval) -> str:
-    """'+40 %' where a ratio says less than a share."""
-    share = f"{(jump.median - 1) * 100:+.0f} %".replace("-", "−")
-    return share if jump.median < 2 else ""
+def _remedy(one: Switch) -> str:
+    if one.quicker is not None:
+        needs, size = format_time(one.quicker.time_s), format_size(one.quicker.size_bytes)
+        return f"{one.quicker.title} needs {needs} for {size} here."
+    if one.cache is not None:
+        return (
+            "Measure pingpong-diffbuf, too: with more buffers the end of a cache moves to smaller "
+            "sizes, a change of protocol stays."
+        )
+    return ""
+
+
+def _figure(jump: Jump) -> str:
+    """'+40 %' where a ratio says less than a share, otherwise '2.4×'; '≥ 1.3×' where vague."""
+    if _vague(jump):
+        return "≥ " + times(jump.at_least).replace("x", "×")
+    share = f"{(jump.ratio.median - 1) * 100:+.0f} %".replace("-", "−")
+    return share if jump.ratio.median < 2 else times(jump.ratio.median).replace("x", "×")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Caches of the machine that a run was measured on, and which of them may bend a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.facts.jumps import Jump
+
+BUFFERS_MAX = 4
+"""So many buffers of a message may be in one cache: of sender, of receiver, and a copy of each."""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """One level of cache, 'L2', as one core sees it."""
+
+    name: str
+    size_bytes: int
+
+
+def caches(environment: Mapping[str, Any]) -> list[Cache]:
+    """The caches that the environment of a run tells of, smallest first; none of older runs."""
+    said = environment.get("caches")
+    if not isinstance(said, Mapping):
+        return []
+    found = [Cache(name.removesuffix("_bytes"), int(size)) for name, size in said.items()]
+    return sorted(found, key=lambda cache: cache.size_bytes)
+
+
+def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:
+    """The cache that a message's buffers outgrow somewhere between the sizes beside a jump.
+
+    A message that one cache no longer holds takes longer, so what saves time has another reason.
+    """
+    if not jump.costs:
+        return None
+    for cache in caches(environment):
+        if (
+            jump.after_bytes > cache.size_bytes / BUFFERS_MAX
+            and jump.before_bytes < cache.size_bytes
+        ):
+            return cache
+    return None

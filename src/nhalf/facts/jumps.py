@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far the time jumps from one segment of a curve to the next, launch by launch.
+
+A jump is the time after it over what the sizes before it let expect. What can be expected has
+bounds: a larger message takes no less time, and no more than in proportion to its size. A segment
+of fewer than SIZES_MIN sizes says nothing of its slope, and both bounds count: whatever is claimed
+has to hold for either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.difference import COSTLY
+from nhalf.machines.machine import Segment
+from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
+
+SIZES_MIN = 3
+SIZES_BESIDE = 3
+"""Sizes on each side of a jump that say where a launch lies there."""
+COHERENT = 1.25
+"""A jump over several sizes that is further than this from that of the two sizes beside it is not
+believed: those two are what a reader sees."""
+
+
+@dataclass(frozen=True)
+class Jump:
+    """What is reported of the sizes beside a jump, and the jump itself (1: none)."""
+
+    before_bytes: int
+    after_bytes: int
+    before_s: float
+    after_s: float
+    ratio: Interval
+
+    @property
+    def costs(self) -> bool:
+        """Whether it costs time; otherwise it saves some."""
+        return self.ratio.median > 1
+
+    @property
+    def at_least(self) -> float:
+        """The end of its interval that is nearer to no jump."""
+        return self.ratio.low if self.costs else self.ratio.high
+
+    @property
+    def expected_s(self) -> float:
+        """What the size after it would take without it."""
+        return self.after_s / self.ratio.median
+
+
+def jump_between(launches: pl.DataFrame, left: Segment, right: Segment) -> Jump | None:
+    """The jump between two segments of a curve of launch medians, if it lies beyond COSTLY.
+
+    `launches` has the columns launch, bytes and median_s (positive).
+    """
+    before, after = left.to_bytes, right.from_bytes
+    costs, saves = (
+        _ratio(launches, left, right, growth) for growth in _growths(launches, left, after)
+    )
+    before_s, after_s = _reported_s(launches, before), _reported_s(launches, after)
+    if costs is not None and costs.low > COSTLY:
+        return Jump(before, after, before_s, after_s, costs)
+    if saves is not None and saves.high < 1 / COSTLY:
+        return Jump(before, after, before_s, after_s, saves)
+    return None
+
+
+def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, float]:
+    """Times the last size of a segment that one size further is expected to take: most, least."""
+    before = left.to_bytes
+    most = after / before if before else float("inf")
+    if _sizes(launches, left).len() < SIZES_MIN:
+        return most, 1.0
+    growth = min(max(left.time_s(after) / left.time_s(before), 1.0), most)
+    return growth, growth
+
+
+def _ratio(launches: pl.DataFrame, left: Segment, right: Segment, growth: float) -> Interval | None:
+    """The jump with its interval; from several sizes where they agree with those beside it."""
+    near = _beside(launches, left.to_bytes, right.from_bytes, growth)
+    if len(near) < 2:
+        return None
+    narrow = ratio_interval(near)
+    wide = _over_sizes(launches, left, right, growth)
+    if len(wide) < 2:
+        return narrow
+    found = ratio_interval(wide)
+    seen = _reported_s(launches, right.from_bytes) / _reported_s(launches, left.to_bytes) / growth
+    return found if 1 / COHERENT < found.median / seen < COHERENT else narrow
+
+
+def _beside(launches: pl.DataFrame, before: int, after: int, growth: float) -> list[float]:
+    """Per launch, the jump by the two sizes beside it alone."""
+    one = launches.filter(bytes=before).select("launch", before_s="median_s")
+    both = launches.filter(bytes=after).join(one, on="launch").sort("launch")
+    return (both["median_s"] / both["before_s"] / growth).to_list()
+
+
+def _over_sizes(
+    launches: pl.DataFrame, left: Segment, right: Segment, growth: float
+) -> list[float]:
+    """Per launch, the jump by the nearest sizes of both sides, which a hiccup at one does not move.
+
+    The segments give the shape, the middle over sizes where a launch lies above or below them.
+    Nothing where a side has too few sizes for a shape.
+    """
+    sides = []
+    for segment, nearest_last in ((left, True), (right, False)):
+        sizes = _sizes(launches, segment).sort(descending=nearest_last)
+        if sizes.len() < SIZES_MIN:
+            return []
+        modelled = segment.t0_s + pl.col("bytes") / segment.r_inf_Bps
+        chosen = launches.filter(pl.col("bytes").is_in(sizes.head(SIZES_BESIDE).to_list()))
+        level = (pl.col("median_s") / modelled).median().alias("level")
+        sides.append(chosen.group_by("launch").agg(level))
+    expected_s = left.time_s(left.to_bytes) * growth
+    pairs = sides[0].join(sides[1], on="launch", suffix="_right").sort("launch")
+    jump = right.time_s(right.from_bytes) / expected_s
+    return (pairs["level_right"] / pairs["level"] * jump).to_list()
+
+
+def _sizes(launches: pl.DataFrame, segment: Segment) -> pl.Series:
+    """The sizes of a segment that were measured."""
+    inside = pl.col("bytes").is_between(segment.from_bytes, segment.to_bytes)
+    return launches.filter(inside)["bytes"].unique()
+
+
+def _reported_s(launches: pl.DataFrame, size: int) -> float:
+    times_s: Sequence[float] = launches.filter(bytes=size)["median_s"].to_list()
+    return launch_interval(times_s).median

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches are claimed only as far as the two times beside them bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.jumps import jump_between
+from nhalf.facts.switches import switches
+from nhalf.machines.machine import Segment
+from nhalf.present.findings.protocol_switch import ProtocolSwitch
+from nhalf.store.schema import MEASUREMENT_COLUMNS
+from tests.nhalf.synthetic import USUAL
+
+LAUNCHES = 5
+Make = Callable[..., pl.LazyFrame]
+
+
+def curve(
+    times_s: Mapping[int, float], noise: float = 0.001, seed: int = 1, **columns: Any
+) -> pl.LazyFrame:
+    """Launches of a curve with these times by size."""
+    random = np.random.default_rng(seed)
+    rows = [
+        {
+            **USUAL, "pattern": "pingpong", "bytes": size, "launch": launch, "position": place,
+            "bytes_per_time": size,
+            "samples_s": [time_s * float(np.exp(random.normal(0, noise)))] * 3, **columns,
+        }
+        for launch in range(LAUNCHES)
+        for place, (size, time_s) in enumerate(times_s.items())
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=MEASUREMENT_COLUMNS).lazy()
+
+
+def line(sizes: list[int], t0_s: float = 1e-6, rate_Bps: float = 5e9) -> dict[int, float]:
+    return {size: t0_s + size / rate_Bps for size in sizes}
+
+
+DOUBLINGS = [2**k for k in range(2, 22)]
+
+
+def test_two_sizes_save_no_more_than_the_time_falls() -> None:
+    times_s = {0: 0.5e-6, 1: 1.48e-6} | line([2, *DOUBLINGS], t0_s=1.26e-6)
+    found = [one.jump for one in switches(Facts(curve(times_s))) if not one.jump.costs]
+    assert [(jump.before_bytes, jump.after_bytes) for jump in found] == [(1, 2)]
+    assert found[0].ratio.median == pytest.approx(1.26 / 1.48, rel=0.01)
+    texts = [one.text for one in ProtocolSwitch().find(Facts(curve(times_s)))]
+    assert not [text for text in texts if "100 %" in text]
+
+
+def test_a_switch_costs_no_more_than_the_time_rises() -> None:
+    """A line through two sizes that do not lie on it says nothing of the first one."""
+    times_s = line(DOUBLINGS) | {2**21: 522e-6, 2**22: 6000e-6}
+    launches = Facts(curve(times_s)).launches
+    left = Segment(from_bytes=4, to_bytes=2**20, t0_s=1e-6, r_inf_Bps=5e9)
+    right = Segment(from_bytes=2**21, to_bytes=2**22, t0_s=0.0, r_inf_Bps=1e9)
+    found = jump_between(launches, left, right)
+    assert found is not None
+    # 211 us before: in proportion 421 us, so that no more than 24 % are the switch's.
+    assert found.ratio.median == pytest.approx(522 / 420.4, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_claimed_follows_from_what_is_stated(seed: int) -> None:
+    """Steps, caches and noise at random: the expected time lies between the possible ones."""
+    random = np.random.default_rng(seed)
+    sizes = [0, 1, 2, *DOUBLINGS]
+    factor = np.exp(
+        np.cumsum(random.normal(0, 0.3, len(sizes)) * (random.random(len(sizes)) < 0.3))
+    )
+    times_s = {size: (1e-6 + size / 5e9) * f for size, f in zip(sizes, factor, strict=True)}
+    measured = curve(times_s, noise=0.1, seed=seed)
+    for one in switches(Facts(measured)):
+        jump = one.jump
+        most_s = jump.before_s * (jump.after_bytes / jump.before_bytes if jump.before_bytes else 99)
+        assert jump.before_s / 1.3 < jump.expected_s < most_s * 1.3
+        assert (jump.after_s > jump.expected_s) == jump.costs
+
+
+def test_every_pattern_is_looked_at_and_a_place_is_said_once() -> None:
+    steps = {"pingpong": 1.4, "stream": 4.0, "exchange": 1.3}
+    frames = []
+    for pattern, factor in steps.items():
+        times_s = {
+            size: time_s * (factor if size > 4096 else 1)
+            for size, time_s in line(DOUBLINGS).items()
+        }
+        frames.append(curve(times_s, pattern=pattern))
+    facts = Facts(pl.concat(frames))
+    [one] = switches(facts)
+    assert one.pattern == "stream"
+    assert one.jump.ratio.median == pytest.approx(4.0, rel=0.02)
+    assert [pattern for pattern, _ in one.also] == ["pingpong", "exchange"]
+    [finding] = ProtocolSwitch().find(facts)
+    assert finding.text.startswith(
+        "mpich: in stream, the switch between 4 KiB and 8 KiB costs 4.0x"
+    )
+    assert "1.82 µs for 4 KiB, 10.6 µs for 8 KiB, where 2.64 µs would follow" in finding.text
+    assert finding.pattern == "stream"
+    assert finding.text.endswith("Also in pingpong (+40 %), exchange (+30 %).")
+
+
+CACHED = {"run": {"caches": {"L1_bytes": 48 * 2**10, "L2_bytes": 2 * 2**20}}}
+
+
+def test_a_change_near_the_end_of_a_cache_is_called_that() -> None:
+    times_s = {
+        size: time_s * (2 if size >= 2**20 else 1) for size, time_s in line(DOUBLINGS).items()
+    }
+    [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
+    assert finding.label == "Protocol or cache"
+    assert (
+        "the change of slope between 512 KiB and 1 MiB (protocol or cache: the L2 cache, 2 MiB, is "
+        "near) costs 2.0x the time"
+    ) in finding.text
+    assert "pingpong-diffbuf" in finding.remedy
+    [unknown] = ProtocolSwitch().find(Facts(curve(times_s)))
+    assert unknown.label == "Protocol switch"
+
+
+def test_a_jump_at_one_size_is_no_cache() -> None:
+    sizes = sorted([*DOUBLINGS, 2**20 + 1])
+    times_s = {size: time_s * (2 if size > 2**20 else 1) for size, time_s in line(sizes).items()}
+    [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
+    assert finding.label == "Protocol switch"
+    assert "the switch at 1 MiB costs 100 % (" in finding.text
+
+
+def test_of_a_vague_jump_only_what_is_sure_is_said() -> None:
+    times_s = {size: time_s * (8 if size > 4096 else 1) for size, time_s in line(DOUBLINGS).items()}
+    wild = curve(times_s, noise=0.5, seed=5)
+    for finding in ProtocolSwitch().find(Facts(wild)):
+        if finding.high / finding.low > 4:
+            assert "costs at least" in finding.text
+            assert finding.figure.startswith("≥")
