@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes.util
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.compiled import Program, compiled
@@ -65,7 +65,8 @@ def simgrid() -> SimGrid:
 def probe(parts: SimGrid) -> Path:
     """The probe whose messages SMPI simulates; compiled where it is not in the cache."""
     header = '-DNHALF_TRANSPORT_HEADER="transports/simulated.hpp"'
-    return compiled(
+    return _compiled_for(
+        parts,
         Program(
             title="the probe of simulated machines",
             name="probe-simulated",
@@ -73,15 +74,14 @@ def probe(parts: SimGrid) -> Path:
             source="probe/probe.cpp",
             command=[str(parts.smpicxx), *FLAGS, header],
             why_not=_why_no_probe,
-            parts=_parts(parts),
-            remedy=REMEDY,
-        )
+        ),
     )
 
 
 def platform(parts: SimGrid) -> Path:
     """The plug-in that makes a platform of a description; compiled where it is not in the cache."""
-    return compiled(
+    return _compiled_for(
+        parts,
         Program(
             title="the platform of simulated machines",
             name="platform.so",
@@ -89,15 +89,14 @@ def platform(parts: SimGrid) -> Path:
             source="simulator/platform.cpp",
             command=[parts.compiler, *FLAGS, "-fPIC", "-shared", "-lsimgrid"],
             why_not=_why_no_library,
-            parts=_parts(parts),
-            remedy=REMEDY,
-        )
+        ),
     )
 
 
 def multicast(parts: SimGrid) -> Path:
     """The simulation of multicasts; compiled where it is not in the cache."""
-    return compiled(
+    return _compiled_for(
+        parts,
         Program(
             title="the simulation of multicasts",
             name="multicast",
@@ -105,14 +104,13 @@ def multicast(parts: SimGrid) -> Path:
             source="simulator/multicast.cpp",
             command=[parts.compiler, *FLAGS, "-lsimgrid"],
             why_not=lambda path: why_not_described([str(path)]),
-            parts=_parts(parts),
-            remedy=REMEDY,
-        )
+        ),
     )
 
 
-def _parts(parts: SimGrid) -> list[str]:
-    return [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
+def _compiled_for(parts: SimGrid, program: Program) -> Path:
+    stamps = [parts.library, *stamps_of([parts.smpirun, Path(parts.compiler).resolve()])]
+    return compiled(replace(program, parts=stamps, remedy=REMEDY))
 
 
 def _why_no_probe(path: Path) -> str:

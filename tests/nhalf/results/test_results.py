@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import msgspec
@@ -31,6 +34,21 @@ def test_every_result_says_what_it_is(name: str) -> None:
 def test_parts_are_those_of_all_results() -> None:
     assert "ring" in parts()
     assert "pingpong" not in parts()
+
+
+def test_results_are_listed_without_scipy() -> None:
+    program = (
+        "import sys\nfrom nhalf.results import kinds\nkinds()\n"
+        "print([name for name in sys.modules if name.startswith('scipy')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_nothing_measured_gives_nothing() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr
 
 from nhalf.statistics.intervals import Floats
 
@@ -35,6 +34,7 @@ def quantile(tests: int, launches: int, degrees: int) -> float:
     not that of Student, as all launches share one s.
     """
     from scipy.optimize import brentq  # a large package, which all that shows runs would import
+    from scipy.special import gammaincinv, ndtr
 
     edges = 1 / (1 + np.exp(-np.linspace(-30, 30, 1201)))
     middles = (edges[1:] + edges[:-1]) / 2

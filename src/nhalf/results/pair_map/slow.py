@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, ndtri
 
 from nhalf.results.pair_map.noise import (
     BASE_SHARE,
@@ -176,7 +176,7 @@ class _Search:
         # A median of launches varies by up to pi/2 of what a mean does.
         chance = self.noise**2 * math.pi / 2 / self.launches
         differ = math.sqrt(max(0.0, deviation**2 - chance))
-        return differ * -float(ndtri(ERROR_PROBABILITY / self.count))
+        return differ * -NormalDist().inv_cdf(ERROR_PROBABILITY / self.count)
 
     def _for_outliers(self, apart: Floats) -> float:
         """The threshold beyond which no more single launches are than may be, if too many are.
@@ -185,6 +185,8 @@ class _Search:
         probability share^L. Few data cannot show that there are more than that: they are believed
         where chance would show so many once in OUTLIER_DOUBT.
         """
+        from scipy.special import bdtr  # a large package, which all that lists results would import
+
         values = apart[np.isfinite(apart)]
         share = (OUTLIER_ERROR_PROBABILITY / self.count) ** (1 / self.launches)
         out = int((values > self.threshold).sum())
