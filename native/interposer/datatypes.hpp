@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "contract/blocks.hpp"
+#include "interposer/order_of_type.hpp"
 
 namespace nhalf::coll {
 
@@ -67,12 +69,11 @@ inline Layout examined(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return layout;
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED) return layout;
-  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  MPI_Aint lower = 0, extent = 0;
   PMPI_Type_get_extent(type, &lower, &extent);
-  PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
   layout.size_bytes = static_cast<std::int64_t>(size);
   layout.extent_bytes = static_cast<std::int64_t>(extent);
-  layout.is_dense = lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+  layout.is_dense = is_in_order(type);
   layout.is_valid = true;
   for (const auto& one : predefined_types()) {
     if (one.type != type) continue;
@@ -83,12 +84,42 @@ inline Layout examined(MPI_Datatype type) {
   return layout;
 }
 
-/// As `examined`; the last predefined type is remembered, for its handle never means another one.
+/// What was found of a type of the program is kept with it: its handle may mean another one later.
+inline int key_of_layouts() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    const auto forget = [](MPI_Datatype, int, void* value, void*) -> int {
+      delete static_cast<Layout*>(value);
+      return MPI_SUCCESS;
+    };
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+inline Layout kept_or_examined(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return {};
+  void* kept = nullptr;
+  int is_kept = 0;
+  if (PMPI_Type_get_attr(type, key_of_layouts(), static_cast<void*>(&kept), &is_kept) ==
+          MPI_SUCCESS &&
+      is_kept != 0)
+    return *static_cast<const Layout*>(kept);
+  const auto found = examined(type);
+  if (found.is_predefined || !found.is_valid) return found;
+  auto copy = std::make_unique<Layout>(found);
+  if (PMPI_Type_set_attr(type, key_of_layouts(), copy.get()) == MPI_SUCCESS)
+    static_cast<void>(copy.release());
+  return found;
+}
+
+/// The last predefined type is remembered, for its handle never means another one.
 inline const Layout& layout_of(MPI_Datatype type) {
   static thread_local MPI_Datatype last_type{};
   static thread_local Layout last;
   if (last.is_predefined && type == last_type) return last;
-  last = examined(type);
+  last = kept_or_examined(type);
   last_type = type;
   return last;
 }

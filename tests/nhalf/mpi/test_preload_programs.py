@@ -117,6 +117,20 @@ def test_nothing_that_programs_do_beside_gets_in_the_way(
     assert "0 wrong" in output
 
 
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.full)])
+@pytest.mark.parametrize("number", [-1, 0])
+def test_types_of_one_signature_may_lie_in_different_orders(
+    library: Library, folder: Path, ranks: int, number: int
+) -> None:
+    if library.vendor == "intel" and ranks > 2:
+        pytest.skip("the own allgather of Intel MPI 2021.19 mixes up blocks of different orders")
+    program = built(library, "orders", folder)
+    loaded = routed(library, program, table_of(folder, number))
+    code, output = started(library, ranks, loaded, [str(program)])
+    assert code == 0, output
+    assert "0 wrong" in output
+
+
 def test_a_bad_table_is_told_once_and_leaves_all_to_the_library(
     library: Library, folder: Path
 ) -> None:
