@@ -11,6 +11,7 @@ from nhalf.store.axes import axis
 
 FANS = ("one-to-many", "many-to-one", "many-to-many")
 DENSE = ("dense-alltoall", "dense-pairwise", "dense-cumulative", "dense-random")
+PHASE = r"^phase=\d+$"
 
 
 def fans(facts: Facts) -> pl.DataFrame:
@@ -26,12 +27,18 @@ def fans(facts: Facts) -> pl.DataFrame:
 
 
 def phases(facts: Facts) -> pl.DataFrame:
-    """One row per point of DENSE that moves data: `Facts.sound`, `series` and the whole `phase`."""
+    """One row per point of DENSE that moves data: `Facts.sound`, `series` and the whole `phase`.
+
+    `active` are the ranks that send in it, where others may wait; `each_Bps` is what one of these
+    sends per second.
+    """
     phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
     points = facts.sound.with_columns(phase).filter(
         pl.col("pattern").is_in(DENSE),
-        pl.col("axes").str.contains(r"^phase=\d+$"),
+        pl.col("axes").str.contains(PHASE),
         pl.col("bytes") > 0,
-        pl.col("rate_Bps").is_not_null(),
+        pl.col("bytes_per_time") > 0,
     )
-    return with_series(points, facts)
+    active = pl.col("bytes_per_time") // pl.col("bytes")
+    each_Bps = pl.col("bytes") / pl.col("median_s")
+    return with_series(points.with_columns(active=active, each_Bps=each_Bps), facts)

@@ -26,9 +26,11 @@ PATTERNS = {
 class Dense(Panel):
     title = "Dense traffic by phase"
     how_to_read = (
-        "All processes exchange messages at once, from phase to phase with other partners (those "
-        "one rank further, one pair more, or drawn by lot): the bytes that all of them move per "
-        "second; a phase that falls below the others is one whose partners share a narrow path."
+        "Processes exchange messages at once, from phase to phase with other partners (those one "
+        "rank further, one pair more, or drawn by lot): what each process that takes part sends "
+        "per second. Processes without a partner wait and are not counted; the tooltip says how "
+        "many took part. A phase that falls below the others is one whose partners share a narrow "
+        "path."
     )
     order = 65
 
@@ -37,7 +39,7 @@ class Dense(Panel):
         if points.is_empty():
             return None
         rows = _rows(points)
-        rate = common.log_axis("rate", "rate of all processes", rows, common.RATE_LABEL)
+        rate = common.log_axis("rate", "rate of one process", rows, common.RATE_LABEL)
         return lines(
             rows,
             (count_axis("phase", "phase", [row["phase"] for row in rows]), rate),
@@ -47,7 +49,9 @@ class Dense(Panel):
                 alt.Tooltip("series:N", title="library"),
                 alt.Tooltip("phase:Q", title="phase"),
                 alt.Tooltip("kind:N", title="size"),
-                alt.Tooltip("words:N", title="all processes"),
+                alt.Tooltip("active:N", title="processes taking part"),
+                alt.Tooltip("words:N", title="each of these"),
+                alt.Tooltip("all:N", title="all together"),
                 alt.Tooltip("interval:N", title="95 % interval of the time"),
             ],
             choice=("series", "Library"),
@@ -64,8 +68,10 @@ def _rows(points: pl.DataFrame) -> list[Row]:
                 "pattern": PATTERNS[row["pattern"]],
                 "kind": format_size(row["bytes"]),
                 "phase": row["phase"],
-                "rate": common.digits(row["rate_Bps"]),
-                "words": format_rate(row["rate_Bps"]),
+                "rate": common.digits(row["each_Bps"]),
+                "active": f"{row['active']} of {row['ranks']}",
+                "words": format_rate(row["each_Bps"]),
+                "all": format_rate(row["rate_Bps"]),
                 "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
             }
         )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phase of dense traffic in which a process gets least through, against that with most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.many_ranks import DENSE, PHASE
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval
+from nhalf.statistics.summary import EXACT
+from nhalf.store.axes import axis
+from nhalf.store.keys import RUN_CURVE, without
+
+PHASES_MIN = 3
+COMPARED = tuple(pattern for pattern in DENSE if pattern != "dense-random")
+"""Patterns whose phases mean something by their number; those drawn by lot do not."""
+SETTING = without(RUN_CURVE, "axes")
+
+
+@dataclass(frozen=True)
+class SlowestPhase:
+    """Two phases of one pattern at its largest messages: the time in `slow` over that in `fast`.
+
+    Every process that takes part sends one message in each, so times are compared; `slow_Bps` and
+    `fast_Bps` are what one process sends.
+    """
+
+    series: str
+    mpi: str
+    pattern: str
+    ranks: int
+    size_bytes: int
+    slow: int
+    fast: int
+    slow_Bps: float
+    fast_Bps: float
+    ratio: Interval
+
+
+def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
+    """At most one for each library, setting and pattern."""
+    points = facts.launches.filter(
+        pl.col("pattern").is_in(COMPARED),
+        pl.col("axes").str.contains(PHASE),
+        pl.col("bytes") > 0,
+        pl.col("median_s") > 0,
+    )
+    largest = points.filter(pl.col("bytes") == pl.col("bytes").max().over(SETTING))
+    for _, frame in largest.group_by(SETTING, maintain_order=True):
+        if frame["axes"].n_unique() >= PHASES_MIN:
+            ratio = _ratio(frame)
+            if ratio is not None:
+                yield _phase(frame, ratio, facts)
+
+
+def _ratio(frame: pl.DataFrame) -> Interval | None:
+    """Of simulated and modelled times one launch says all."""
+    ratios = _ratios(frame)
+    if frame["transport"][0] in EXACT and len(ratios) == 1:
+        return Interval(*ratios * 3) if ratios[0] > COSTLY else None
+    return beyond(ratios, COSTLY)
+
+
+def _ratios(frame: pl.DataFrame) -> list[float]:
+    """Per launch, the slowest over the fastest phase of all other launches: nothing by chance."""
+    launches = frame["launch"].unique().sort()
+    ratios = []
+    for launch in launches:
+        others = frame.filter(pl.col("launch") != launch) if len(launches) > 1 else frame
+        fast, slow = _ends(others)
+        times_s = dict(frame.filter(launch=launch).select("axes", "median_s").iter_rows())
+        if fast in times_s and slow in times_s:
+            ratios.append(times_s[slow] / times_s[fast])
+    return ratios
+
+
+def _ends(frame: pl.DataFrame) -> tuple[str, str]:
+    """The axes of the phases with the smallest and the largest time, as middles over launches."""
+    middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
+    return str(middles["axes"][0]), str(middles["axes"][-1])
+
+
+def _phase(frame: pl.DataFrame, ratio: Interval, facts: Facts) -> SlowestPhase:
+    fast, slow = (frame.filter(axes=axes) for axes in _ends(frame))
+    first = slow.with_columns(axis("phase")).row(0, named=True)
+    size = int(first["bytes"])
+    return SlowestPhase(
+        series=with_series(slow.head(1), facts)["series"][0],
+        mpi=first["mpi"],
+        pattern=first["pattern"],
+        ranks=first["ranks"],
+        size_bytes=size,
+        slow=int(first["phase"]),
+        fast=int(fast.select(axis("phase")).item(0, 0)),
+        slow_Bps=size / float(slow["median_s"].median()),  # type: ignore[arg-type]
+        fast_Bps=size / float(fast["median_s"].median()),  # type: ignore[arg-type]
+        ratio=ratio,
+    )
