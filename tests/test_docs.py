@@ -116,7 +116,7 @@ def test_the_formulas_of_that_page() -> None:
     assert "| pingpong, other-node | 217 – 2047 | 55 + n / 22.6 | Abandah 1995, ch. 2 |" in page
     assert "| 65537 – 4194304 | n / 9.39 − 7.78 √n |" in page
     assert "| 0 – 64 | 5 | Qian 2004" in page
-    assert "| one-to-many | > 65536 | (0.04902 p) n + (−3.3 p − 3.9) √n |" in page
+    assert "| one-to-many | > 65536 | (0.04902 q) n + (−3.3 q − 3.9) √n |" in page
     assert "| many-to-many | all | 600 + (0.1953) n; p = 3 |" in page
     assert "| many-to-many | all | 85 (p − 2) + 100 + (0.1 (p − 1)) n; p = 2 to 4 |" in page
     assert "+ (0.2083 (p − 2) + 0.072) n; p = 4 and more |" in page

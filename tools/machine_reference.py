@@ -93,13 +93,20 @@ def _patterns(models: Sequence[PatternModel]) -> str:
         f"| {_range(model.from_bytes, model.to_bytes)} | {_formula(model)} | {model.source} |"
         for model in models
     ]
-    return "\n".join(["| pattern | n, B | T(n, p), µs | source |", "|---|---|---|---|", *rows])
+    return "\n".join(
+        [
+            "| pattern | n, B | T(n), µs, of p ranks or q = p − 1 partners | source |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
 
 
 def _formula(model: PatternModel) -> str:
-    parts = [sum_in_words(model.startup_s, MICROSECOND)]
+    parts = [sum_in_words(model.startup_s, MICROSECOND, model.letter)]
     for terms, factor in ((model.per_byte_s, "n"), (model.per_root_byte_s, "√n")):
-        parts += [f"({sum_in_words(terms, MICROSECOND)}) {factor}"] if terms else []
+        words = sum_in_words(terms, MICROSECOND, model.letter)
+        parts += [f"({words}) {factor}"] if terms else []
     ends = (model.from_ranks, model.to_ranks)
     ranks = "" if ends == (2, None) else f"; p = {ends[0]} to {ends[1] or 'all'}"
     ranks = f"; p = {ends[0]}" if ends[0] == ends[1] else ranks

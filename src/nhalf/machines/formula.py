@@ -79,14 +79,17 @@ def _segment(segment: Segment, form: str) -> str:
 
 
 def _pattern(models: Sequence[PatternModel], form: str) -> str:
-    words = list(_subject(models[0]))
+    first = models[0]
+    words, letter = list(_subject(first)), first.letter
+    words += ["q partners of the one rank"] if letter == "q" else []
     regions = []
     for model in models:
         sums = (model.startup_s, ""), (model.per_byte_s, "n"), (model.per_root_byte_s, "sqrt(n)")
         where = _range("n", model.from_bytes, model.to_bytes, form)
-        ranks = _range("p", model.from_ranks, model.to_ranks, form)
-        regions.append((_sum(sums, form), f"{where}{_and(form)}{ranks}"))
-    block = _block(words, regions, form, "n, p")
+        end = None if model.to_ranks is None else model.counted(model.to_ranks)
+        ranks = _range(letter, model.counted(model.from_ranks), end, form)
+        regions.append((_sum(sums, form, letter), f"{where}{_and(form)}{ranks}"))
+    block = _block(words, regions, form, f"n, {letter}")
     corrected = [model for model in models if model.leftover is not None]
     if form == "python" and corrected:
         return _corrected(block, models)
@@ -127,10 +130,10 @@ def _identifier(title: str) -> str:
     return re.sub(r"\W+", "_", title.replace("½", "half")).strip("_").lower()
 
 
-def _sum(sums: Iterable[tuple[Sum, str]], form: str) -> str:
+def _sum(sums: Iterable[tuple[Sum, str]], form: str, letter: str = "p") -> str:
     """Sums of terms, each times n or a root of it."""
     parts = [
-        _product(value, name, factor, form)
+        _product(value, name, factor, form, letter)
         for terms, factor in sums
         for name, value in terms.items()
     ]
@@ -143,10 +146,10 @@ def _sum(sums: Iterable[tuple[Sum, str]], form: str) -> str:
     return text
 
 
-def _product(value: float, term: str, factor: str, form: str) -> str:
+def _product(value: float, term: str, factor: str, form: str, letter: str) -> str:
     """A coefficient with its unit, its term and n."""
     if form == "python":
-        names = [_PYTHON.get(term, term)] if term != "1" else []
+        names = [_PYTHON.get(term, term).replace("p", letter)] if term != "1" else []
         names += [factor.replace("sqrt", "math.sqrt")] if factor else []
         return " * ".join([repr(value), *names])
     scale, unit = next(((s, u) for s, u in _UNITS if abs(value) >= s * (1 - 5e-7)), _UNITS[-1])
@@ -154,10 +157,10 @@ def _product(value: float, term: str, factor: str, form: str) -> str:
     number = f"{abs(value) / scale:.{_DIGITS}g}"
     if form == "latex":
         unit = rf"\,\mathrm{{{unit.replace('µ', chr(92) + 'mu ')}}}"
-        names = [_LATEX[term]] if term != "1" else []
+        names = [_LATEX[term].replace("p", letter)] if term != "1" else []
         names += [factor.replace("sqrt(n)", r"\sqrt{n}")] if factor else []
         return r"\,".join([f"{sign}{number}{unit}", *names])
-    names = [WORDS[term]] if term != "1" else []
+    names = [WORDS[term].replace("p", letter)] if term != "1" else []
     names += [factor.replace("sqrt(n)", "√n")] if factor else []
     return " ".join([f"{sign}{number} {unit}", *(["·", *names] if names else [])])
 

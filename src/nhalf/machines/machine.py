@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import msgspec
 
@@ -156,9 +157,10 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     The three are sums of terms (models/terms.py) in seconds, seconds per byte and seconds per
     square root of a byte; n is the size of a message, p the number of ranks, both within their
-    ranges, whose ends belong to them; None: no end. `source` is the place in the publication,
-    `what` says more of what was timed; `timing` is "completion" where that is known to be from the
-    first start to the last end, which counts where two models speak of the same.
+    ranges, whose ends belong to them; None: no end. Where one rank talks to all others (or they to
+    it), `counts` may be "partners": the terms are then taken at p - 1. `source` is the place in the
+    publication, `what` says more of what was timed; `timing` is "completion" where that is known to
+    be from the first start to the last end, which counts where two models speak of the same.
 
     Fits have 95 % intervals of their coefficients, and relative absolute errors on what was left
     out of the fit, of all sizes of the pattern: cells, and whole numbers of ranks. `leftover` is
@@ -179,6 +181,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     per_byte_s: dict[str, float] = {}
     per_root_byte_s: dict[str, float] = {}
     axes: str = ""
+    counts: Literal["ranks", "partners"] = "ranks"
     startup_ci: dict[str, Range] = {}
     per_byte_ci: dict[str, Range] = {}
     heldout_median: float | None = None
@@ -206,11 +209,26 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     def sums_s(self, size_bytes: float, ranks: int) -> float:
         """What its sums say, without what they leave over."""
+        counted = self.counted(ranks)
         return (
-            value(self.startup_s, ranks)
-            + value(self.per_byte_s, ranks) * size_bytes
-            + value(self.per_root_byte_s, ranks) * math.sqrt(size_bytes)
+            value(self.startup_s, counted)
+            + value(self.per_byte_s, counted) * size_bytes
+            + value(self.per_root_byte_s, counted) * math.sqrt(size_bytes)
         )
+
+    @property
+    def letter(self) -> str:
+        """What formulas call the number that the terms are taken at: p ranks, q partners."""
+        return "q" if self.counts == "partners" else "p"
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it comes from a run: publications give no intervals."""
+        return bool(self.startup_ci or self.per_byte_ci)
+
+    def counted(self, ranks: int) -> int:
+        """What the terms are taken at, among so many ranks."""
+        return ranks - 1 if self.counts == "partners" else ranks
 
 
 class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):

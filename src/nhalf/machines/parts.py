@@ -2,9 +2,9 @@
 """What a machine's messages take, as functions of their size: what algorithms are composed of.
 
 T(x), one message, is the curve of a ping-pong. M(x, q), one rank sends to q others, and R(x, q), it
-receives from them, are the published or fitted patterns one-to-many and many-to-one, their formulas
-taken at q; where a machine has none, they are those of LogGP, q max(o, g + xG), with what is known
-of o, g and G (Alexandrov et al., LogGP, SPAA 1995).
+receives from them, are the published or fitted patterns one-to-many and many-to-one among q + 1
+ranks; where a machine has none, they are those of LogGP, q max(o, g + xG), with what is known of o,
+g and G (Alexandrov et al., LogGP, SPAA 1995).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from nhalf.models.expression import Part
 from nhalf.models.terms import TERMS
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
+FAN_WINDOW = 32
+"""Rounds of a measured fan that are answered together (patterns/bases/fan_loop.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
             if model.pattern == pattern and model.mpi in (curve.mpi, "")
         ]
         if fans:
-            functions[name] = _fan(fans)
+            functions[name] = _fan(fans, message)
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
             functions[name], source = _apart(message, known, sends=name == "M")
@@ -87,8 +89,8 @@ class _Message:
         return found
 
 
-def _fan(models: list[PatternModel]) -> Part:
-    """A published or fitted fan: its formula at q, by the range of sizes that holds x."""
+def _fan(models: list[PatternModel], message: _Message) -> Part:
+    """A published or fitted fan: its formula at q partners, by the range of sizes that holds x."""
     ordered = sorted(models, key=lambda model: model.from_bytes)
     first = np.array([model.from_bytes for model in ordered], dtype=np.float64)
 
@@ -101,26 +103,41 @@ def _fan(models: list[PatternModel]) -> Part:
         for i, model in enumerate(ordered):
             here = chosen == i
             x, q = size_bytes[here], others[here]
-            found[here] = (
-                _sum(model.startup_s, q)
-                + _sum(model.per_byte_s, q) * x
-                + _sum(model.per_root_byte_s, q) * np.sqrt(x)
+            time = (
+                _sum(model.startup_s, model, q)
+                + _sum(model.per_byte_s, model, q) * x
+                + _sum(model.per_root_byte_s, model, q) * np.sqrt(x)
             )
+            found[here] = _unanswered(time, x, q, message) if model.is_fitted else time
         return found
 
     return time_s
 
 
-def _sum(terms: dict[str, float], others: Floats) -> Floats:
-    """A sum of terms at numbers that are those of partners: 0 of them may be asked for."""
+def _sum(terms: dict[str, float], model: PatternModel, others: Floats) -> Floats:
+    """A sum of terms for numbers of partners, of which there may be 0."""
     values = np.zeros(others.shape)
     for place, q in np.ndenumerate(others):
-        values[place] = sum(c * _term(name, int(q)) for name, c in terms.items())
+        counted = model.counted(int(q) + 1)
+        values[place] = sum(c * _term(name, counted) for name, c in terms.items())
     return values
 
 
-def _term(name: str, q: int) -> float:
-    return TERMS[name](q) if q > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
+def _term(name: str, counted: int) -> float:
+    return TERMS[name](counted) if counted > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
+
+
+def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: _Message) -> Floats:
+    """What a fan takes without the answers to it that are in the time of a measured one.
+
+    In a window the last of its messages, and the answer, take the time of two messages; all before
+    it are one distance apart.
+    """
+    messages = FAN_WINDOW * others
+    answered_s = message.time_s(size_bytes) + message.time_s(np.zeros_like(size_bytes))
+    apart_s = (FAN_WINDOW * time_s - answered_s) / np.maximum(messages - 1, 1)
+    found: Floats = others * np.maximum(apart_s, 0.0)
+    return found
 
 
 def _apart(message: _Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:

@@ -62,12 +62,12 @@ def value(terms: Sum, ranks: int) -> float:
     return sum(coefficient * TERMS[name](ranks) for name, coefficient in terms.items())
 
 
-def in_words(terms: Sum, unit: float) -> str:
+def in_words(terms: Sum, unit: float, letter: str = "p") -> str:
     """A sum as people write it, its coefficients in units of `unit`: '28 p − 9'; '' for none."""
     text = ""
     for name, coefficient in sorted(terms.items(), key=lambda item: item[0] == "1"):
         sign = "−" if coefficient < 0 else "+"
         number = f"{abs(coefficient) / unit:.4g}"
-        word = number if name == "1" else f"{number} {WORDS[name]}"
+        word = number if name == "1" else f"{number} {WORDS[name].replace('p', letter)}"
         text += f" {sign} {word}" if text else f"{'−' if coefficient < 0 else ''}{word}"
     return text

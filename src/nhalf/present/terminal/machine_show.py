@@ -19,7 +19,6 @@ from nhalf.present.terminal.machine_table import as_tables, format_n_half, forma
 from nhalf.present.terminal.pattern_table import (
     MICROSECOND,
     NANOSECOND,
-    is_fitted,
     pattern_json,
     pattern_tables,
 )
@@ -86,8 +85,8 @@ def show_machine(console: Console, machine: Machine) -> None:
     parts = [
         *_curves(published),
         *as_tables(msgspec.structs.replace(machine, models=tuple(measured))),
-        *pattern_tables([model for model in machine.patterns if is_fitted(model)]),
-        *_patterns([model for model in machine.patterns if not is_fitted(model)]),
+        *pattern_tables([model for model in machine.patterns if model.is_fitted]),
+        *_patterns([model for model in machine.patterns if not model.is_fitted]),
         *([_points(machine.points)] if machine.points else []),
     ]
     for part in parts:
@@ -185,15 +184,16 @@ def _patterns(models: Sequence[PatternModel]) -> list[RenderableType]:
             model.placement,
             _range(model.from_bytes, model.to_bytes, format_size),
             _range(model.from_ranks, model.to_ranks, str),
-            sum_in_words(model.startup_s, MICROSECOND) or "0",
-            sum_in_words(model.per_byte_s, NANOSECOND) or "0",
-            sum_in_words(model.per_root_byte_s, MICROSECOND),
+            sum_in_words(model.startup_s, MICROSECOND, model.letter) or "0",
+            sum_in_words(model.per_byte_s, NANOSECOND, model.letter) or "0",
+            sum_in_words(model.per_root_byte_s, MICROSECOND, model.letter),
             model.source,
         ]
         for model in models
     ]
     titles = ("pattern", "where", "sizes", "p", "startup", "per byte", "per √byte", "source")
-    title = "Patterns of p ranks: µs, per byte ns, per √byte µs"
+    counts = "p ranks, or of q partners" if "q" in {one.letter for one in models} else "p ranks"
+    title = f"Patterns of {counts}: µs, per byte ns, per √byte µs"
     return [_compact(titles, rows, title, _explained(notes))]
 
 

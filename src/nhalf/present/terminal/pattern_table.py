@@ -20,11 +20,6 @@ MICROSECOND, NANOSECOND = 1e-6, 1e-9
 _TABLE = without(CURVE, "ranks")
 
 
-def is_fitted(model: PatternModel) -> bool:
-    """Whether it comes from a run: publications give no intervals."""
-    return bool(model.startup_ci or model.per_byte_ci)
-
-
 def pattern_json(model: PatternModel) -> dict[str, Any]:
     """One region of one pattern, for --json."""
     names = (name for name in model.__struct_fields__ if name not in ("axes", "leftover"))
@@ -62,9 +57,9 @@ def _table(regions: Sequence[PatternModel]) -> Table:
         low, high = format_size(model.from_bytes), format_size(model.to_bytes or 0)
         table.add_row(
             low if low == high else f"{low} – {high}",
-            in_words(model.startup_s, MICROSECOND) or "0",
+            in_words(model.startup_s, MICROSECOND, model.letter) or "0",
             _widths(model.startup_s, model.startup_ci),
-            in_words(model.per_byte_s, NANOSECOND) or "0",
+            in_words(model.per_byte_s, NANOSECOND, model.letter) or "0",
             _widths(model.per_byte_s, model.per_byte_ci),
         )
     return table

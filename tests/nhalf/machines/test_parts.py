@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one rank's messages to others, or theirs to it, take: published, fitted, of LogGP."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from nhalf.machines.catalogue import machine
+from nhalf.machines.formula import formulas
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
+from nhalf.machines.parts import FAN_WINDOW, parts_of
+
+US = 1e-6
+FANS = ("one-to-many", "many-to-one")
+ONE_S, APART_S, PER_BYTE_S = 8e-6, 4e-6, 1e-9
+
+
+def measured_fan_s(size_bytes: float, ranks: int) -> float:
+    """A round of a fan on a LogGP machine: messages a gap apart, then an answer per window."""
+    last_s = (FAN_WINDOW * (ranks - 1) - 1) * (APART_S + size_bytes * PER_BYTE_S)
+    return (last_s + 2 * ONE_S + size_bytes * PER_BYTE_S) / FAN_WINDOW
+
+
+def fitted(pattern: str) -> PatternModel:
+    """The exact sums of p ranks for that."""
+    apart, rest = APART_S, (2 * ONE_S - APART_S) / FAN_WINDOW
+    return PatternModel(
+        pattern=pattern,
+        startup_s={"p": apart, "1": rest - apart},
+        per_byte_s={"p": PER_BYTE_S, "1": -PER_BYTE_S},
+        startup_ci={"p": (apart, apart), "1": (rest - apart, rest - apart)},
+    )
+
+
+def loggp_machine() -> Machine:
+    line = Segment(from_bytes=0, to_bytes=1 << 20, t0_s=ONE_S, r_inf_Bps=1 / PER_BYTE_S)
+    curve = FittedModel(transport="mpi", pattern="pingpong", ranks=2, segments=(line,))
+    return Machine(name="exact", models=(curve,), patterns=tuple(map(fitted, FANS)))
+
+
+@pytest.mark.parametrize("name", ["M", "R"])
+def test_fitted_fans_are_taken_at_partners_without_their_answers(name: str) -> None:
+    known = loggp_machine()
+    assert known.patterns[0].time_s(1000, 5) == pytest.approx(measured_fan_s(1000, 5))
+    part = parts_of(known).functions[name]
+    for size in (0, 1000, 65536):
+        for others in (1, 2, 16):
+            expected = others * (APART_S + size * PER_BYTE_S)
+            assert float(part(size, others)) == pytest.approx(expected, rel=1e-9)
+        assert float(part(size, 0)) == 0
+
+
+@pytest.mark.parametrize("name", ["sp1-mpl", "sp2-mpl", "sp2-pvme", "spp1000-pvm"])
+def test_published_fans_count_partners(name: str) -> None:
+    """In the study's formulas p is the number of partners of the one rank."""
+    found = [model for model in machine(name).patterns if model.pattern in FANS]
+    assert found
+    for model in found:
+        assert (model.counts, model.letter) == ("partners", "q")
+
+
+def test_two_ranks_are_one_partner() -> None:
+    one, many = machine("sp1-mpl").patterns[:2]
+    assert one.time_s(0, 2) == pytest.approx((-9 + 28) * US)
+    assert many.time_s(0, 5) == pytest.approx((-26 + 40 * math.sqrt(4) + 7.6 * 4) * US)
+    part = parts_of(machine("sp1-mpl")).functions["M"]
+    assert np.asarray(part(1000, [1, 2])) == pytest.approx([133e-6, 275e-6])
+
+
+def test_formulas_say_what_they_count() -> None:
+    known = machine("sp1-mpl")
+    one = msgspec.structs.replace(known, models=(), patterns=known.patterns[:1])
+    text = formulas(one, "text")
+    assert "q partners" in text
+    assert "T(n, q) = " in text
+    assert "28 µs · q" in text
+    assert "1 ≤ q" in text
+    assert r"\,q" in formulas(one, "latex")
+    names: dict[str, Any] = {}
+    exec(formulas(one, "python"), names)
+    (function,) = (value for key, value in names.items() if key.startswith("one_to_many"))
+    assert function(1000, 7) == pytest.approx(one.patterns[0].time_s(1000, 8))
