@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from nhalf.facts.basis import Basis
 from nhalf.facts.series import MAIN_PATTERN, describes, with_series
+from nhalf.statistics.intervals import launch_interval
+from nhalf.store.keys import RUN_CURVE
 
 PATTERN = MAIN_PATTERN
 
@@ -20,7 +23,8 @@ class Overview:
 
     `latency_s` is the reported time of the smallest size, with its interval; `peak_Bps` the
     highest rate, reached at `peak_bytes`, with the interval of that point; `n_half_bytes` the size
-    at which the measured curve first reaches half of it (Hockney), NaN where it never does;
+    at which the measured curve first reaches half of it (Hockney), NaN where it never does, with
+    the interval over launches of what the curve of each says (NaN where fewer than two do);
     `switches` the brackets (last size before, first size after) at which the model changes.
     """
 
@@ -31,6 +35,8 @@ class Overview:
     latency_high_s: float
     latency_bytes: int
     n_half_bytes: float
+    n_half_low_bytes: float
+    n_half_high_bytes: float
     peak_Bps: float
     peak_low_Bps: float
     peak_high_Bps: float
@@ -85,6 +91,8 @@ def overview(basis: Basis) -> list[Overview]:
 def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
     first = points.row(0, named=True)
     rates = points.filter((pl.col("bytes") > 0) & pl.col("rate_Bps").is_not_null())
+    half = n_half(rates["bytes"].to_list(), rates["rate_Bps"].to_list())
+    half_low, half_high = _n_half_ends(first, half, basis)
     nothing = dict.fromkeys(("rate_Bps", "rate_low_Bps", "rate_high_Bps"), math.nan) | {"bytes": 0}
     peak = rates.sort("rate_Bps").row(-1, named=True) if rates.height else nothing
     return Overview(
@@ -94,7 +102,9 @@ def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
         latency_low_s=first["low_s"],
         latency_high_s=first["high_s"],
         latency_bytes=first["bytes"],
-        n_half_bytes=n_half(rates["bytes"].to_list(), rates["rate_Bps"].to_list()),
+        n_half_bytes=half,
+        n_half_low_bytes=half_low,
+        n_half_high_bytes=half_high,
         peak_Bps=peak["rate_Bps"],
         peak_low_Bps=peak["rate_low_Bps"],
         peak_high_Bps=peak["rate_high_Bps"],
@@ -121,6 +131,21 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
     return math.exp(
         math.log(sizes[above - 1]) + share * (math.log(sizes[above]) - math.log(sizes[above - 1]))
     )
+
+
+def _n_half_ends(point: dict[str, Any], half: float, basis: Basis) -> tuple[float, float]:
+    """The interval over launches of n½, which holds that of the reported curve; NaN without."""
+    same = [pl.col(name) == point[name] for name in RUN_CURVE]
+    curves = basis.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *same)
+    found = [
+        n_half(curve["bytes"].to_list(), (curve["bytes"] / curve["median_s"]).to_list())
+        for _, curve in curves.sort("launch", "bytes").group_by("launch", maintain_order=True)
+    ]
+    known = [size for size in found if not math.isnan(size)]
+    if len(known) < 2 or math.isnan(half):
+        return math.nan, math.nan
+    interval = launch_interval(known)
+    return min(interval.low, half), max(interval.high, half)
 
 
 def _switches(point: dict[str, object], basis: Basis) -> tuple[tuple[int, int], ...]:

@@ -4,9 +4,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from nhalf.base.units import format_size, format_time
 from nhalf.statistics.intervals import Interval
+
+if TYPE_CHECKING:
+    from nhalf.facts.overview import Overview
+
+WIDEST = 100.0
+"""High over low of an interval that is still told."""
 
 
 def times(value: float) -> str:
@@ -58,9 +65,32 @@ def interval_text(low_s: float, high_s: float, launches: int) -> str:
     """'210 ns to 225 ns', or why there is none."""
     if launches < 2 or not (math.isfinite(low_s) and math.isfinite(high_s)):
         return "none (needs several launches)"
+    if says_nothing(low_s, high_s):
+        return "unknown (launches disagree)"
     return f"{format_time(low_s)} to {format_time(high_s)}"
 
 
 def exact_size(size_bytes: int) -> str:
     """A size by which it can be measured again: '4 KiB', but '1048577 B'."""
     return format_size(size_bytes) if size_bytes % 2**10 == 0 else f"{size_bytes} B"
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Whether an interval is so wide that its ends only mislead, as that of two launches may be."""
+    return high > WIDEST * low
+
+
+def n_half_text(size_bytes: float) -> str:
+    """A size that was interpolated: two digits, as much as it is good for; '–' where unknown."""
+    if math.isnan(size_bytes):
+        return "–"
+    unit = 2**20 if size_bytes >= 2**20 else 2**10 if size_bytes >= 2**10 else 1
+    return f"{float(f'{size_bytes / unit:.2g}'):g} " + {1: "B", 2**10: "KiB", 2**20: "MiB"}[unit]
+
+
+def n_half_ends(entry: Overview) -> str:
+    """'21 KiB to 30 KiB', the interval of n½ over launches; '' where there is none."""
+    low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
+    if math.isnan(low):
+        return ""
+    return f"{n_half_text(low)} to {n_half_text(high)}"

@@ -7,6 +7,8 @@ no more memory than they occupy.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
@@ -41,7 +43,8 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
     The reported value is the pseudomedian of the launch medians, its interval that of
-    `launch_interval`; with one launch, that of `sample_interval`, and the advice says so.
+    `launch_interval`; with one launch, that of `sample_interval`, and the advice says so; NaN where
+    that is of one sample and not simulated.
     `advice` holds what probe and launcher said and what the samples give away, in the order of
     `nhalf.statistics.advice.ADVICES`; names that are not in the list come last. `rank_s` and
     `values` are medians over launches, each rank and each name by itself.
@@ -176,9 +179,17 @@ def _with_sample_intervals(
     return points.join(
         found, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
-        pl.coalesce("sample_low_s", "ci_low_s").alias("ci_low_s"),
-        pl.coalesce("sample_high_s", "ci_high_s").alias("ci_high_s"),
+        _of_samples("sample_low_s", "ci_low_s"),
+        _of_samples("sample_high_s", "ci_high_s"),
     )
+
+
+def _of_samples(of_samples: str, of_launches: str) -> pl.Expr:
+    """An end of the interval; one sample alone, as of an imported log, has none."""
+    alone = (pl.col("launches") == 1) & (pl.col("samples") == 1)
+    known = pl.coalesce(of_samples, of_launches)
+    unknown = alone & ~pl.col("transport").is_in(EXACT)
+    return pl.when(unknown).then(math.nan).otherwise(known).alias(of_launches)
 
 
 def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:

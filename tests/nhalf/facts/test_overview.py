@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
+from nhalf.present.wording import n_half_ends
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 Make = Callable[..., pl.LazyFrame]
@@ -49,3 +51,21 @@ def test_without_the_main_pattern_each_other_has_a_line(make_measurements: Make)
 def test_nothing_measured_has_no_lines() -> None:
     nothing = pl.LazyFrame(schema=MEASUREMENT_COLUMNS)
     assert data_of(nothing).patterns_overview == []
+
+
+def test_n_half_has_the_interval_of_its_launches(make_measurements: Make) -> None:
+    quiet = {"noise": 0.0, "launch_noise": 0.0}
+    [exact] = data_of(make_measurements(**quiet)).overview
+    assert exact.n_half_low_bytes == pytest.approx(exact.n_half_bytes, rel=1e-6)
+    assert exact.n_half_high_bytes == pytest.approx(exact.n_half_bytes, rel=1e-6)
+    [noisy] = data_of(make_measurements(launch_noise=0.05)).overview
+    assert noisy.n_half_low_bytes < noisy.n_half_bytes < noisy.n_half_high_bytes
+    # t0 r = 1 us x 5 GB/s
+    assert noisy.n_half_low_bytes < 5000 < noisy.n_half_high_bytes
+
+
+def test_one_launch_gives_n_half_no_interval(make_measurements: Make) -> None:
+    [alone] = data_of(make_measurements(launches=1)).overview
+    assert alone.n_half_bytes == pytest.approx(5000, rel=0.2)
+    assert math.isnan(alone.n_half_low_bytes)
+    assert n_half_ends(alone) == ""

@@ -84,6 +84,9 @@ def test_the_summary_equals_a_naive_one(points: dict[tuple[int, int], list[float
         expected = launch_interval(medians) if len(own) > 1 else sample_interval(own[0])
         row = summary[size]
         assert row["median_s"] == pytest.approx(expected.median, rel=1e-12)
+        if len(own) == len(own[0]) == 1:
+            assert math.isnan(row["ci_low_s"])
+            continue
         assert row["ci_low_s"] == pytest.approx(expected.low, rel=1e-9)
         assert row["ci_high_s"] == pytest.approx(expected.high, rel=1e-9)
         assert row["lowest_s"] == min(min(s) for s in own)
@@ -161,3 +164,12 @@ def test_axes_make_points_of_their_own() -> None:
     summary = summarise(two)
     assert summary["axes"].to_list() == ["pairs=1", "pairs=2"]
     assert summary["median_s"].to_list() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("transport", "known"), [("mpi", False), ("simulated", True)])
+def test_one_sample_has_no_interval_unless_it_is_exact(transport: str, known: bool) -> None:
+    """An imported log prints one number: nobody knows how far the next one would lie."""
+    [row] = summarise(rows_of([(8, 0, [5.1e-7])], transport=transport)).to_dicts()
+    assert row["median_s"] == 5.1e-7
+    assert (row["ci_low_s"] == row["ci_high_s"] == 5.1e-7) == known
+    assert math.isnan(row["ci_low_s"]) != known

@@ -214,14 +214,21 @@ def _verdict(verdict: Verdict) -> str:
 
 def _cells(point: PointVerdict) -> list[str]:
     """Promised, measured, interval, by how much."""
+    from nhalf.present.wording import says_nothing
+
     bounds, measured = point.bounds, point.measured
     is_flag = bounds.low == bounds.high
     is_bounded = not is_flag and (bounds.low > 0 or bounds.high < float("inf"))
     promised = format_bounds(bounds, point.unit) if is_bounded else ""
     if measured is None or is_flag:
         return [promised, "", "", ""]
-    low, high = (format_value(end, point.unit) for end in (measured.low, measured.high))
-    interval = "–" if measured.low != measured.low else f"{low} to {high}"
+    if measured.low != measured.low:
+        interval = "–"
+    elif says_nothing(measured.low, measured.high):
+        interval = "unknown"
+    else:
+        low, high = (format_value(end, point.unit) for end in (measured.low, measured.high))
+        interval = f"{low} to {high}"
     return [promised, format_value(measured.median, point.unit), interval, format_excess(point)]
 
 

@@ -25,7 +25,7 @@ from nhalf.facts.overview import Overview
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import themes
-from nhalf.present.wording import half_width_text, times
+from nhalf.present.wording import half_width_text, n_half_ends, n_half_text, times
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens")
@@ -205,17 +205,12 @@ def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
         "name": entry.series,
         "latency": format_time(entry.latency_s),
         "latency_note": f"{latency}, {format_size(entry.latency_bytes)}" if several else "",
-        "n_half": "–" if math.isnan(entry.n_half_bytes) else _rounded(entry.n_half_bytes),
+        "n_half": n_half_text(entry.n_half_bytes),
+        "n_half_note": n_half_ends(entry),
         "peak": format_rate(entry.peak_Bps),
         "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
         "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
     }
-
-
-def _rounded(size_bytes: float) -> str:
-    """A size that was interpolated: two digits, as much as it is good for."""
-    unit = 2**20 if size_bytes >= 2**20 else 2**10 if size_bytes >= 2**10 else 1
-    return f"{float(f'{size_bytes / unit:.2g}'):g} " + {1: "B", 2**10: "KiB", 2**20: "MiB"}[unit]
 
 
 def _plural(number: int, noun: str, plural: str = "") -> str:

@@ -15,6 +15,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import house_table, show_table
+from nhalf.present.wording import n_half_ends, n_half_text, says_nothing
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
     from nhalf.facts.overview import Overview, PatternOverview
     from nhalf.measure.loop.ending import Outcome
-
-INTERVAL_FACTOR_MAX = 100
-"""An interval that reaches this many times the value says that nothing is known."""
 
 FINDINGS_SHOWN = 8
 """The others stand in the report."""
@@ -76,14 +74,15 @@ def overview_table(lines: Sequence[Overview]) -> Table:
     """One row per library: latency, n½, peak rate, switches."""
     from rich.markup import escape
 
-    table = house_table("library", "latency", "95 %", "n½", "peak rate", "switches at")
+    table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "switches at")
     for line in lines:
         half_width = line.latency_half_width
         table.add_row(
             escape(line.series),
             format_time(line.latency_s),
             f"±{half_width:.1%}" if half_width < 1 else "unsure",
-            "–" if math.isnan(line.n_half_bytes) else format_size(line.n_half_bytes),
+            n_half_text(line.n_half_bytes),
+            n_half_ends(line) or "–",
             format_rate(line.peak_Bps),
             _switches(line.switches),
         )
@@ -114,9 +113,11 @@ def _switches(brackets: Sequence[tuple[float, float]]) -> str:
     return few([format_size(high) for _, high in brackets], 4)
 
 
-def _interval(median_s: float, low_s: float, high_s: float) -> str:
+def _interval(low_s: float, high_s: float) -> str:
     """An interval in words; two launches that disagree may give one without any meaning."""
-    if high_s > INTERVAL_FACTOR_MAX * median_s:
+    if math.isnan(low_s):
+        return "–"
+    if says_nothing(low_s, high_s):
         return "unknown"
     return f"{format_time(low_s)} to {format_time(high_s)}"
 
@@ -147,7 +148,7 @@ def _point_row(row: dict[str, Any]) -> list[str]:
     return [
         format_size(row["bytes"]),
         format_time(row["median_s"]),
-        _interval(row["median_s"], row["ci_low_s"], row["ci_high_s"]),
+        _interval(row["ci_low_s"], row["ci_high_s"]),
         format_rate(rate) if row["bytes"] else "",
         str(row["launches"]),
         str(row["samples"]),
