@@ -54,6 +54,21 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM came: somebody, or a batch system, wants this process to end."""
 
 
+def library_named(name: str, known: Iterable[str]) -> str:
+    """The library of a name, or of its beginning where one only begins so ('openmpi').
+
+    Libraries under settings (`openmpi-5.0.11+NAME`) are named in full. Raises InputError where
+    there is none, or several.
+    """
+    names = sorted(known)
+    starting = [one for one in names if one.startswith(f"{name}-") and "+" not in one]
+    if name in names or len(starting) != 1:
+        starting = [name]
+    if starting[0] not in names:
+        raise unknown("library", name, names)
+    return starting[0]
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is not known, with the closest known names as its remedy."""
     names = sorted(known)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import polars as pl
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.results import parts, results
 from nhalf.statistics.same_state import with_flags
@@ -197,8 +197,10 @@ def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
     if not wanted:
         return measurements
     known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
+    if column == "mpi":
+        wanted = library_named(wanted, known)
     if wanted not in known:
-        raise unknown("library" if column == "mpi" else column, wanted, known)
+        raise unknown(column, wanted, known)
     return measurements.filter(pl.col(column) == wanted)
 
 

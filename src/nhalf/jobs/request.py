@@ -9,7 +9,7 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, as_words
-from nhalf.measure.plan.request import Measuring
+from nhalf.measure.plan.request import WHAT, Measuring
 
 AS_JOB = "As a job"
 NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
@@ -41,7 +41,12 @@ class RunRequest(Measuring, AsJob, heading="Output"):
     """A run that begins in a folder, or that goes on."""
 
     out: Annotated[Path | None, Option("Run directory to make.")] = None
-    resume: Annotated[Path | None, Option("Go on with this run.")] = None
+    resume: Annotated[
+        Path | None, Option("Go on with this run; --launches and --budget add to it.")
+    ] = None
+    like: Annotated[Path | None, Option("Measure the same points as this run.", heading=WHAT)] = (
+        None
+    )
 
     @property
     def begin(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
@@ -45,9 +45,8 @@ def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
     """
     found = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
     libraries = sorted({model.mpi or model.transport for model in found})
-    if mpi and mpi not in libraries:
-        raise unknown("library", mpi, libraries)
     if mpi:
+        mpi = library_named(mpi, libraries)
         found = [model for model in found if (model.mpi or model.transport) == mpi]
     elif len(libraries) > 1:
         raise InputError(

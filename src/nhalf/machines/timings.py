@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, library_named
 from nhalf.base.operations import NATIVE
 from nhalf.machines.curve import starts
 from nhalf.machines.layout import parse_layout
@@ -141,14 +141,14 @@ def _library(machine: Machine, mpi: str) -> str:
     names = libraries(machine)
     if not names:
         raise InputError(f"{machine.name} has no models", "measure it: nhalf run, then nhalf fit")
-    if mpi and mpi not in names:
-        raise unknown("library", mpi, names)
+    if mpi:
+        return library_named(mpi, names)
     if not mpi and len(names) > 1:
         raise InputError(
             f"{machine.name} has models of several libraries",
             "name one with --mpi X,Y or MACHINE:LIBRARY: " + ", ".join(names),
         )
-    return mpi or names[0]
+    return names[0]
 
 
 def _holds(curve: FittedModel, size_bytes: int) -> bool:

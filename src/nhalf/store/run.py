@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,22 @@ class Run:
             description.simulation,
         )
 
+    def extended(self, plan: dict[str, Any], said: dict[str, Any]) -> Run:
+        """The run with another plan in its description, and what is `said` of the change.
+
+        Raises MissingError where the description cannot be written.
+        """
+        file = self.path / DESCRIPTION
+        content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        content["plan"] = plan
+        content["extended"] = [*content.get("extended", []), said]
+        try:
+            with replacing(file) as part:
+                part.write_bytes(msgspec.json.format(msgspec.json.encode(content), indent=2))
+        except OSError as error:
+            raise MissingError(f"{file} cannot be written: {error.strerror}") from error
+        return Run.open(self.path)
+
     def journal(self) -> Journal:
         """The journal, open for appending."""
         return Journal(self.path / JOURNAL)
@@ -115,8 +132,12 @@ class Run:
         """Everything in the journal but the samples of points."""
         return [
             {key: value for key, value in event.items() if key != "samples_s"}
-            for event in events(self.path / JOURNAL)
+            for event in self.whole_events()
         ]
+
+    def whole_events(self) -> Iterator[dict[str, Any]]:
+        """Everything in the journal, one event at a time."""
+        return events(self.path / JOURNAL)
 
     def ends(self) -> int:
         """How often the run has come to its end: more than once where it was resumed after."""

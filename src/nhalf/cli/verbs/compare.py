@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, library_named
 from nhalf.base.listing import few
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size, format_time
@@ -163,13 +163,7 @@ def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
 
 def _library(medians: pl.DataFrame, name: str) -> str:
     """The library of a run by its name, or by a beginning that only one has."""
-    names = _names(medians)
-    matches = [known for known in names if known == name] or [
-        known for known in names if known.startswith(name)
-    ]
-    if len(matches) != 1:
-        raise unknown("library", name, names)
-    return matches[0]
+    return library_named(name, _names(medians))
 
 
 def _show(console: Console, comparison: Comparison, every_size: bool) -> None:

@@ -15,12 +15,16 @@ from nhalf.measure.plan.request import WHAT, WHERE
 
 if TYPE_CHECKING:
     from nhalf.measure.loop.ending import Outcome
-    from nhalf.measure.loop.session import Prepared
+    from nhalf.measure.loop.session import More, Prepared
+    from nhalf.measure.plan.plan import Plan
+    from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
+MORE = ("launches", "budget")
+"""What adds to a run that goes on."""
 GOES_WITH_RESUME = {
     *("resume", "report", "quiet", "json", "style", "hosts", "host_file", "launcher"),
-    *("submit", "job", "no_wait"),
+    *("submit", "job", "no_wait", *MORE),
 }
 
 
@@ -57,14 +61,14 @@ def command(request: Request) -> None:
 def _rehearse(request: Request) -> None:
     """Tell what would be started, where no job and no former run is asked for."""
     from nhalf.measure.loop.rehearsal import rehearse
-    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.plan.planning import site_of
     from nhalf.present.terminal.output import emit_json
 
     for name in ("submit", "resume"):
         if getattr(request, name):
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
     site = site_of(request)
-    commands, failed = rehearse(plan_of(request, site), site)
+    commands, failed = rehearse(_plan(request, site), site)
     for name, reason in failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
     if request.json:
@@ -79,6 +83,7 @@ def _outcome(request: Request) -> Outcome | None:
     if request.resume is not None:
         _check_only_resume(request)
     if request.submit:
+        _check_no_more(request)
         from nhalf.cli.job import run_as_job
 
         return run_as_job(request, json=request.json, silent=request.is_silent)
@@ -92,7 +97,7 @@ def _prepare(request: RunRequest) -> Prepared:
     """A run that goes on, or a plan of this request with a directory of its own."""
     from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
-    from nhalf.measure.plan.planning import plan_of, site_of
+    from nhalf.measure.plan.planning import site_of
     from nhalf.store.run import Run
 
     if request.resume is not None and (run := Run.open(request.resume)).simulation:
@@ -100,21 +105,55 @@ def _prepare(request: RunRequest) -> Prepared:
     allocate(request)
     if request.resume is not None:
         return session.resume(
-            request.resume, request.hosts, request.host_file_path, request.launcher
+            request.resume,
+            request.hosts,
+            request.host_file_path,
+            request.launcher,
+            _more(request),
         )
     site = site_of(request)
-    return session.begin(plan_of(request, site), request.out, site)
+    like = Run.open(request.like) if request.like else None
+    return session.begin(_plan(request, site), request.out, site, like)
+
+
+def _plan(request: RunRequest, site: Site) -> Plan:
+    """What is asked for, or what an earlier run measured."""
+    from nhalf.measure.plan.like import plan_like
+    from nhalf.measure.plan.planning import plan_of
+    from nhalf.store.run import Run
+
+    return plan_like(request, Run.open(request.like)) if request.like else plan_of(request, site)
+
+
+def _more(request: RunRequest) -> More | None:
+    """What is to be added to a run that goes on."""
+    from nhalf.base.units import parse_duration
+    from nhalf.measure.loop.session import More
+
+    if not request.given.intersection(MORE):
+        return None
+    launches = request.launches if "launches" in request.given else 0
+    return More(launches, parse_duration(request.budget) if request.budget else 0.0)
 
 
 def _resume_simulation(run: Run, request: RunRequest) -> Prepared:
     """A run on a simulated machine that goes on; that machine has hosts of its own."""
     from nhalf.measure.simulate import session
 
-    for name in ("hosts", "host_file", "launcher"):
+    for name in ("hosts", "host_file", "launcher", *request.given.intersection(MORE)):
         if getattr(request, name):
             option = name.replace("_", "-")
             raise InputError(f"--{option} is not for simulated machines", "leave it out")
     return session.resume(run)
+
+
+def _check_no_more(request: Request) -> None:
+    """A job goes on with a run as it is."""
+    if request.resume is not None and request.given.intersection(MORE):
+        raise InputError(
+            "--submit goes on with a run as it is, without --launches and --budget",
+            f"add to it inside an allocation: nhalf run --resume {request.resume} --launches 12",
+        )
 
 
 def _list(*, as_json: bool) -> None:
@@ -138,5 +177,5 @@ def _check_only_resume(request: Request) -> None:
     if names:
         raise InputError(
             f"a run goes on as it was begun, so --resume does not go with {', '.join(names)}",
-            "begin another run for another plan",
+            "begin another run for another plan; --launches and --budget add to this one",
         )

@@ -7,9 +7,8 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from nhalf.measure.plan.state import END
 from nhalf.store.run import Run
-
-EVENT = "end"
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,15 @@ def keep_end(outcome: Outcome) -> None:
     fields = [field.name for field in dataclasses.fields(outcome) if field.name != "run"]
     said = {name: getattr(outcome, name) for name in fields}
     last: dict[str, Any] = next(reversed(outcome.run.events()), {})
-    if last.get("event") == EVENT and last_end(outcome.run) == outcome:
+    if last.get("event") == END and last_end(outcome.run) == outcome:
         return
     with outcome.run.journal() as journal:
-        journal.append({"event": EVENT, **said})
+        journal.append({"event": END, **said})
 
 
 def last_end(run: Run) -> Outcome | None:
     """The last end of a run; None where it never came to one."""
-    ends = [event for event in run.events() if event["event"] == EVENT]
+    ends = [event for event in run.events() if event["event"] == END]
     if not ends:
         return None
     known = {field.name for field in dataclasses.fields(Outcome)}

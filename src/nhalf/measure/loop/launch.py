@@ -18,6 +18,9 @@ from nhalf.measure.plan.budget import Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.probe.process import LaunchError
 
+WITHIN = 1 / 3
+"""Samples of a launch agree by this part of the precision that is asked for over launches."""
+
 
 @dataclass(frozen=True)
 class Launching:
@@ -62,7 +65,7 @@ class Launching:
             if block is None:
                 continue
             group = Group(block, start.ranks)
-            slice_s = self.stopping.slice_s(group)
+            slice_s = self.stopping.slice_s(group, launch)
             asked_s = time.monotonic()
             try:
                 processes.send(self._question(start, position, point, block, slice_s))
@@ -80,7 +83,7 @@ class Launching:
     ) -> str:
         """A point as the probe is asked for it; its position is its name in this launch."""
         info = self.starting.subjects[start.subject].infos[point.pattern]
-        precision = self.agenda.plan.precision_of(self.agenda.plan.blocks[block])
+        precision = WITHIN * self.agenda.plan.precision_of(self.agenda.plan.blocks[block])
         return line(str(position), point, slice_s, precision, info.timing)
 
     def _answer(

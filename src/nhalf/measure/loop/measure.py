@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.measure.loop.further import Further
 from nhalf.measure.loop.launch import Launching
 from nhalf.measure.loop.order import Order
 from nhalf.measure.loop.progress import Progress
@@ -41,7 +42,7 @@ class Measuring:
         """`open_` starts the processes of a launch."""
         self.state = State(placement=plan.blocks[0].placements[0] if plan.blocks else FREE)
         self._records = Records(run.journal(), self.state, progress)
-        for event in run.events():
+        for event in run.whole_events():
             self.state.note(event)
         self.agenda = Agenda(plan, subjects, self.state)
         by_key = {subject.key: subject for subject in subjects}
@@ -50,6 +51,7 @@ class Measuring:
         self._retries = Retries(self.agenda, self._records, by_key, starting.hosts)
         self._order = Order(self.agenda, plan.seed, self._retries.ended)
         self._stopping = Stopping(self.agenda, limit, run.path, site.cores)
+        self._further = Further(self.agenda, self._stopping)
         what = (self._stopping, self._retries, starting, self._records)
         self._scout = Scout(self.agenda, *what)
         self._launching = Launching(self.agenda, self._order, *what)
@@ -61,12 +63,19 @@ class Measuring:
             self._stopping.keep_to_budget()
             for start in self._order.starts():
                 self._scout.look(start)
+            self._scout.share()
             self._stopping.keep_to_budget()
             self._records.planned(self.agenda.left().total())
-            for launch in range(self.agenda.launches()):
-                for start in self._order.starts():
-                    self._launching.launch(start, launch)
+            self._measure()
+            while not self.state.ended and (self._stopping.widened() or self._further.asked()):
+                self._measure()
         return self._retries.given_up()
+
+    def _measure(self) -> None:
+        """Measure what is on the agenda, one launch of every start after the other."""
+        for launch in range(self.agenda.launches()):
+            for start in self._order.starts():
+                self._launching.launch(start, launch)
 
     def troubles_in_words(self) -> list[str]:
         """The launches that ended early, a line for each reason, the first few."""

@@ -85,7 +85,7 @@ class Records:
             values=named_values(said.get("values", {})),
         )
         self.journal.append(event("point", subject.key, record))
-        self.state.done.add((subject.key, launch, answer.point))
+        self.state.measured(subject.key, launch, answer.point, record.samples_s)
         self.progress.point(subject.title, answer.point, record.samples_s)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:

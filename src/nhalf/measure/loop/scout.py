@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,8 +13,10 @@ from nhalf.measure.loop.retry import FAILURES_MAX, Retries
 from nhalf.measure.loop.starting import Processes, Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda, Family
+from nhalf.measure.plan.budget import Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.refine import refine
+from nhalf.measure.plan.state import EVERYBODY, Curve
 from nhalf.measure.probe.process import LaunchError
 
 SLICE_S = 0.004
@@ -42,10 +45,28 @@ class Scout:
             doing = "looking for protocol changes"
             with attempt, self.starting.processes(start, doing, 0) as processes:
                 for family in families:
-                    if self.stopping.scouted_enough():
-                        break
                     self.stopping.check_job()
-                    self.records.sizes(family.curve, self._sizes(processes, start, family))
+                    sizes = self._sizes(processes, start, family)
+                    # Sizes that were looked for in part are none: a curve then has its coarse ones.
+                    if self.stopping.scouted_enough():
+                        return
+                    self.records.sizes(family.curve, sizes)
+
+    def share(self) -> None:
+        """Let all subjects measure the sizes that any of them found, so that they compare.
+
+        A run that has points goes on with the sizes that it has.
+        """
+        if self.records.state.done or len(self.agenda.subjects) < 2:
+            return
+        found: dict[Curve, dict[str, list[int]]] = {}
+        for curve, sizes in self.records.state.sizes.items():
+            if curve.subject != EVERYBODY:
+                found.setdefault(curve._replace(subject=EVERYBODY), {})[curve.subject] = sizes
+        for curve, by_subject in found.items():
+            sizes = sorted({size for sizes in by_subject.values() for size in sizes})
+            if self.records.state.sizes.get(curve) != sizes:
+                self.records.sizes(curve, sizes)
 
     def _unknown(self, start: Start) -> list[Family]:
         """What may have further sizes, and has none yet."""
@@ -64,8 +85,9 @@ class Scout:
 
         def measure(size_bytes: int) -> float | None:
             point = Point(curve.pattern, start.ranks, size_bytes, start.placement)
-            if self.retries.ended(start, point):
+            if self.retries.ended(start, point) or self.stopping.scouted_enough():
                 return None
+            asked_s = time.monotonic()
             try:
                 processes.send(line("scout", point, SLICE_S, PRECISION, info.timing))
                 said = processes.receive(self.agenda.plan.timeout_s, identity="scout")
@@ -73,6 +95,8 @@ class Scout:
                 self.retries.suspect(subject, point, error)
                 raise
             self.retries.answered(start)
+            group = Group(family.block, start.ranks)
+            self.stopping.scouted(group, time.monotonic() - asked_s, SLICE_S)
             # The fastest sample: disturbances only ever add time.
             fastest_s = min(said.get("samples_s") or [0.0])
             return fastest_s if fastest_s > 0 else None

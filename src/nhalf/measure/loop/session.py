@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.time_limit import time_limit
+from nhalf.measure.plan.like import points_of
 from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import check_settings
+from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject
 from nhalf.mpi import Library, discover
 from nhalf.sites.environment import environment
@@ -31,21 +34,27 @@ from nhalf.store.run import Run
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that can be measured: its plan, what is measured where, and what cannot be."""
+    """A run that can be measured: its plan, what is measured where, and what cannot be.
+
+    `began_s` is when its time began, on the monotonic clock.
+    """
 
     run: Run
     plan: Plan
     subjects: list[Subject]
     failed: dict[str, str]
     site: Site = HERE
+    began_s: float = field(default_factory=time.monotonic)
 
 
-def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
+def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = None) -> Prepared:
     """Check the plan against what is here and make its run directory.
 
-    The plan that comes back names patterns and libraries one by one. Raises InputError for names
-    and sizes that are not known, MissingError when nothing can be measured.
+    Only the points of the run `like` are measured where there is one. The plan returned names
+    patterns and libraries one by one. Raises InputError for names and sizes that are not known,
+    MissingError when nothing can be measured.
     """
+    began_s = time.monotonic()
     check_is_here(site.launcher)
     plan, subjects, failed = checked(plan)
     libraries = [one.mpi for one in subjects if one.library and not one.setting]
@@ -60,8 +69,12 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE) -> Prepared:
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }
+    points = points_of(like) if like else []
     run = Run.create(out or default_folder(), description)
-    return Prepared(run, plan, subjects, failed, site)
+    with run.journal() as journal:
+        for curve in points:
+            journal.append({"event": LIKE, **curve})
+    return Prepared(run, plan, subjects, failed, site, began_s)
 
 
 def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
@@ -72,8 +85,18 @@ def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
     return resolve(plan, subjects), subjects, failed
 
 
-def resume(path: Path, hosts: str = "", host_file: str = "", launcher: str = "") -> Prepared:
-    """Open a run that was interrupted, with the libraries it was begun with.
+@dataclass(frozen=True)
+class More:
+    """What is added to a run: launches in all, and seconds to spend; 0 where nobody says."""
+
+    launches: int = 0
+    budget_s: float = 0.0
+
+
+def resume(
+    path: Path, hosts: str = "", host_file: str = "", launcher: str = "", more: More | None = None
+) -> Prepared:
+    """Open a run that was interrupted, or is to have more, with the libraries it was begun with.
 
     Hosts and launcher are those given here, else those of its plan, else those of the present
     allocation. Raises MissingError where it was begun on hosts and none are to be had now.
@@ -92,7 +115,32 @@ def resume(path: Path, hosts: str = "", host_file: str = "", launcher: str = "")
         )
     check_is_here(site.launcher)
     subjects, failed = _subjects(plan)
+    if more:
+        run, plan = _extended(run, plan, more)
     return Prepared(run, plan, subjects, failed, site)
+
+
+def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
+    """A run that is to have more, which its description and its journal say from now on.
+
+    Raises InputError where it has so many launches already.
+    """
+    if more.launches:
+        numbers = [event["launch"] for event in run.events() if event["event"] == "point"]
+        known = max(numbers, default=-1) + 1
+        if more.launches <= known:
+            raise InputError(
+                f"{run.path.name} has {known} launches already", f"ask for more than {known}"
+            )
+        blocks = [msgspec.structs.replace(one, launches=more.launches) for one in plan.blocks]
+        plan = msgspec.structs.replace(plan, launches=more.launches, blocks=blocks)
+    plan = msgspec.structs.replace(plan, budget_s=more.budget_s)
+    when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    said = {"when": when, "launches": more.launches, "budget_s": more.budget_s}
+    run = run.extended(msgspec.to_builtins(plan), said)
+    with run.journal() as journal:
+        journal.append({"event": EXTENDED, **said})
+    return run, plan
 
 
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
@@ -102,7 +150,8 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:
-        measuring = Measuring(run, plan, subjects, progress, prepared.site, time_limit())
+        limit = time_limit(prepared.began_s)
+        measuring = Measuring(run, plan, subjects, progress, prepared.site, limit)
         failed = {**prepared.failed, **measuring.run()}
     events = run.events()
     failed |= _failed_points(events)

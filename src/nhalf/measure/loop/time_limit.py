@@ -28,8 +28,13 @@ class TimeLimit:
         ask: Callable[[], float | None],
         job: str = "",
         now: Callable[[], float] = time.monotonic,
+        began_s: float | None = None,
     ) -> None:
-        """`ask` tells the seconds that are left, None for no limit; `job` is what to call it."""
+        """`ask` tells the seconds that are left, None for no limit; `job` is what to call it.
+
+        `began_s` is when the run began, on the monotonic clock: a budget runs from then on.
+        """
+        self.began_s = began_s
         self._ask = ask
         self._now = now
         self._job = job
@@ -59,13 +64,13 @@ UNLIMITED = TimeLimit(lambda: None)
 """What holds outside of jobs."""
 
 
-def time_limit() -> TimeLimit:
-    """That of the job in which this process runs."""
+def time_limit(began_s: float | None = None) -> TimeLimit:
+    """That of the job in which this process runs, for a run that began then."""
     from nhalf.sites.batch import systems_known
 
     for system in systems_known().values():
         job = system.job_here(os.environ)
         if job:
             left_s = functools.partial(system.time_left_s, job, os.environ)
-            return TimeLimit(left_s, f"{system.title} job {job}")
-    return UNLIMITED
+            return TimeLimit(left_s, f"{system.title} job {job}", began_s=began_s)
+    return TimeLimit(lambda: None, began_s=began_s)

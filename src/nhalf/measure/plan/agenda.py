@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every point that a plan asks for, by start of processes; thinned where time is short."""
+"""Every point that a plan asks for, by start of processes, as far as it was not thinned."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from typing import TypeVar
 from nhalf.base.listing import few
 from nhalf.measure.plan.algorithm import axes_for
 from nhalf.measure.plan.axes import combinations
-from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 from nhalf.measure.plan.plan import Plan, Point, Start
 from nhalf.measure.plan.sizes import sizes_of
 from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.placement import fits
-
-SIZES_LEAST = 3
-"""Sizes are thinned down to so many: both ends and one between."""
 
 Value = TypeVar("Value")
 
@@ -62,13 +58,17 @@ class Thinning:
 
 @dataclass
 class Agenda:
-    """The points of a plan on its subjects, as far as `state` does not rule them out."""
+    """The points of a plan on its subjects, as far as `state` does not rule them out.
+
+    `further` are launches beyond those of the plan, by number, each with the points that it is for.
+    """
 
     plan: Plan
     subjects: Sequence[Subject]
     state: State
     thinned: list[Thinning] = field(init=False)
     infos: dict[str, PatternInfo] = field(init=False)
+    further: dict[int, frozenset[Point]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         launches = [self.plan.launches_of(block) for block in self.plan.blocks]
@@ -95,6 +95,10 @@ class Agenda:
         """What is measured on one start."""
         return self._families[start]
 
+    def every_family(self) -> Iterator[Family]:
+        """What is measured, start by start."""
+        return (family for found in self._families.values() for family in found)
+
     def points(self, start: Start) -> dict[Point, int]:
         """Every point of a start, with the number of the block that asks for it first."""
         if start not in self._points:
@@ -111,7 +115,7 @@ class Agenda:
         return [
             point
             for point, block in self.points(start).items()
-            if launch < self.thinned[block].launches
+            if self._asks(block, launch, point)
             and (key, launch, point) not in done
             and (key, point) not in impossible
         ]
@@ -119,7 +123,11 @@ class Agenda:
     def wanted(self, start: Start, launch: int, point: Point) -> int | None:
         """The block that still asks for a point in a launch; None where it was left out."""
         block = self.points(start).get(point)
-        return block if block is not None and launch < self.thinned[block].launches else None
+        return block if block is not None and self._asks(block, launch, point) else None
+
+    def _asks(self, block: int, launch: int, point: Point) -> bool:
+        """Whether a launch is to measure a point of a block."""
+        return launch < self.thinned[block].launches or point in self.further.get(launch, ())
 
     def left(self) -> Counter[tuple[Start, int, int]]:
         """How many points are still to come, by start, launch and block."""
@@ -131,8 +139,9 @@ class Agenda:
         return counts
 
     def launches(self) -> int:
-        """The launches of the block that has most."""
-        return max((one.launches for one in self.thinned), default=0)
+        """The launches of the block that has most, and those beyond the plan."""
+        planned = max((one.launches for one in self.thinned), default=0)
+        return max(planned, max(self.further, default=-1) + 1)
 
     def changed(self) -> None:
         """Forget what was worked out: sizes, thinning or what is ruled out are others now."""
@@ -164,62 +173,6 @@ class Agenda:
         measured = {(key, point) for key, _, point in self.state.done}
         return {pattern: (len(points - measured), len(points)) for pattern, points in asked.items()}
 
-    def thin(self, budget: Budget) -> None:
-        """Leave points out until the first two launches fit into the time that is left.
-
-        First launches beyond two go, then sizes, then values of axes, each time from the block
-        that takes most for its weight. Where that is a whole block it keeps its points, but only
-        one launch, and goes altogether the next time.
-        """
-        budget.count(self.left())
-        while budget.short_s() > 0 and self._thin_once(budget):
-            self.changed()
-            budget.count(self.left(), anew=True)
-
-    def _thin_once(self, budget: Budget) -> bool:
-        """Take the next thing away; whether there was any."""
-        many = [one for one in self.thinned if one.launches > LAUNCHES_MIN]
-        if many:
-            for one in many:
-                one.launches = LAUNCHES_MIN
-            return True
-        needs = self._needs_s(budget)
-        whole = {block for block in needs if self.plan.blocks[block].whole}
-        sizes = {block for block in needs if block not in whole and self._more_sizes(block)}
-        axes = {block for block in needs if block not in whole and self._more_axes(block)}
-        candidates = whole | (sizes or axes)
-        if not candidates:
-            return False
-        largest = max(candidates, key=lambda block: needs[block])
-        one = self.thinned[largest]
-        if largest in whole:
-            one.launches = 1 if one.launches > 1 else 0
-        elif largest in sizes:
-            one.sizes *= 2
-        else:
-            one.axes *= 2
-        return True
-
-    def _needs_s(self, budget: Budget) -> dict[int, float]:
-        """The least time of each block in the first two launches, relative to its weight."""
-        needs: dict[int, float] = {}
-        for (start, launch, number), points in self.left().items():
-            if launch < LAUNCHES_MIN:
-                need_s = points * budget.least_s(Group(number, start.ranks))
-                needs[number] = needs.get(number, 0.0) + need_s / self.plan.blocks[number].weight
-        return needs
-
-    def _more_sizes(self, block: int) -> bool:
-        stride = self.thinned[block].sizes
-        return any(len(every(f.sizes, stride)) > SIZES_LEAST for f in self._of_block(block))
-
-    def _more_axes(self, block: int) -> bool:
-        stride = self.thinned[block].axes
-        return any(len(every(f.axes, stride)) > 2 for f in self._of_block(block))
-
-    def _of_block(self, block: int) -> Iterator[Family]:
-        return (f for found in self._families.values() for f in found if f.block == block)
-
     def _families_of(self, subject: Subject) -> Iterator[Family]:
         """What the plan asks of one subject and it can do."""
         for number, block in enumerate(self.plan.blocks):
@@ -246,7 +199,7 @@ class Agenda:
                             Curve(subject.key, name, ranks, placement, block.bytes),
                             axes,
                             info.sizes(sizes.size_bytes),
-                            sizes.adaptive and plain,
+                            sizes.adaptive and plain and not self.state.like,
                         )
 
     def _points_of(self, family: Family, thinning: Thinning) -> Iterator[Point]:
@@ -256,6 +209,9 @@ class Agenda:
         if thinning.sizes == 1:
             sizes = self.state.sizes_of(curve) or sizes
         for axes in every(family.axes, thinning.axes):
+            if self.state.like:
+                key = (curve.pattern, curve.ranks, curve.placement, axes)
+                sizes = every(self.state.like.get(key, ()), thinning.sizes)
             for size in sizes:
                 yield Point(curve.pattern, curve.ranks, size, curve.placement, axes)
 

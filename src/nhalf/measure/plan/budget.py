@@ -25,12 +25,12 @@ POINT_BUDGET_S = 0.02
 AXES_POINT_BUDGET_S = 0.05
 """What a point of a pattern with further axes may take then: it has many short curves."""
 LAUNCHES_MIN = 2
-"""So many launches are made even when the budget is spent: fewer give no interval over launches."""
+"""Points are left out until so many launches fit: fewer give no interval over launches."""
 OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
-"""Unless they take longer than the budget by so many seconds and by this share of it."""
+"""By so much longer than planned may these take; by the share alone where a budget was given."""
 _POINT_LEAST_S = 1e-4
 _LEARNED_SLOWLY = 0.05
-_COSTS_BELIEVED = 5
+_COSTS_BELIEVED = 2
 """As if the assumed cost of a point had been seen so often."""
 
 
@@ -61,9 +61,19 @@ class Budget:
     difference is added to or taken from the slices to come.
     """
 
-    def __init__(self, budget_s: float, weights: Sequence[float] = (1.0,), cores: int = 0) -> None:
-        """`weights` by block; with more ranks than `cores` (0: unknown) points cost more."""
+    def __init__(
+        self,
+        budget_s: float,
+        weights: Sequence[float] = (1.0,),
+        cores: int = 0,
+        is_given: bool = False,
+    ) -> None:
+        """`weights` by block; with more ranks than `cores` (0: unknown) points cost more.
+
+        A budget that was given is kept to; another is what a run may take as a rule.
+        """
         self._budget_s = budget_s
+        self._is_given = is_given
         self._ends_s = time.monotonic() + budget_s
         self._weights = list(weights)
         self._cores = cores
@@ -101,12 +111,16 @@ class Budget:
         """Take note of a launch that took `cost_s` seconds without its points."""
         self._launch_cost_s += 0.3 * (cost_s - self._launch_cost_s)
 
-    def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
-        """Take note of a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
+    def learn(self, group: Group, spent_s: float, slice_s: float) -> None:
+        """Take note of what a point cost that took `spent_s` seconds, given `slice_s`."""
         self._answers[group] += 1
         share = max(_LEARNED_SLOWLY, 1 / (self._answers[group] + _COSTS_BELIEVED))
         cost_s = self.cost_s(group)
         self._costs_s[group] = cost_s + share * (spent_s - slice_s - cost_s)
+
+    def answered(self, group: Group, launch: int, spent_s: float, slice_s: float) -> None:
+        """Take note of a point that took `spent_s` seconds in all, given a slice of `slice_s`."""
+        self.learn(group, spent_s, slice_s)
         self._left[group] = max(0, self._left[group] - 1)
         if launch < LAUNCHES_MIN:
             self._needed[group] = max(0, self._needed[group] - 1)
@@ -122,18 +136,27 @@ class Budget:
 
     def share_spent(self) -> float:
         """Which part of the time is over."""
-        return 1 - (self._ends_s - time.monotonic()) / self._budget_s
+        return 1 - self.ahead_s() / self._budget_s
 
     def left_s(self) -> float:
         """Seconds left for points."""
-        return self._ends_s - time.monotonic() - len(self._launches) * self._launch_cost_s
+        return self.ahead_s() - len(self._launches) * self._launch_cost_s
+
+    def ahead_s(self) -> float:
+        """Seconds left in all."""
+        return self._ends_s - time.monotonic()
+
+    @property
+    def launch_cost_s(self) -> float:
+        """Seconds that starting and ending the processes takes."""
+        return self._launch_cost_s
 
     def short_s(self) -> float:
         """Seconds that the first two launches lack for their least slices; 0 for none."""
         starts = sum(1 for _, launch in self._launches if launch < LAUNCHES_MIN)
         starts_s = starts * self._launch_cost_s
         need_s = sum(points * self.least_s(group) for group, points in self._needed.items())
-        return max(0.0, need_s + starts_s - (self._ends_s - time.monotonic()))
+        return max(0.0, need_s + starts_s - self.ahead_s())
 
     def slice_s(self, group: Group) -> float:
         """Seconds of sampling for the next point of a group, never below SLICE_MIN_S."""
@@ -141,11 +164,23 @@ class Budget:
         return min(SLICE_MAX_S, max(SLICE_MIN_S, share_s - self.cost_s(group)))
 
     def spent(self, launch: int) -> bool:
-        """Whether there is no time for launch number `launch`, from 0; the first is always made."""
-        over_s = time.monotonic() - self._ends_s
+        """Whether there is no time for launch number `launch`, from 0.
+
+        The first has some overtime where a budget was given; else it is always made, and the
+        second has the overtime.
+        """
+        over_s = -self.ahead_s()
+        if self._is_given:
+            return over_s > (OVERTIME_SHARE * self._budget_s if launch == 0 else 0.0)
         if launch < LAUNCHES_MIN:
             return launch > 0 and over_s > max(OVERTIME_LEAST_S, OVERTIME_SHARE * self._budget_s)
         return over_s > 0
+
+    def fits(self, launch: int) -> bool:
+        """Whether the processes of launch number `launch` can be started and still measure."""
+        if self._is_given and launch > 0:
+            return self.ahead_s() > self._launch_cost_s
+        return not self.spent(launch)
 
     def _shares_s(self) -> dict[Group, float]:
         """The time of each group: what it needs at least, and its part of the rest."""

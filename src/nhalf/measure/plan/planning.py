@@ -42,7 +42,7 @@ def plan_of(asked: Measuring, site: Site) -> Plan:
         blocks=blocks,
         launches=asked.launches,
         budget_s=budget_s,
-        precision=_precision(asked.precision),
+        precision=parse_precision(asked.precision),
         options=asked.model,
         seed=asked.seed,
         timeout_s=parse_duration(asked.timeout),
@@ -135,7 +135,7 @@ def _overridden(blocks: list[Block], asked: Measuring, site: Site) -> list[Block
     if "launches" in asked.given:
         changes["launches"] = asked.launches
     if "precision" in asked.given:
-        changes["precision"] = _precision(asked.precision)
+        changes["precision"] = parse_precision(asked.precision)
     if "pattern" in asked.given:
         blocks = _selected(blocks, words(asked.pattern))
     axes = _all_axes(asked)
@@ -191,7 +191,8 @@ def _placements(text: str) -> list[str]:
     return [check_placement(name) for name in words(text)]
 
 
-def _precision(value: float) -> float:
+def parse_precision(value: float) -> float:
+    """A relative half-width; raises InputError for what is none."""
     if not 0 < value < 1:
         raise InputError(f"a precision of {value} is not possible", "give a fraction such as 0.01")
     return value

@@ -93,13 +93,18 @@ class Subjects(Request, heading=WHAT):
 class Effort(Started, heading=EFFORT):
     """How much is done for an answer, and how exact it has to be."""
 
-    launches: Annotated[int, Option("How often each library is started.", least=1)] = 5
-    budget: Annotated[str, Option("Time for the whole run, such as 60s; shared by all points.")] = (
-        ""
-    )
+    launches: Annotated[
+        int,
+        Option(
+            "How often each library is started; with --budget at least, as time allows.", least=1
+        ),
+    ] = 5
+    budget: Annotated[
+        str, Option("Time for the whole run, such as 60s; more launches where some is left.")
+    ] = ""
     precision: Annotated[
-        float, Option("Relative half-width of the interval that is good enough.")
-    ] = 0.01
+        float, Option("Relative half-width of the interval over launches that is good enough.")
+    ] = 0.03
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, NamedTuple
 
 from nhalf.base.errors import InputError
@@ -11,6 +13,10 @@ from nhalf.base.operations import NATIVE
 from nhalf.measure.plan.algorithm import joined
 from nhalf.measure.plan.plan import Point
 from nhalf.sites.placement import CORES
+
+END, EXTENDED, LIKE = "end", "extended", "like"
+"""Events: a run came to its end; more was asked for than it was begun with; the sizes of a curve of
+an earlier run, of which only the same points are measured."""
 
 
 class Curve(NamedTuple):
@@ -23,23 +29,33 @@ class Curve(NamedTuple):
     range: str
 
 
+EVERYBODY = ""
+"""In a curve, instead of one subject: sizes that all of them measure."""
+
+
 @dataclass
 class State:
     """What a journal says is done: points by subject and launch, sizes found, failures.
 
+    `medians_s` are the medians of points by launch, as far as their samples were told.
     `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
     (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
-    while measuring, each with the reason, `hosts` by rank those of the first launch of each start.
+    while measuring, each with the reason, `hosts` by rank those of the first launch of each start;
+    `ended` says that the run came to its end, and no more was asked for since; `like` are the sizes
+    of an earlier run's curves (pattern, ranks, placement, axes), where only these are measured.
     """
 
     placement: str = CORES
     done: set[tuple[str, int, Point]] = field(default_factory=set)
+    medians_s: dict[tuple[str, Point], dict[int, float]] = field(default_factory=dict)
     sizes: dict[Curve, list[int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
     refused: dict[tuple[str, int, str], str] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
     hosts: dict[tuple[str, int, str], list[str]] = field(default_factory=dict)
+    ended: bool = False
+    like: dict[tuple[str, int, str, str], list[int]] = field(default_factory=dict)
 
     def note(self, event: dict[str, Any]) -> None:
         """Take in one event of the journal.
@@ -54,8 +70,15 @@ class State:
             ) from error
 
     def sizes_of(self, curve: Curve) -> list[int] | None:
-        """The sizes that were chosen for a curve, None where none were."""
-        return self.sizes.get(curve) or self.sizes.get(curve._replace(range=""))
+        """The sizes that were chosen for a curve, on all subjects or on its own; None for none."""
+        places = (curve._replace(subject=EVERYBODY), curve, curve._replace(range=""))
+        return next((self.sizes[place] for place in places if self.sizes.get(place)), None)
+
+    def measured(self, subject: str, launch: int, point: Point, samples_s: Sequence[float]) -> None:
+        """Take in that a launch has measured a point."""
+        self.done.add((subject, launch, point))
+        if samples_s:
+            self.medians_s.setdefault((subject, point), {})[launch] = median(samples_s)
 
     def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
         """Whether a launch has its ranks on other hosts than the first of its start had."""
@@ -64,11 +87,17 @@ class State:
 
     def _note(self, event: dict[str, Any]) -> None:
         kind = event["event"]
+        if kind in (END, EXTENDED):
+            self.ended = kind == END
         if kind == "host":
             self.dead[event["host"]] = event["reason"]
         if kind == "launch":
             asked = event.get("asked_placement", self.placement)
             self.moved((event["subject"], event.get("ranks", 0), asked), event)
+        if kind == LIKE:
+            axes = joined(event["algorithm"], event["axes"])
+            curve_of = (event["pattern"], event["ranks"], event["placement"], axes)
+            self.like[curve_of] = event["sizes"]
         if kind not in ("sizes", "point", "failed"):
             return
         subject, pattern, ranks = event["subject"], event["pattern"], event["ranks"]
@@ -80,6 +109,6 @@ class State:
         axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))
         point = Point(pattern, ranks, event["bytes"], placement, axes)
         if kind == "point":
-            self.done.add((subject, event["launch"], point))
+            self.measured(subject, event["launch"], point, event.get("samples_s", []))
         else:
             self.impossible.add((subject, point))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from nhalf.base.errors import unknown
+from nhalf.base.errors import library_named, unknown
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.machines.machine import FittedModel, Machine, Network, PatternModel, PublishedPoint
 from nhalf.machines.topology import SharedMemory
@@ -49,8 +49,8 @@ def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
         raise unknown("pattern", pattern, patterns)
     libraries = {model.mpi for model in machine.models} | {one.mpi for one in machine.loggp}
     libraries |= {model.mpi for model in machine.patterns}
-    if mpi and mpi not in libraries:
-        raise unknown("library", mpi, libraries - {""})
+    if mpi:
+        mpi = library_named(mpi, libraries - {""})
     return msgspec.structs.replace(
         machine,
         models=tuple(m for m in machine.models if _is(m.pattern, pattern) and _is(m.mpi, mpi)),

@@ -71,9 +71,68 @@ class TestGoingOn:
 
     def test_the_plan_is_not_changed_on_the_way(self, call: Call, tmp_path: Path) -> None:
         assert call(*model("r", "--bytes", "0,8", "--quiet")).code == 0
-        call("run", "--resume", "r", "--launches", "9").is_error(2, "--launches")
+        call("run", "--resume", "r", "--bytes", "9").is_error(2, "--bytes")
         call("run", "--resume", "r", "--out", "s", "--seed", "2").is_error(2, "--out", "--seed")
         assert not (tmp_path / "s").exists()
+
+
+class TestMore:
+    NOISY = "noise=0.3"
+
+    def test_launches_are_added_to_a_finished_run(self, call: Call, tmp_path: Path) -> None:
+        assert call(*model("r", "--bytes", "0,8", "--quiet")).code == 0
+        before = (tmp_path / "r/journal.jsonl").read_bytes()
+        ended = call("run", "--resume", "r", "--launches", "6", "--json")
+        assert ended.code == 0, ended.err
+        assert {p["launches"] for p in json.loads(ended.out)["points"]} == {6}
+        assert (tmp_path / "r/journal.jsonl").read_bytes().startswith(before)
+        said = json.loads((tmp_path / "r/run.json").read_text())
+        assert said["plan"]["launches"] == 6
+        assert [one["launches"] for one in said["extended"]] == [6]
+        call("run", "--resume", "r", "--launches", "6").is_error(2, "6 launches already")
+        call("run", "--resume", "r", "--launches", "7", "--ranks", "4").is_error(2, "--ranks")
+
+    def test_added_launches_that_were_interrupted_are_made(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        assert call(*model("r", "--bytes", "0,8", "--quiet")).code == 0
+        assert call("run", "--resume", "r", "--launches", "4", "--quiet").code == 0
+        journal = tmp_path / "r/journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        (extended,) = [n for n, line in enumerate(lines) if b'"extended"' in line]
+        journal.write_bytes(b"".join(lines[: extended + 3]))
+        ended = call("run", "--resume", "r", "--json")
+        assert {p["launches"] for p in json.loads(ended.out)["points"]} == {4}
+
+    def test_a_budget_is_spent_where_the_precision_is_missed(
+        self, call: Call, tmp_path: Path
+    ) -> None:
+        words = model("r", "--bytes", "0,8", "--quiet", parameters=self.NOISY)
+        assert call(*words).code == 0
+        ended = call("run", "--resume", "r", "--budget", "3s", "--json")
+        assert ended.code == 0, ended.err
+        assert min(p["launches"] for p in json.loads(ended.out)["points"]) > 2
+        before = (tmp_path / "r/journal.jsonl").read_bytes()
+        assert call("run", "--resume", "r", "--quiet").code == 0
+        assert (tmp_path / "r/journal.jsonl").read_bytes() == before, "it has ended"
+
+
+class TestLike:
+    def test_the_same_points_are_measured(self, call: Call, tmp_path: Path) -> None:
+        first = model("a", "--bytes", "0:100", "--pattern", "pingpong,stream", "--json")
+        whole = json.loads(call(*first).out)["points"]
+        again = call("run", "--like", "a", "--out", "b", "--json", "--launches", "3")
+        assert again.code == 0, again.err
+        points = json.loads(again.out)["points"]
+        key = ("pattern", "ranks", "placement", "axes", "bytes")
+        assert [[p[k] for k in key] for p in points] == [[p[k] for k in key] for p in whole]
+        assert {p["launches"] for p in points} == {3}
+        assert {p["transport"] for p in points} == {"model"}
+
+    def test_points_are_not_named_again(self, call: Call) -> None:
+        assert call(*model("a", "--bytes", "0,8", "--quiet")).code == 0
+        call("run", "--like", "a", "--bytes", "8").is_error(2, "does not go with --bytes")
+        call("run", "quick", "--like", "a").is_error(2, "does not go with a study")
 
 
 def test_a_run_of_version_1_goes_on(call: Call, tmp_path: Path) -> None:

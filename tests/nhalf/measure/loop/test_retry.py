@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.measure.loop.retry import FAILURES_IN_A_ROW_MAX
+from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.plan import Block
 from tests.nhalf.measure.loop.fakes import EVERYTHING, Fake, Go, measured, starts
 
@@ -77,9 +78,12 @@ def test_a_launch_that_died_once_goes_on(fake: Fake, go: Go, tmp_path: Path) -> 
     assert starts(tmp_path) == 3
 
 
-def test_silence_at_a_point_is_waited_for_only_so_long(fake: Fake, go: Go) -> None:
+def test_silence_at_a_point_is_waited_for_only_so_long(
+    fake: Fake, go: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Stopping, "slice_s", lambda *_: 0.001)
     each = "n == 8 and time.sleep(1000)"
-    failed, events = go(fake(each=each), timeout_s=0.5, bytes="0,8", launches=1, budget_s=0.1)
+    failed, events = go(fake(each=each), timeout_s=0.5, bytes="0,8", launches=1)
     assert failed == {}
     (lost,) = [e for e in events if e["event"] == "failed"]
     assert lost["reason"].startswith("no answer within")

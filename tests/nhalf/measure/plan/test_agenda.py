@@ -11,9 +11,10 @@ import pytest
 
 from nhalf.measure.plan import budget as budget_module
 from nhalf.measure.plan.agenda import Agenda, every
-from nhalf.measure.plan.budget import LAUNCHES_MIN, SLICE_MIN_S, Budget
+from nhalf.measure.plan.budget import SLICE_MIN_S, Budget
 from nhalf.measure.plan.plan import Block, Plan, Point, Start
 from nhalf.measure.plan.state import Curve, State
+from nhalf.measure.plan.thinning import thin, widen
 from nhalf.measure.probe.subject import Subject
 
 PAIRS = {"name": "pairs", "values": "1:ranks/2:x2", "fallback": "", "what": ""}
@@ -144,22 +145,22 @@ class TestThinning:
 
     def test_nothing_is_left_out_where_all_fits(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE)
-        agenda.thin(Budget(60.0, [1, 1]))
+        thin(agenda, Budget(60.0, [1, 1]))
         assert agenda.left_out() == ["the time was up in launch 1 of 5"], "nothing is measured yet"
         assert agenda.left().total() == 5 * (24 + 32)
 
     def test_launches_go_first(self, make: Make) -> None:
         """Two launches of 300 sizes: 2.4 s, and 2 s to start them."""
         agenda = make(Block(["pingpong"], [2], "0:299:1"))
-        agenda.thin(Budget(4.3))
-        assert agenda.thinned[0].launches == LAUNCHES_MIN
+        thin(agenda, Budget(4.3))
+        assert agenda.thinned[0].launches == 2
         assert agenda.thinned[0].sizes > 1
         assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one of ")
         assert agenda.left().total() < 2 * 300
 
     def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, launches=2)
-        agenda.thin(Budget(4.0 + 2 * 0.004 * 50, [1, 1]))
+        thin(agenda, Budget(4.0 + 2 * 0.004 * 50, [1, 1]))
         assert self.points_of(agenda, 1) == 32
         sizes = [p.size_bytes for p in all_points(agenda) if p.pattern == "pingpong"]
         assert sizes[0] == 0
@@ -168,7 +169,7 @@ class TestThinning:
 
     def test_then_axes_of_the_largest_block(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, launches=2)
-        agenda.thin(Budget(4.0 + 2 * 0.004 * 14, [1, 1]))
+        thin(agenda, Budget(4.0 + 2 * 0.004 * 14, [1, 1]))
         assert self.points_of(agenda, 0) == 3, "the first, the sixteenth and the last"
         axes = [p.axes for p in all_points(agenda) if p.pattern == "pairs"]
         assert axes[0] == "pairs=1"
@@ -178,11 +179,11 @@ class TestThinning:
     def test_a_block_of_more_weight_is_left_alone_longer(self, make: Make) -> None:
         other = Block(["allreduce"], [2], "0:4M")
         agenda = make(self.LARGE, other, launches=2)
-        agenda.thin(Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
+        thin(agenda, Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
         assert (self.points_of(agenda, 0), self.points_of(agenda, 1)) == (13, 22)
         heavy = Block(["pingpong"], [2], "0:4M", weight=10)
         agenda = make(heavy, other, launches=2)
-        agenda.thin(Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
+        thin(agenda, Budget(2.0 + 2 * 0.004 * 38, [10, 1]))
         assert (self.points_of(agenda, 0), agenda.thinned[0].sizes) == (24, 1)
         assert agenda.thinned[1].sizes > 1
 
@@ -198,7 +199,7 @@ class TestThinning:
         whole = Block(["pairs"], [64], "8", axes=axes, launches=2, weight=0.5, whole=True)
         agenda = make(whole, self.LARGE, launches=2)
         starts = 4 if launches == 2 else 2 + launches
-        agenda.thin(Budget(starts + points * 0.0040001, [1, 1]))
+        thin(agenda, Budget(starts + points * 0.0040001, [1, 1]))
         assert agenda.thinned[0].launches == launches
         assert self.points_of(agenda, 0) == 32
         assert self.points_of(agenda, 1) == others
@@ -209,14 +210,26 @@ class TestThinning:
 
     def test_what_is_left_out_counts_as_unmeasured(self, make: Make) -> None:
         agenda = make(self.WIDE)
-        agenda.thin(Budget(0.1))
+        thin(agenda, Budget(0.1))
         assert agenda.unmeasured() == {"pairs": (32, 32)}
-        assert agenda.left().total() == 2 * 2
+        assert agenda.left().total() == 2, "the second launch goes last"
 
     def test_it_ends_even_where_nothing_can_fit(self, make: Make) -> None:
         agenda = make(self.LARGE, self.WIDE, subjects=3)
         budget = Budget(1e-6, [1, 1])
-        agenda.thin(budget)
+        thin(agenda, budget)
         assert budget.short_s() > 0
         assert SLICE_MIN_S > 0
-        assert agenda.left().total() == 3 * LAUNCHES_MIN * (3 + 2)
+        assert agenda.left().total() == 3 * (3 + 2), "the second launch goes last"
+
+    def test_what_was_left_out_comes_back_where_there_is_time(self, make: Make) -> None:
+        agenda = make(self.LARGE)
+        points = self.points_of(agenda, 0)
+        thin(agenda, Budget(0.1))
+        few = self.points_of(agenda, 0)
+        assert not widen(agenda, Budget(0.1))
+        assert self.points_of(agenda, 0) == few < points
+        while widen(agenda, Budget(60.0)):
+            pass
+        assert self.points_of(agenda, 0) == points
+        assert agenda.left_out() == ["the time was up in launch 1 of 5"]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that are not known, and names that are known by their beginning."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError, library_named
+
+NAMES = ("mpich-5.0.2", "openmpi-4.1.6", "openmpi-5.0.11", "intel-2021", "intel-2021+eager")
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("mpich", "mpich-5.0.2"),
+        ("intel", "intel-2021"),
+        ("intel-2021+eager", "intel-2021+eager"),
+        ("openmpi-4.1.6", "openmpi-4.1.6"),
+    ],
+)
+def test_a_beginning_that_one_has_is_enough(name: str, library: str) -> None:
+    assert library_named(name, NAMES) == library
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpi", "mpich-5", ""])
+def test_other_beginnings_are_not(name: str) -> None:
+    with pytest.raises(InputError, match="unknown library"):
+        library_named(name, NAMES)

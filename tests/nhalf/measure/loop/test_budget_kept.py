@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A budget is kept to and used up, on a clock that only moves when somebody works."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from nhalf.measure.loop import launch, scout, stopping
+from nhalf.measure.loop.measure import Measuring
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.plan import budget
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.probe.subject import Subject
+from nhalf.store.run import Run
+from tests.nhalf.measure.loop.fakes import DESCRIPTION, measured
+
+
+@dataclass
+class Machine:
+    """What starting and a point cost beside its slice, and by how much launches differ."""
+
+    start_s: float
+    point_s: float
+    spread: float
+    now_s: float = 1000.0
+    starts: int = 0
+    time: Callable[[], float] = field(default=time.time)
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+class Working:
+    """Processes that take their time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.launch = {"ranks": 2, "clock": {"name": "virtual"}}
+        self._machine = machine
+        machine.starts += 1
+        machine.now_s += machine.start_s
+        self._asked: dict[str, str] = {}
+
+    def send(self, line: str) -> None:
+        self._asked = dict(part.split("=") for part in line.split())
+
+    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
+        machine, size_bytes = self._machine, int(self._asked["bytes"])
+        machine.now_s += machine.point_s * (1 + size_bytes / 2**21) + float(self._asked["slice_s"])
+        time_s = 1e-6 * (1 + machine.spread * (machine.starts * 7 % 5))
+        return {
+            "nhalf": "point", "elapsed_s": 0.0, "batch": 1, "messages_per_round": 2,
+            "bytes_per_time": size_bytes, "stop": "time", "verified": True, "advice": [],
+            "samples_s": [time_s],
+        }  # fmt: skip
+
+    def kill(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        pass
+
+
+@pytest.fixture
+def go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[float, list[dict[str, Any]], Measuring]]:
+    """How long a run takes, its events and its loop."""
+
+    def run(
+        machine: Machine, budget_s: float, sizes: str, subjects: int = 1
+    ) -> tuple[float, list[dict[str, Any]], Measuring]:
+        for module in (budget, launch, scout, stopping):
+            monkeypatch.setattr(module, "time", machine)
+        plan = Plan(
+            transports=[], mpi=[], blocks=[Block(["pingpong"], [2], sizes)], launches=5,
+            budget_s=budget_s, precision=0.03, options="", seed=1, timeout_s=10.0,
+        )  # fmt: skip
+        made = Run.open(tmp_path) if (tmp_path / "run.json").exists() else Run.create(tmp_path, {})
+        libraries = [Subject(f"library{n}", ("fake",), DESCRIPTION) for n in range(subjects)]
+        began_s = machine.now_s
+        measuring = Measuring(
+            made, plan, libraries, Progress(quiet=True), open_=lambda *_: Working(machine)
+        )
+        assert measuring.run() == {}
+        return machine.now_s - began_s, made.events(), measuring
+
+    return run
+
+
+@pytest.mark.parametrize("subjects", [1, 2, 4])
+@pytest.mark.parametrize("point_s", [0.003, 0.1, 0.5])
+@pytest.mark.parametrize("budget_s", [15.0, 60.0])
+def test_a_run_ends_within_its_budget_and_does_not_waste_it(
+    go: Callable[..., Any], budget_s: float, point_s: float, subjects: int
+) -> None:
+    took_s, events, measuring = go(Machine(0.8, point_s, 0.2), budget_s, "0:4M", subjects)
+    assert 0.85 * budget_s < took_s < 1.2 * budget_s
+    assert len({subject for subject, _, _ in measured(events)}) == subjects
+    left_out = len(measured(events)) < subjects * 5 * 24
+    assert bool(measuring.agenda.left_out()) or not left_out, "what is left out is said"
+
+
+def test_spare_time_becomes_launches_where_the_precision_is_missed(go: Callable[..., Any]) -> None:
+    took_s, events, _ = go(Machine(0.8, 0.003, 0.2), 20.0, "8,1K", subjects=2)
+    assert took_s == pytest.approx(20.0, rel=0.1)
+    launches = Counter(subject for subject, _, size in measured(events) if size == 8)
+    assert launches["library0"] == launches["library1"] > 5, "libraries take turns"
+
+
+def test_a_run_ends_early_where_its_precision_is_reached(go: Callable[..., Any]) -> None:
+    took_s, events, _ = go(Machine(0.8, 0.003, 0.0), 20.0, "8,1K")
+    assert set(measured(events).values()) == {1}
+    assert len(measured(events)) == 2 * 5
+    assert took_s < 10.0
