@@ -40,6 +40,8 @@ class PairView:
     within: Flags
     times_ratio: Floats
     slow: Flags
+    slowest_ratio: float = 1.0
+    is_judged: bool = True
 
     @cached_property
     def by_likeness(self) -> list[str]:
@@ -58,6 +60,11 @@ def pair_views(facts: Facts) -> Iterator[PairView]:
         yield _of_members(row, series, "hosts", within=True)
         if row["ranks"] > len(row["members"]):
             yield _of_ranks(row, series)
+
+
+def _choice(row: Row, level: str) -> str:
+    """The name by which a reader picks a matrix."""
+    return f"{row['map']}: {level}" + (" (not judged)" if row["missing"] else "")
 
 
 def _series(facts: Facts, one: Row, rows: Sequence[Row]) -> str:
@@ -79,7 +86,7 @@ def _of_members(row: Row, series: str, level: str, *, within: bool) -> PairView:
         times_s = np.where(inside, _array(row["within_s"]), times_s)
     return PairView(
         series=series,
-        choice=f"{row['map']}: {level}",
+        choice=_choice(row, level),
         level=row["level"],
         size_bytes=row["bytes"],
         names=names,
@@ -89,6 +96,8 @@ def _of_members(row: Row, series: str, level: str, *, within: bool) -> PairView:
         within=inside,
         times_ratio=_ratios(times_s, inside, row.get("base_s")),
         slow=_slow(row, names),
+        slowest_ratio=max((one["ratio"] for one in row["slow"]), default=1.0),
+        is_judged=not row["missing"],
     )
 
 
@@ -99,7 +108,7 @@ def _of_ranks(row: Row, series: str) -> PairView:
     unknown = np.full_like(times_s, np.nan)
     return PairView(
         series=series,
-        choice=f"{row['map']}: ranks",
+        choice=_choice(row, "ranks"),
         level=row["level"],
         size_bytes=row["bytes"],
         names=[f"{rank} · {host}" for rank, host in enumerate(row["hosts"])],
@@ -109,6 +118,7 @@ def _of_ranks(row: Row, series: str) -> PairView:
         within=within,
         times_ratio=_ratios(times_s, within, None),
         slow=np.zeros(times_s.shape, dtype=bool),
+        is_judged=not row["missing"],
     )
 
 

@@ -61,11 +61,11 @@ def lines(
     # Legends of colour and shape are one where their domains are the same and given.
     kind_shapes = alt.Undefined if every_kind else None
     base = alt.Chart()
-    parameters = []
+    parameters, chosen = [], "true"
     if choice is not None:
         options = sorted({row[choice[0]] for row in rows})
         parameters = [common.choice("chosen", options, options[0], choice[1])]
-        base = base.transform_filter(f'datum["{choice[0]}"] === chosen')
+        chosen = f'datum["{choice[0]}"] === chosen'
     base = base.encode(
         x=x,
         y=y,
@@ -90,5 +90,6 @@ def lines(
             alt.Facet(f"{field}:N", title=None, sort=[name for name in order if name in here]),
             columns=2,
         )
+        .transform_filter(chosen)  # not within the facets: those of other choices would be empty
         .add_params(*parameters)
     )

@@ -54,8 +54,6 @@ def ratio_chart(
     domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
     ratio = ratio_axis(domain, standard)
     base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
-    if patterns:
-        base = base.transform_filter(common.only_shown())
     one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
     band = base.mark_area(opacity=0.14).encode(
         y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
@@ -80,7 +78,9 @@ def ratio_chart(
             columns=2,
         )
     )
-    return chart.add_params(common.pattern_choice(patterns)) if patterns else chart
+    if not patterns:
+        return chart
+    return chart.transform_filter(common.only_shown()).add_params(common.pattern_choice(patterns))
 
 
 def ratio_axis(domain: Sequence[float], standard: str) -> alt.Y:

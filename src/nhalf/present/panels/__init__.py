@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,6 +28,8 @@ class Panel(ABC):
     how_to_read: ClassVar[str]
     """One sentence for a reader who is new to the field."""
     order: ClassVar[int]
+    patterns: ClassVar[Collection[str]] = ()
+    """What it is about, for its caption, where its rows do not name patterns themselves."""
 
     @abstractmethod
     def render(self, facts: Facts) -> alt.TopLevelMixin | Table | None:

@@ -12,6 +12,7 @@ from nhalf.facts.b_eff import b_eff_curves
 from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
+from nhalf.results.b_eff.average import PATTERN
 
 KINDS = {"rings": "rings of neighbours", "random": "random orders"}
 LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
@@ -25,6 +26,7 @@ class BEffCurves(Panel):
         "solid one, the more it costs when neighbours are spread at random over the machine."
     )
     order = 71
+    patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = b_eff_curves(facts)

@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.many_ranks import phases
+from nhalf.facts.many_ranks import DENSE, phases
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel
@@ -26,13 +26,13 @@ PATTERNS = {
 class Dense(Panel):
     title = "Dense traffic by phase"
     how_to_read = (
-        "Processes exchange messages at once, from phase to phase with other partners (those one "
-        "rank further, one pair more, or drawn by lot): what each process that takes part sends "
-        "per second. Processes without a partner wait and are not counted; the tooltip says how "
-        "many took part. A phase that falls below the others is one whose partners share a narrow "
-        "path."
+        "What each process that takes part sends per second while all of them talk, from phase to "
+        "phase with other partners (those one rank further, one pair more, or drawn by lot); "
+        "processes without a partner wait and are not counted, so a phase that falls below the "
+        "others is one whose partners share a narrow path."
     )
     order = 65
+    patterns = DENSE
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = phases(facts)

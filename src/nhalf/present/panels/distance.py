@@ -12,7 +12,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
-from nhalf.facts.distance import distances, places_of, relation
+from nhalf.facts.distance import PATTERN, distances, places_of, relation
 from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import some_sizes
@@ -46,6 +46,7 @@ class Distance(Panel):
         "a host; choose a size to see times of small and rates of large messages."
     )
     order = 47
+    patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = distances(facts)
@@ -64,6 +65,7 @@ class Distance(Panel):
             alt.layer(*chart, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.CHART_HEIGHT - 40)
             .facet(alt.Facet("series:N", title=None, sort=order), columns=2)
+            .transform_filter("datum.choice === chosen")
             .add_params(common.choice("chosen", choices, choices[0], "Size"))
         )
 
@@ -104,11 +106,7 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     # What was measured in one direction only is drawn in both.
     halves = [("first", "second"), ("second", "first")]
     for x, y in halves[:1] if any(row["first"] > row["second"] for row in rows) else halves:
-        base = (
-            alt.Chart()
-            .transform_filter("datum.choice === chosen")
-            .encode(x=_rank_axis(alt.X, x, names), y=_rank_axis(alt.Y, y, names))
-        )
+        base = alt.Chart().encode(x=_rank_axis(alt.X, x, names), y=_rank_axis(alt.Y, y, names))
         layers.append(base.mark_rect().encode(color=color, tooltip=_tooltip()))
         if ranks <= RANKS_WITH_TEXT:
             dark = f"datum.ratio < {math.sqrt(most):.4g}"

@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.many_ranks import fans
+from nhalf.facts.many_ranks import FANS, fans
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Panel
@@ -31,6 +31,7 @@ class Fan(Panel):
         "other's way."
     )
     order = 64
+    patterns = FANS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = fans(facts)

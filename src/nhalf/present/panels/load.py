@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import by_pairs
+from nhalf.facts.pairs import LATENCY, by_pairs
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, dashed_level, lines, some_sizes
 from nhalf.present.charts.ratios import ratio_axis, ratio_domain
@@ -24,6 +24,7 @@ class Load(Panel):
         "line that stays at 1× means that the pairs do not disturb each other."
     )
     order = 48
+    patterns = (LATENCY,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         ratios = facts.loads

@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size
 from nhalf.facts.facts import Facts
-from nhalf.facts.pairs import rates_of_pairs
+from nhalf.facts.pairs import BANDWIDTH, rates_of_pairs
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis, lines, some_sizes
 from nhalf.present.panels import Panel
@@ -24,6 +24,7 @@ class LoadBandwidth(Panel):
         "bandwidth from each other."
     )
     order = 49
+    patterns = (BANDWIDTH,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = rates_of_pairs(facts)

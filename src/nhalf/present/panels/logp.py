@@ -14,6 +14,7 @@ from nhalf.facts.facts import Facts
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text
+from nhalf.results.logp.times import PATTERNS
 
 QUANTITIES = {
     "o_s, send": "send_overhead_s",
@@ -30,6 +31,7 @@ class LogP(Panel):
         "close to g, the processors and not the network set the pace."
     )
     order = 44
+    patterns = PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows = [row for found in facts.logp for row in _rows(found)]

@@ -13,6 +13,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.fitted import fitted_curves
+from nhalf.facts.series import MAIN_PATTERN
 from nhalf.machines.machine import FittedModel
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
@@ -28,6 +29,7 @@ class Model(Panel):
         "stripe brackets the size at which the library changes how it sends."
     )
     order = 40
+    patterns = (MAIN_PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows = _rows(facts)

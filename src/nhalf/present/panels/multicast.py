@@ -9,7 +9,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS, forwardings_of, methods_of
+from nhalf.facts.multicast import BY_NUMBER, FORWARDINGS, PATTERN, forwardings_of, methods_of
 from nhalf.present.charts import common
 from nhalf.present.charts.lines import count_axis
 from nhalf.present.panels import Panel
@@ -24,6 +24,7 @@ class Multicast(Panel):
         "network adapters."
     )
     order = 67
+    patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         points = facts.multicasts
@@ -34,14 +35,10 @@ class Multicast(Panel):
         settings = list(dict.fromkeys(row["setting"] for row in rows))
         scale = alt.Scale(domain=methods)
         dashes = [[5, 3] if name in BY_NUMBER else [1, 0] for name in methods]
-        base = (
-            alt.Chart()
-            .transform_filter("datum.setting === chosen")
-            .encode(
-                x=count_axis("group", "destinations", points["group"].to_list()),
-                y=_time_axis(rows),
-                color=alt.Color("method:N", title=None, sort=methods, scale=scale),
-            )
+        base = alt.Chart().encode(
+            x=count_axis("group", "destinations", points["group"].to_list()),
+            y=_time_axis(rows),
+            color=alt.Color("method:N", title=None, sort=methods, scale=scale),
         )
         line = base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash(
@@ -68,6 +65,7 @@ class Multicast(Panel):
             alt.layer(line, marks, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(alt.Facet("forwarding:N", title=None, sort=forwardings_of(points)), columns=2)
+            .transform_filter("datum.setting === chosen")
             .add_params(common.choice("chosen", settings, settings[0], "Message"))
         )
 

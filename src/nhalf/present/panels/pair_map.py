@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -16,7 +17,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.pair_views import PairView, pair_views
 from nhalf.present.charts import common
 from nhalf.present.panels import Panel
-from nhalf.results.pair_map.times import natural
+from nhalf.results.pair_map.times import PATTERNS, natural
 
 MEMBERS_MAX = 64
 """Of more ranks or hosts, so many groups of neighbours are drawn, each by its slowest pair."""
@@ -39,11 +40,13 @@ class PairMap(Panel):
         "dot."
     )
     order = 51
+    patterns = PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows: list[Row] = []
         names: dict[str, dict[str, list[str]]] = {}
-        for view in pair_views(facts):
+        views = list(pair_views(facts))
+        for view in views:
             rows += _cells(view, names.setdefault(view.choice, _orders(view)))
         if not rows:
             return None
@@ -53,11 +56,25 @@ class PairMap(Panel):
             alt.layer(*_layers(rows, names), data=common.data_of(rows))
             .properties(width=common.CHART_HEIGHT, height=common.CHART_HEIGHT)
             .facet(alt.Facet("series:N", title=None, sort=order), columns=2)
+            .transform_filter("datum.choice === chosen")
             .add_params(
-                common.choice("chosen", choices, choices[0], "Map"),
+                common.choice("chosen", choices, _opening(views, choices), "Map"),
                 common.choice("ordered", [BY_NAME, BY_LIKENESS], BY_NAME, "Order"),
             )
         )
+
+
+def _opening(views: Sequence[PairView], choices: Sequence[str]) -> str:
+    """The map that is shown first: the one with the slowest finding, or else one that was judged.
+
+    Among equals it is the first of `choices`.
+    """
+    return max(
+        choices,
+        key=lambda choice: max(
+            (view.slowest_ratio, view.is_judged) for view in views if view.choice == choice
+        ),
+    )
 
 
 def _orders(view: PairView) -> dict[str, list[str]]:
@@ -128,7 +145,6 @@ def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt
     tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
     base = (
         alt.Chart()
-        .transform_filter("datum.choice === chosen")
         .transform_calculate(
             x=f"ordered === '{BY_NAME}' ? datum.x1 : datum.x2",
             y=f"ordered === '{BY_NAME}' ? datum.y1 : datum.y2",

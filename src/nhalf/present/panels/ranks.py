@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import altair as alt
 import polars as pl
 
@@ -35,7 +37,6 @@ class Ranks(Panel):
         here = {row["series"] for row in rows}
         marks = (
             alt.Chart()
-            .transform_filter(common.only_shown())
             .mark_tick(thickness=3, size=9, opacity=0.75)
             .encode(
                 x=common.size_axis(),
@@ -45,7 +46,7 @@ class Ranks(Panel):
                     axis=alt.Axis(format="%"),
                     scale=alt.Scale(domainMin=0),
                 ),
-                color=alt.Color("rank:Q", title="rank", scale=alt.Scale(scheme="viridis")),
+                color=_rank_color(max(row["rank"] for row in rows)),
                 tooltip=[
                     alt.Tooltip("series:N", title="library"),
                     alt.Tooltip("rank:Q", title="rank"),
@@ -61,8 +62,16 @@ class Ranks(Panel):
                 alt.Facet("series:N", title=None, sort=[name for name in names if name in here]),
                 columns=2,
             )
+            .transform_filter(common.only_shown())
             .add_params(common.pattern_choice(patterns))
         )
+
+
+def _rank_color(last: int) -> alt.Color:
+    """Whole ranks on the legend, at most five."""
+    step = max(1, math.ceil(last / 4))
+    legend = alt.Legend(format="d", values=list(range(0, last + 1, step)))
+    return alt.Color("rank:Q", title="rank", scale=alt.Scale(scheme="viridis"), legend=legend)
 
 
 def _rows(points: pl.DataFrame) -> list[Row]:

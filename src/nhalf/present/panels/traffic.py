@@ -10,6 +10,7 @@ from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
 from nhalf.present.panels import Panel
+from nhalf.results.traffic.accepted import PATTERN
 
 
 class Traffic(Panel):
@@ -21,6 +22,7 @@ class Traffic(Panel):
         "other's way."
     )
     order = 56
+    patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows = traffic_rows(facts)

@@ -10,6 +10,7 @@ from nhalf.present.charts import common
 from nhalf.present.charts.lines import lines
 from nhalf.present.charts.traffic import SETTING_TITLE, TOOLTIP, rules_of, traffic_rows
 from nhalf.present.panels import Panel
+from nhalf.results.traffic.accepted import PATTERN
 
 
 class TrafficDelay(Panel):
@@ -21,6 +22,7 @@ class TrafficDelay(Panel):
         "part has room to spare."
     )
     order = 57
+    patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         rows = [row for row in traffic_rows(facts) if row["delay"] is not None]

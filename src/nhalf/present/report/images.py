@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +14,10 @@ import vl_convert
 
 from nhalf.base.files import write_bytes
 from nhalf.facts.facts import Facts
+from nhalf.present.panels import Table
 from nhalf.present.report import themes
-from nhalf.present.report.page import sections
+from nhalf.present.report.caption import each_choice
+from nhalf.present.report.page import Section, sections
 
 WIDTH = 760
 PIXEL_RATIO = 2.0
@@ -19,15 +25,47 @@ FONT = "Liberation Sans, DejaVu Sans, Arial, sans-serif"
 
 
 def write_images(facts: Facts, folder: Path, kind: str) -> list[Path]:
-    """One file per chart panel, named after it; `kind` is png or svg. Tables have no picture.
+    """One file per panel and, where a chart shows one pattern at a time, per pattern.
 
-    Raises MissingError when the folder cannot be written.
+    `kind` is png or svg; panels that are tables are written as CSV. Files are named after the
+    panel, 'latency.png', and what is not shown at first 'latency-stream.png'. Raises MissingError
+    when the folder cannot be written.
     """
-    charts = [section for section in sections(facts) if section.spec is not None]
     return [
-        write_bytes(folder / f"{section.name}.{kind}", picture(section.spec or {}, kind))
-        for section in charts
+        write_bytes(folder / name, content)
+        for section in sections(facts)
+        for name, content in _files(section, facts, kind)
     ]
+
+
+def _files(section: Section, facts: Facts, kind: str) -> Iterator[tuple[str, bytes]]:
+    """The files of a panel by name."""
+    if section.table is not None:
+        yield f"{section.name}.csv", _csv(section.table)
+    if section.spec is None:
+        return
+    for shown, spec in each_choice(section.spec, facts, section.patterns):
+        name = "-".join(filter(None, (section.name, _word(shown))))
+        yield f"{name}.{kind}", picture(titled(spec, section.title), kind)
+
+
+def titled(spec: dict[str, Any], title: str) -> dict[str, Any]:
+    """A chart that stands alone: the panel's title above its caption."""
+    below = spec["title"]
+    lines = [below["text"], *below["subtitle"]]
+    return {**spec, "title": {"text": title, "subtitle": lines, "offset": 12}}
+
+
+def _word(shown: str) -> str:
+    """A choice as part of a file's name: 'bandwidth, 256 KiB' is 'bandwidth-256-KiB'."""
+    return re.sub(r"[^\w.]+", "-", shown).strip("-")
+
+
+def _csv(table: Table) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([table.columns, *table.rows])
+    return text.getvalue().encode()
 
 
 def picture(spec: dict[str, Any], kind: str, pixel_ratio: float = PIXEL_RATIO) -> bytes:

@@ -23,6 +23,7 @@
 
   function fitted(spec, width) {
     const copy = structuredClone(spec);
+    if (copy.title) copy.title.limit = width - 24;
     if (copy.facet) {
       const columns = columnsOf(spec, width);
       copy.columns = columns;

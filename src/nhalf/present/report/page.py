@@ -7,6 +7,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from nhalf.facts.overview import Overview
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import themes
+from nhalf.present.report.caption import with_caption
 from nhalf.present.wording import half_width_text, n_half_ends, n_half_text, times
 
 HERE = Path(__file__).parent
@@ -47,13 +49,17 @@ LEAD_FINDINGS = 3
 
 @dataclass(frozen=True)
 class Section:
-    """A rendered panel: `spec` for a chart, otherwise `table`."""
+    """A rendered panel: `spec` for a chart, otherwise `table`.
+
+    `patterns` are those that the panel is about, where its rows do not name them.
+    """
 
     name: str
     title: str
     how_to_read: str
     spec: dict[str, Any] | None
     table: Table | None
+    patterns: Collection[str] = ()
 
 
 def sections(facts: Facts) -> list[Section]:
@@ -68,7 +74,8 @@ def sections(facts: Facts) -> list[Section]:
         spec = None if isinstance(drawn, Table) else drawn.to_dict()
         if spec is not None:
             spec["description"] = f"{kind.title}. {kind.how_to_read}"
-        shown.append(Section(name, kind.title, kind.how_to_read, spec, table))
+            spec = with_caption(spec, facts, kind.patterns)
+        shown.append(Section(name, kind.title, kind.how_to_read, spec, table, kind.patterns))
     return shown
 
 

@@ -93,3 +93,45 @@ def test_findings_name_the_node_or_say_that_all_are_equal(make_pair_map: Make) -
 def test_ranks_that_share_cores_blame_nobody(make_pair_map: Make) -> None:
     crowded = make_pair_map(HOSTS, slow_third, advice=["oversubscribed"])
     assert list(PairMapFinder().find(data_of(crowded, HOSTS))) == []
+
+
+def test_the_map_opens_on_what_its_finding_is_about(make_pair_map: Make) -> None:
+    latency = make_pair_map(HOSTS, pattern="pair-map-latency", size=8)
+    bandwidth = make_pair_map(HOSTS, slow_third)
+    chart = PairMap().render(data_of(pl.concat([latency, bandwidth]), HOSTS))
+    assert chart is not None
+    assert opening(chart) == "bandwidth, 256 KiB: hosts"
+
+
+def test_a_map_that_is_not_judged_says_so_and_does_not_open(make_pair_map: Make) -> None:
+    latency = make_pair_map(HOSTS, slow_third, pattern="pair-map-latency", size=8, launches=1)
+    bandwidth = make_pair_map(HOSTS)
+    chart = PairMap().render(data_of(pl.concat([latency, bandwidth]), HOSTS))
+    assert chart is not None
+    assert opening(chart) == "bandwidth, 256 KiB: hosts"
+    rows = next(iter(chart.to_dict()["datasets"].values()))
+    assert "latency, 8 B: hosts (not judged)" in {row["choice"] for row in rows}
+
+
+def opening(chart: Any) -> str:
+    """The map that is shown until a reader picks another."""
+    (chosen,) = (one for one in chart.to_dict()["params"] if one["name"] == "chosen")
+    return str(chosen["value"])
+
+
+def test_no_empty_matrix_stands_beside_the_map(make_pair_map: Make) -> None:
+    """A start of two ranks without this map has no facet: what is drawn is chosen first."""
+    eight = make_pair_map(HOSTS, slow_third)
+    two = make_pair_map(["n1", "n2"], pattern="pair-map-latency", size=8)
+    places = {
+        "run": {
+            ("mpich", 8, ""): [Place(host) for host in HOSTS],
+            ("mpich", 2, ""): [Place("n1"), Place("n2")],
+        }
+    }
+    facts = Facts(pl.concat([eight, two]), find_places=lambda: places)
+    chart = PairMap().render(facts)
+    assert chart is not None
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert "mpich, 8 ranks" in svg
+    assert "mpich, 2 ranks" not in svg

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a chart shows, in words that stay with it wherever it is taken.
+
+A chart that shows one pattern, map or message at a time has a caption for each.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import textwrap
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from nhalf.base.listing import few
+from nhalf.base.rows import Row
+from nhalf.facts.facts import Facts
+
+NAMES_MAX = 4
+LINE_LENGTH = 95
+ORDER = "ordered"
+"""The parameter that arranges what is shown and does not choose it."""
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter by which a reader picks what is shown: `field` of the rows holds its options."""
+
+    parameter: str
+    options: tuple[str, ...]
+    first: str
+    field: str
+
+
+def choice_of(spec: Spec) -> Choice | None:
+    """What can be picked in a chart; None where all of it is shown at once."""
+    rows = _rows(spec)
+    for parameter in spec.get("params", []):
+        bound = parameter.get("bind")
+        options = tuple(bound.get("options", ())) if isinstance(bound, dict) else ()
+        if options and parameter["name"] != ORDER:
+            wanted = set(options)
+            names = (name for name in rows[0] if wanted <= {str(row.get(name)) for row in rows})
+            field = next(names, "")
+            return Choice(parameter["name"], options, str(parameter["value"]), field)
+    return None
+
+
+def with_caption(spec: Spec, facts: Facts, patterns: Collection[str]) -> Spec:
+    """The chart with its caption, which follows what is picked.
+
+    `patterns` are those that the panel is about, where its rows do not name them.
+    """
+    choice = choice_of(spec)
+    if choice is None:
+        return {**spec, "title": _title(*caption(spec, facts, patterns))}
+    said = {option: caption(spec, facts, patterns, choice, option) for option in choice.options}
+    first, further = (
+        {
+            "expr": f"({json.dumps({option: lines[i] for option, lines in said.items()})})"
+            f"[{choice.parameter}]"
+        }
+        for i in (0, 1)
+    )
+    return {**spec, "title": _title(first, further)}
+
+
+def each_choice(spec: Spec, facts: Facts, patterns: Collection[str]) -> Iterator[tuple[str, Spec]]:
+    """Every way to show a chart, with nothing left to pick: '' is the one that it opens with."""
+    choice = choice_of(spec)
+    if choice is None:
+        yield "", spec
+        return
+    for option in choice.options:
+        fixed = copy.deepcopy(spec)
+        for parameter in fixed["params"]:
+            if parameter["name"] == choice.parameter:
+                parameter["value"] = option
+        fixed["title"] = _title(*caption(spec, facts, patterns, choice, option))
+        yield "" if option == choice.first else option, fixed
+
+
+def caption(
+    spec: Spec,
+    facts: Facts,
+    patterns: Collection[str],
+    choice: Choice | None = None,
+    option: str = "",
+) -> tuple[str, list[str]]:
+    """What is shown (patterns, ranks, placement, host), and the lines that say whose it is."""
+    rows = _rows(spec)
+    if choice is not None:
+        rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
+    points = _points(facts, patterns or {str(row["pattern"]) for row in rows if "pattern" in row})
+    shown = sorted(points["pattern"].unique())
+    picked = "" if option in shown else option
+    parts = [picked, few(shown, NAMES_MAX), *_setting(points), few(facts.extent.hosts, 2)]
+    series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
+    known = [name for name in facts.series_names if name in series] or sorted(series)
+    return " · ".join(filter(None, parts)), textwrap.wrap(", ".join(known), LINE_LENGTH)
+
+
+def _names_series(part: Any) -> bool:
+    """Whether a chart says by itself whose each curve is: in its legend, or above its facets."""
+    if isinstance(part, list):
+        return any(map(_names_series, part))
+    if not isinstance(part, dict):
+        return False
+    color = part.get("encoding", {}).get("color", {})
+    in_legend = color.get("field") == "series" and color.get("legend", {}) is not None
+    above = part.get("facet", {}).get("field") == "series"
+    parts = (part.get(name) for name in ("layer", "spec"))
+    return in_legend or above or any(map(_names_series, parts))
+
+
+def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
+    """The points of these patterns; all where a panel has none of its own."""
+    if not patterns:
+        return facts.summary
+    return facts.summary.filter(pl.col("pattern").is_in(list(patterns)))
+
+
+def _setting(points: pl.DataFrame) -> list[str]:
+    """Numbers of ranks, and where they were placed."""
+    ranks = [str(number) for number in sorted(points["ranks"].unique())]
+    placements = sorted(filter(None, points["placement"].unique()))
+    return [f"{few(ranks, 6)} ranks", few(placements, 3)]
+
+
+def _title(text: Any, subtitle: Any) -> Spec:
+    return {
+        "text": text,
+        "subtitle": subtitle,
+        "fontSize": 12,
+        "fontWeight": "normal",
+        "offset": 12,
+    }
+
+
+def _rows(spec: Spec) -> list[Row]:
+    """The rows of data in a specification; one empty row where there are none."""
+    named = [row for rows in spec.get("datasets", {}).values() for row in rows]
+    return named or list(spec.get("data", {}).get("values", [])) or [{}]
