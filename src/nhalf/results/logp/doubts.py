@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from nhalf.base.units import format_size, format_time
+from nhalf.results.logp import gap
 from nhalf.results.logp.times import (
     GAP,
     RECEIVE,
@@ -41,6 +42,7 @@ def with_doubts(found: LogP, times: Times) -> LogP:
         *_about_latency(found),
         *_about_parameterised(found),
         *_about_overheads(times),
+        *_about_gap(times),
         *_about_stream(times),
         *_about_clock(found),
     ]
@@ -121,6 +123,16 @@ def _about_overheads(times: Times) -> Iterable[str]:
                 f"{name} exceeds g {_at(list(beyond), worst, f'{overhead} against {gap}')}, "
                 f"which the model does not know: {why}"
             )
+
+
+def _about_gap(times: Times) -> Iterable[str]:
+    """Where g is the stream's, since the difference of round trips is lost in their noise."""
+    found = gap.from_round_trips(times)
+    if found is not None and gap.is_noise(found) and gap.from_stream(times) is not None:
+        yield (
+            f"g(1) = RTT(1) - RTT(0) + g(0) cannot be told from 0 ({_with_ends(found)}), because "
+            "round trips differ too much between launches; g is the gap of the stream instead"
+        )
 
 
 def _about_stream(times: Times) -> Iterable[str]:

@@ -17,7 +17,8 @@ and, in the terms of LogP (D. Culler et al., PPoPP 1993) and LogGP (A. Alexandro
 
 Each launch gives one set of parameters, and intervals are taken over those sets: what a launch
 does to all of its times cancels in their differences. Nothing is clipped: what comes out against
-the assumptions of the model is said (`doubts`).
+the assumptions of the model is said (`doubts`). Where g(1) cannot be told from 0, which is noise,
+the gap that is reported is the one timed in the stream (gap.py), and a doubt says so.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nhalf.results.logp import gap
 from nhalf.results.logp.doubts import listed, with_doubts
 from nhalf.results.logp.times import (
     GAP,
@@ -87,7 +89,7 @@ def logp(launches: pl.DataFrame) -> LogP:
         send_overhead_s=positive(send_s),
         recv_overhead_s=positive(receive_s),
         overhead_s=positive((send_s + receive_s) / 2),
-        gap_s=signed(times.gap_s(1)),
+        gap_s=gap.reported(times),
         latency_s=latency_s,
         gap_per_byte_s=signed(slopes),
         gap_per_byte_published_s=signed(times.gap_s(largest) / largest) if largest else None,

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a message loses to one that comes towards it: ping-ping against ping-pong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.contests import CLASSES, with_cores
+from nhalf.facts.difference import COSTLY
+from nhalf.facts.facts import Facts
+from nhalf.facts.modes import PAIRED
+from nhalf.facts.series import MAIN_PATTERN, with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.statistics.summary import EXACT
+
+PATTERN = "pingping"
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """The time of ping-ping over that of ping-pong, over the sizes of the largest class measured.
+
+    1: both directions at once cost nothing; 2: they share all of what carries them.
+    """
+
+    series: str
+    mpi: str
+    size_class: str
+    first_bytes: int
+    last_bytes: int
+    ratio: Interval
+
+    @property
+    def shared(self) -> bool:
+        """Whether a message that comes towards it costs time beyond doubt."""
+        return self.ratio.low > COSTLY
+
+
+def both_ways(facts: Facts) -> Iterator[BothWays]:
+    """One for each library and setting of which it can be said whether the directions share."""
+    ratios = _ratios(facts)
+    for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
+        found = _largest_class(str(series), str(mpi), frame)
+        if found is not None and (found.shared or found.ratio.high < COSTLY):
+            yield found
+
+
+def _ratios(facts: Facts) -> pl.DataFrame:
+    """Per launch and size: columns of a launch, `series` and `ratio`."""
+    launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
+    alone = launches.filter(pl.col("pattern") == MAIN_PATTERN)
+    paired = launches.filter(pl.col("pattern") == PATTERN).join(
+        alone.select(*PAIRED, alone_s="median_s"), on=PAIRED, nulls_equal=True
+    )
+    return with_series(paired.with_columns(ratio=pl.col("median_s") / pl.col("alone_s")), facts)
+
+
+def _largest_class(series: str, mpi: str, frame: pl.DataFrame) -> BothWays | None:
+    for name, low, high in reversed(CLASSES):
+        inside = frame.filter(pl.col("bytes").is_between(low, high))
+        middles = inside.group_by("launch").agg(pl.col("ratio").median()).sort("launch")["ratio"]
+        exact = not inside.is_empty() and inside["transport"][0] in EXACT
+        if len(middles) >= (1 if exact else 2):
+            first, last = inside["bytes"].min(), inside["bytes"].max()
+            ratio = ratio_interval(middles.to_list())
+            return BothWays(series, mpi, name, int(first), int(last), ratio)  # type: ignore[arg-type]
+    return None

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gap that is reported: from round trips, or of the stream where those only show noise."""
+
+from __future__ import annotations
+
+from nhalf.results.logp.times import GAP, Times, positive, signed
+from nhalf.statistics.intervals import Interval
+
+
+def from_round_trips(times: Times) -> Interval | None:
+    """g(1) = RTT(1) - RTT(0) + g(0), which may come out below 0."""
+    return signed(times.gap_s(1))
+
+
+def from_stream(times: Times) -> Interval | None:
+    """The gap of the stream of one byte or, where that was not measured, of empty messages."""
+    one = positive(times(GAP, 1))
+    return one if one is not None else positive(times(GAP, 0))
+
+
+def is_noise(gap: Interval | None) -> bool:
+    """Whether a difference of round trips cannot be told from 0: a gap is a positive time."""
+    return gap is not None and gap.low <= 0
+
+
+def reported(times: Times) -> Interval | None:
+    """The gap of one byte: from round trips as the method has it, if that is a time."""
+    gap, stream = from_round_trips(times), from_stream(times)
+    return stream if stream is not None and is_noise(gap) else gap
