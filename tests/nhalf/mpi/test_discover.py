@@ -11,6 +11,7 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
 from nhalf.mpi.discover import as_json, discover, find, libraries
+from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
 
@@ -138,7 +139,7 @@ def test_a_wheel_in_this_python_is_no_second_library(
     [
         ("echo 'mpirun: mpiexec.hydra: not found' >&2; exit 127", "exit code 127: mpirun: mpiexec"),
         ("kill -11 $$", "died of signal 11"),
-        ("sleep 1000", "no end within 0.5 s"),
+        ("sleep 1000", "no end within"),
         ("yes", "says more than a megabyte"),
         ("exit 0", "--version says: nothing"),
         ("echo hello", "--version says: hello"),
@@ -152,7 +153,7 @@ def test_a_broken_one_is_named_beside_the_good(
     script: Script,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(identify, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(identify, "TIMEOUT_S", patience_s(0.5))
     monkeypatch.setenv("PATH", f"{empty_machine / 'bin'}:/usr/bin:/bin")
     bad = script(empty_machine / "bad/bin/mpiexec", body)
     script(empty_machine / "good/bin/mpiexec", MPICH)

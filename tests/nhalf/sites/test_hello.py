@@ -110,7 +110,7 @@ def test_another_library_on_the_path_does_not_take_over(
     ("body", "reason"),
     [
         ("echo 'no slots' >&2; exit 1", "exit code 1: no slots"),
-        ("sleep 1000", "no end within 0.5 s"),
+        ("sleep 1000", "no end within"),
         ("yes '{\"nhalf\":'", "says more than a megabyte"),
         ('echo \'{"nhalf": "point", "verified": false}\'', "no message arrived"),
         ("echo '[1]'; echo '{\"nhalf\": 3}'", "no message arrived"),
@@ -120,7 +120,7 @@ def test_another_library_on_the_path_does_not_take_over(
 def test_a_bad_launcher_is_a_reason(
     body: str, reason: str, tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(0.5))
     bad = script(tmp_path / "mpiexec", body)
     outcome = hello(replace(FOUND[0], mpiexec=bad))
     assert reason in outcome.reason

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import patience_s
+
 Call = Callable[..., Any]
 pytestmark = pytest.mark.slow
 
@@ -101,7 +103,7 @@ def test_who_goes_away_leaves_the_job_running(
         heard += line
     time.sleep(0.1)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=patience_s(60))
     assert process.returncode == 130
     assert said.splitlines()[-1] == (
         "nhalf: job 7 goes on by itself; look again with: nhalf run --resume "

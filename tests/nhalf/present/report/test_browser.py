@@ -17,6 +17,7 @@ from selenium.webdriver.chrome.service import Service
 
 from nhalf.facts.facts import Facts
 from nhalf.present.report.page import page
+from tests.patience import patience_s
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 EVIL = "<script>alert(1)</script>"
@@ -99,7 +100,8 @@ def show(browser: webdriver.Chrome, report: Path, width: int, scheme: str = "lig
 
 def wait_drawn(browser: webdriver.Chrome, scheme: str) -> None:
     script = "return document.documentElement.dataset.drawn"
-    for _ in range(600):
+    deadline_s = time.monotonic() + patience_s(60)
+    while time.monotonic() < deadline_s:
         if browser.execute_script(script) == scheme:
             return
         time.sleep(0.1)
@@ -193,7 +195,8 @@ def test_a_chosen_pattern_changes_the_chart(browser: webdriver.Chrome, report: P
     browser.execute_script("""const select = document.querySelector("#latency select");
         select.value = "pingpong-ssend"; select.dispatchEvent(new Event("input"));
         select.dispatchEvent(new Event("change"));""")
-    for _ in range(100):
+    deadline_s = time.monotonic() + patience_s(10)
+    while time.monotonic() < deadline_s:
         if browser.execute_script(path) != before:
             return
         time.sleep(0.1)
