@@ -68,6 +68,10 @@ class Scratch {
     if (size_bytes > buffer_.bytes().size()) buffer_ = Buffer(size_bytes);
     return buffer_.bytes().first(size_bytes);
   }
+  /// Keeps no room that is larger.
+  void give_back_above(std::size_t size_bytes) {
+    if (buffer_.bytes().size() > size_bytes) buffer_ = Buffer(0);
+  }
 
  private:
   Buffer buffer_{0};

@@ -42,6 +42,8 @@ struct MemorySource {
   std::byte* (*take)(std::size_t size_bytes);
   void (*give_back)(std::byte* memory);
   std::size_t real_bytes = std::numeric_limits<std::size_t>::max();
+  /// Whether a buffer may have at most Buffer::largest_bytes().
+  bool is_limited = true;
 
   [[nodiscard]] bool is_real() const {
     return real_bytes == std::numeric_limits<std::size_t>::max();
@@ -84,7 +86,7 @@ inline bool holds(ConstBytes data, std::uint32_t seed) {
 class Buffer {
  public:
   explicit Buffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
-    if (size_bytes > largest_bytes()) throw std::bad_alloc();
+    if (memory_source.is_limited && size_bytes > largest_bytes()) throw std::bad_alloc();
     data_.reset(memory_source.take((size_bytes / page_bytes + 1) * page_bytes));
     if (!data_) throw std::bad_alloc();
   }

@@ -18,9 +18,10 @@ int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* 
   const auto routed = [=](Communicator& on, int number) {
     const Data to(out, out_count, out_type);
     const bool is_own = in == MPI_IN_PLACE;
-    const auto from = is_own ? to.bytes(on.packed_in, comm, 0, on.size())
-                             : Data(in, in_count, in_type).bytes(on.packed_in, comm, 0, on.size());
-    const auto room = to.room(on.packed_out, comm, on.size());
+    const auto from =
+        is_own ? to.bytes(&Rooms::packed_in, comm, 0, on.size())
+               : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm, 0, on.size());
+    const auto room = to.room(&Rooms::packed_out, comm, on.size());
     if (number == way::shared_memory) {
       shared::alltoall(*on.shared(), from, room.bytes());
     } else {

@@ -16,9 +16,9 @@ int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Com
   };
   const auto routed = [=](Communicator& on, int number) {
     const Data data(buffer, count, type);
-    const auto room = data.room(on.packed_out, comm);
+    const auto room = data.room(&Rooms::packed_out, comm);
     // A root that packs packs into the same room.
-    if (on.rank() == root) static_cast<void>(data.bytes(on.packed_out, comm));
+    if (on.rank() == root) static_cast<void>(data.bytes(&Rooms::packed_out, comm));
     if (number == way::shared_memory) {
       shared::bcast(*on.shared(), root, room.bytes());
     } else {

@@ -12,6 +12,7 @@
 #include "interposer/gather.hpp"
 #include "interposer/reduce.hpp"
 #include "interposer/reduce_scatter_block.hpp"
+#include "interposer/revoke.hpp"
 #include "interposer/scan.hpp"
 #include "interposer/scatter.hpp"
 
@@ -159,6 +160,11 @@ int MPI_Scatter_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void
   });
 }
 #endif
+
+// Not part of the standard: where a library has it, messages below its collectives end, too.
+int MPIX_Comm_revoke(MPI_Comm comm) {
+  return nhalf::coll::revoke(comm);
+}
 
 int MPI_Finalize() {
   return nhalf::coll::finalize();

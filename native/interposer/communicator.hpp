@@ -5,18 +5,18 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <memory>
-#include <mutex>
 #include <optional>
 
-#include "host/segment.hpp"
+#include "interposer/agreement.hpp"
 #include "interposer/choices.hpp"
-#include "interposer/crowd.hpp"
+#include "interposer/common_memory.hpp"
 #include "interposer/messages.hpp"
-#include "interposer/shared_memory.hpp"
 
 namespace nhalf::coll {
 
@@ -24,69 +24,88 @@ namespace nhalf::coll {
 /// when the first operation wants it, which is the same one on all ranks.
 class Communicator {
  public:
-  /// That of a communicator, made at its first operation; null where it is none.
+  /// That of a communicator, made at its first operation; null where it is none, or keeps nothing.
   static Communicator* of(MPI_Comm comm) {
-    Last& last = last_of_thread();
-    if (last.comm == comm && last.age == age().load(std::memory_order_acquire)) return last.found;
-    if (comm == MPI_COMM_NULL) return nullptr;
-    void* found = nullptr;
-    int is_there = 0;
-    PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&found), &is_there);
-    if (is_there == 0) {
-      found = new Communicator(comm);
-      PMPI_Comm_set_attr(comm, key(), found);
-    }
-    last = {comm, age().load(std::memory_order_acquire), static_cast<Communicator*>(found)};
-    return last.found;
+    Seen& seen = seen_by_thread()[place_of(comm)];
+    const auto now = age().load(std::memory_order_acquire);
+    if (seen.comm == comm && seen.age == now) return seen.found;
+    auto* found = kept_with(comm);
+    if (found != nullptr) seen = {comm, now, found};
+    return found;
   }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
-  /// Operations between two groups, and those of one rank, are left to the library.
-  [[nodiscard]] bool is_routed() const { return is_routed_; }
 
-  /// What the rules say of an operation of so many bytes.
-  [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) const {
+  /// Whether an operation may take another way than the library's, as far as is known: those
+  /// between two groups, and those of one rank, never do.
+  [[nodiscard]] bool may_route(Operation operation) const {
+    return (routed_ & bit_of(operation)) != 0;
+  }
+  /// From now on everything is the library's.
+  void leave() { routed_ = 0; }
+
+  /// What the rules say of an operation of so many bytes. At first all ranks call it. Throws
+  /// Failed.
+  [[nodiscard]] int ruled(Operation operation, std::uint64_t size_bytes) {
+    if (!is_agreed_) agree();
     return ranges_[index_of(operation)].at(size_bytes);
   }
 
-  /// Null where the ranks share no memory. At first all ranks call it.
+  /// Null where the ranks share no memory. At first all ranks call it. Throws Failed.
   SharedMemory* shared() {
-    if (!is_shared_known_) prepare_shared();
-    return shared_ ? &*shared_ : nullptr;
+    if (!is_shared_known_) share();
+    return memory_ ? memory_->lines() : nullptr;
   }
-  /// At first all ranks call it.
-  Messages& messages() {
+  /// Null where the library has no more communicators. At first all ranks call it.
+  Messages* messages() {
     if (!messages_) messages_ = std::make_unique<Messages>(comm_);
-    return *messages_;
+    return messages_->is_open() ? messages_.get() : nullptr;
   }
+  [[nodiscard]] bool has_messages() const { return messages_ && messages_->is_open(); }
 
   /// From now on nothing is given back: the library ends and takes all with it.
   static void end() { is_ending().store(true, std::memory_order_release); }
 
-  /// Room for an algorithm, and for data that is packed on its way in and out.
-  Scratch work, packed_in, packed_out;
-
  private:
-  struct Last {
+  /// What a thread found last, for a few communicators that take turns.
+  struct Seen {
     MPI_Comm comm = MPI_COMM_NULL;
     std::uint64_t age = 0;
     Communicator* found = nullptr;
   };
-  static Last& last_of_thread() {
-    static thread_local Last last;
-    return last;
+  static constexpr std::size_t seen_count = 8;
+  static std::array<Seen, seen_count>& seen_by_thread() {
+    static thread_local std::array<Seen, seen_count> seen;
+    return seen;
   }
-  /// Grows when a communicator goes, after which its handle may come again.
-  static std::atomic<std::uint64_t>& age() {
-    static std::atomic<std::uint64_t> value{0};
-    return value;
+  /// Handles are small numbers or addresses.
+  static std::size_t place_of(MPI_Comm comm) {
+    const auto handle = (std::uintptr_t)comm;  // NOLINT: an integer or a pointer
+    return (handle ^ handle >> 6U ^ handle >> 9U) % seen_count;
   }
 
+  /// Grows when a communicator goes, after which its handle may come again.
+  static std::atomic<std::uint64_t>& age() {
+    static std::atomic<std::uint64_t> value{1};
+    return value;
+  }
   static std::atomic<bool>& is_ending() {
     static std::atomic<bool> value{false};
     return value;
+  }
+
+  static Communicator* kept_with(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return nullptr;
+    void* found = nullptr;
+    int is_there = 0;
+    if (PMPI_Comm_get_attr(comm, key(), static_cast<void*>(&found), &is_there) != MPI_SUCCESS)
+      return nullptr;
+    if (is_there != 0) return static_cast<Communicator*>(found);
+    std::unique_ptr<Communicator> made(new Communicator(comm));
+    if (PMPI_Comm_set_attr(comm, key(), made.get()) != MPI_SUCCESS) return nullptr;
+    return made.release();
   }
 
   static int key() {
@@ -110,73 +129,61 @@ class Communicator {
     PMPI_Comm_test_inter(comm, &is_inter);
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size_);
-    is_routed_ = is_inter == 0 && size_ > 1;
-    if (!is_routed_) return;
-    for (std::size_t i = 0; i < ranges_.size(); ++i)
-      ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), size_);
+    if (is_inter != 0 || size_ < 2) leave();
   }
 
-  /// What rank 0 tells all others.
-  struct Invitation {
-    char name[64];
-    std::uint64_t token;
-    std::uint64_t digest;
-  };
+  static constexpr unsigned bit_of(Operation operation) { return 1U << index_of(operation); }
 
-  /// Rank 0 makes a segment, and whoever sees what it wrote there is on its node. All ranks share
-  /// it, or none does; nor where they were given different tables.
-  void prepare_shared() {
-    is_shared_known_ = true;
-    const auto lines_bytes = SharedMemory::size_bytes(size_);
-    const auto all_bytes = page_bytes + lines_bytes + Crowd::size_bytes(size_);
-    Invitation invitation{};
-    if (rank_ == 0) invite(invitation, all_bytes);
-    PMPI_Bcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm_);
-    if (rank_ != 0) segment_ = Segment::open(invitation.name, all_bytes);
-    int mine = is_welcome(invitation) ? 1 : 0;
-    Crowd crowd(mine != 0 ? segment_.data() + page_bytes + lines_bytes : nullptr, size_);
-    if (mine != 0) crowd.enter(rank_);
-    int all = 0;
-    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm_);
-    if (rank_ == 0) Segment::forget(invitation.name);
-    if (all == 0) {
-      segment_ = Segment();
-      return;
+  void agree() {
+    is_agreed_ = true;
+    const auto agreement = agreed(comm_);
+    is_on_host_ = agreement.on_host;
+    if (!agreement.on_rules) return disagree();
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      const auto operation = static_cast<Operation>(i);
+      ranges_[i] = Choices::of_process().ranges(operation, size_);
+      if (ranges_[i].is_all(way::native)) routed_ &= ~bit_of(operation);
     }
-    shared_.emplace(segment_.data() + page_bytes, rank_, size_);
-    shared_->waiting.context = this;
-    shared_->waiting.progress = [](void* self) { static_cast<Communicator*>(self)->progress(); };
-    if (crowd.is_crowded()) shared_->waiting.crowd();
+  }
+  void disagree() {
+    leave();
+    static std::atomic<bool> is_said{false};
+    if (rank_ == 0 && !is_said.exchange(true))
+      std::fputs(
+          "nhalf: the ranks have different decision tables, or not all can read theirs; every"
+          " operation is the library's own\n",
+          stderr);
   }
 
-  void invite(Invitation& invitation, std::size_t all_bytes) {
-    const auto name = Segment::fresh_name();
-    name.copy(invitation.name, sizeof invitation.name - 1);
-    invitation.token = std::hash<std::string>{}(name);
-    invitation.digest = Choices::of_process().digest();
-    segment_ = Segment::create(invitation.name, all_bytes);
-    if (segment_) std::memcpy(segment_.data(), &invitation.token, sizeof invitation.token);
+  void share() {
+    is_shared_known_ = true;
+    if (!is_on_host_) return;
+    memory_.emplace(comm_, rank_, size_);
+    if (memory_->lines() == nullptr) return;
+    auto& waiting = memory_->lines()->waiting;
+    waiting.context = this;
+    waiting.progress = [](void* self) { return static_cast<Communicator*>(self)->progress(); };
   }
 
-  [[nodiscard]] bool is_welcome(const Invitation& invitation) const {
-    return segment_ && invitation.digest == Choices::of_process().digest() &&
-           std::memcmp(segment_.data(), &invitation.token, sizeof invitation.token) == 0;
-  }
-
-  /// Lets the library take what peers are sending, without taking any message itself.
-  void progress() const {
+  /// Lets the library take what peers are sending, without taking any message itself. It tells of
+  /// a peer that has gone when that one is asked for.
+  int progress() {
+    peer_ = peer_ + 1 < size_ ? peer_ + 1 : 0;
     int flag = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &flag, MPI_STATUS_IGNORE);
+    return PMPI_Iprobe(peer_, 0, comm_, &flag, MPI_STATUS_IGNORE);
   }
 
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 1;
-  bool is_routed_ = false;
+  int peer_ = 0;
+  /// A bit for each operation.
+  unsigned routed_ = ~0U;
+  bool is_agreed_ = false;
+  bool is_on_host_ = false;
   bool is_shared_known_ = false;
   PerOperation<Ranges> ranges_;
-  Segment segment_;
-  std::optional<SharedMemory> shared_;
+  std::optional<CommonMemory> memory_;
   std::unique_ptr<Messages> messages_;
 };
 

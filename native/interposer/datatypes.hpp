@@ -10,8 +10,9 @@
 #include <memory>
 #include <span>
 
-#include "contract/blocks.hpp"
+#include "contract/transport.hpp"
 #include "interposer/order_of_type.hpp"
+#include "interposer/rooms.hpp"
 
 namespace nhalf::coll {
 
@@ -125,11 +126,11 @@ inline const Layout& layout_of(MPI_Datatype type) {
 }
 
 /// What a rank gives, as bytes without gaps: its own memory, or a copy.
-inline ConstBytes packed(Scratch& scratch, const void* data, std::int64_t count, MPI_Datatype type,
+inline ConstBytes packed(Room room, const void* data, std::int64_t count, MPI_Datatype type,
                          const Layout& layout, MPI_Comm comm) {
   const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
   if (layout.is_dense) return {static_cast<const std::byte*>(data), size_bytes};
-  const auto copy = scratch.bytes(size_bytes);
+  const auto copy = (Rooms::of_thread().*room).bytes(size_bytes);
   int at = 0;
   PMPI_Pack(data, static_cast<int>(count), type, copy.data(), static_cast<int>(size_bytes), &at,
             comm);
@@ -139,12 +140,12 @@ inline ConstBytes packed(Scratch& scratch, const void* data, std::int64_t count,
 /// Where a rank takes bytes without gaps: its own memory, or room from which `unpack` moves them.
 class Unpacked {
  public:
-  Unpacked(Scratch& scratch, void* data, std::int64_t count, MPI_Datatype type,
-           const Layout& layout, MPI_Comm comm)
+  Unpacked(Room room, void* data, std::int64_t count, MPI_Datatype type, const Layout& layout,
+           MPI_Comm comm)
       : data_(data), count_(count), type_(type), comm_(comm), is_dense_(layout.is_dense) {
     const auto size_bytes = static_cast<std::size_t>(count * layout.size_bytes);
-    bytes_ =
-        is_dense_ ? Bytes(static_cast<std::byte*>(data), size_bytes) : scratch.bytes(size_bytes);
+    bytes_ = is_dense_ ? Bytes(static_cast<std::byte*>(data), size_bytes)
+                       : (Rooms::of_thread().*room).bytes(size_bytes);
   }
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 

@@ -26,11 +26,12 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
       if (number == way::shared_memory) return shared::gather(*on.shared(), root, from, to);
       run_algorithm(algorithms::gather::all<Messages>(), number, on, nullptr, root, from, to);
     };
-    if (on.rank() != root) return run(Data(in, in_count, in_type).bytes(on.packed_in, comm), {});
+    if (on.rank() != root)
+      return run(Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm), {});
     const Data to(out, out_count, out_type);
-    const auto from = is_own ? to.bytes(on.packed_in, comm, root)
-                             : Data(in, in_count, in_type).bytes(on.packed_in, comm);
-    const auto room = to.room(on.packed_out, comm, on.size());
+    const auto from = is_own ? to.bytes(&Rooms::packed_in, comm, root)
+                             : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm);
+    const auto room = to.room(&Rooms::packed_out, comm, on.size());
     run(from, room.bytes());
     room.unpack();
   };

@@ -28,14 +28,25 @@ class Messages {
   explicit Messages(MPI_Comm origin) {
     PMPI_Comm_rank(origin, &rank_);
     PMPI_Comm_size(origin, &size_);
-    keep(PMPI_Comm_split(origin, 0, rank_, &own_));
-    if (own_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+    // A library that has no more of them is not the program's error.
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_get_errhandler(origin, &handler);
+    PMPI_Comm_set_errhandler(origin, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_split(origin, 0, rank_, &own_) != MPI_SUCCESS) own_ = MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(origin, handler);
+    if (handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL)
+      PMPI_Errhandler_free(&handler);
+    if (is_open()) PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
   }
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
   ~Messages() {
-    if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+    if (is_open()) PMPI_Comm_free(&own_);
   }
+
+  [[nodiscard]] bool is_open() const { return own_ != MPI_COMM_NULL; }
+  /// For what is done to the communicator of the program and has to be done to this one, too.
+  [[nodiscard]] MPI_Comm comm() const { return own_; }
 
   /// How reductions combine from now on.
   void combine_by(const Combining& combining) { combining_ = &combining; }

@@ -11,11 +11,6 @@ namespace nhalf::coll {
 template <class Library>
 int reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op operation,
            int root, MPI_Comm comm, Library library) {
-  Communicator* known = Communicator::of(comm);
-  if (known == nullptr || !known->is_routed() || !is_rank(root, *known)) {
-    Counts::of_process().add(Operation::reduce, way::native);
-    return library();
-  }
   return route_vector(
       Operation::reduce, Vector{in, out, count, type, operation, comm}, library,
       [=](Communicator& on, int number, const Combining& combine, ConstBytes from, Bytes to) {
@@ -23,6 +18,9 @@ int reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI
         if (number == way::shared_memory)
           return shared::reduce(*on.shared(), root, from, kept, combine);
         run_algorithm(algorithms::reduce::all<Messages>(), number, on, &combine, root, from, kept);
+      },
+      [=](const Communicator& on) {
+        return is_rank(root, on) && (in != MPI_IN_PLACE || on.rank() == root);
       });
 }
 

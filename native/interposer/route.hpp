@@ -13,6 +13,7 @@
 #include "interposer/combining.hpp"
 #include "interposer/communicator.hpp"
 #include "interposer/counts.hpp"
+#include "interposer/rooms.hpp"
 #include "interposer/shared_operations.hpp"
 
 namespace nhalf::coll {
@@ -37,23 +38,38 @@ inline bool keeps_order(Operation operation, int number) {
 
 /// Whether a way can be taken; where it cannot the library's own is.
 inline bool is_possible(Communicator& on, const Call& call, int number) {
-  if (call.combining != nullptr && !call.combining->is_valid()) return false;
-  if (call.operation != Operation::barrier && call.size_bytes <= 0) return false;
   if (call.size_bytes > INT_MAX / call.blocks) return false;
   if (number == way::shared_memory) {
     const auto element = call.combining == nullptr ? 1 : call.combining->element_bytes();
     return shared::part_bytes(element, call.blocks) > 0 && on.shared() != nullptr;
   }
-  return call.combining == nullptr || call.combining->commutes() ||
-         keeps_order(call.operation, number);
+  const bool keeps = call.combining == nullptr || call.combining->commutes() ||
+                     keeps_order(call.operation, number);
+  return keeps && on.messages() != nullptr;
 }
 
-/// The way of a call on a communicator whose operations are routed.
+/// The way of a call on a communicator whose operations may be routed. What all ranks can tell
+/// without asking comes first: a call that is wrong on one rank only must not ask the others.
 inline int choose(Communicator& on, const Call& call) {
-  const auto size_bytes = call.size_bytes > 0 ? static_cast<std::uint64_t>(call.size_bytes) : 0;
-  int number = on.ruled(call.operation, size_bytes);
-  if (number != way::native && !is_possible(on, call, number)) number = way::native;
-  return number;
+  if (call.combining != nullptr && !call.combining->is_valid()) return way::native;
+  if (call.operation != Operation::barrier && call.size_bytes <= 0) return way::native;
+  const int number = on.ruled(call.operation, static_cast<std::uint64_t>(call.size_bytes));
+  return number != way::native && is_possible(on, call, number) ? number : way::native;
+}
+
+/// Runs `routed` and tells the error handler what went wrong.
+template <class Routed>
+int carry_out(Communicator& on, int number, Routed routed) {
+  int error = MPI_SUCCESS;
+  try {
+    routed(on, number);
+    if (number >= way::first_algorithm) error = on.messages()->take_error();
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
+  }
+  Rooms::tidy();
+  if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(on.comm(), error);
+  return error;
 }
 
 /// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` gives the call;
@@ -61,30 +77,31 @@ inline int choose(Communicator& on, const Call& call) {
 template <class Describe, class Library, class Routed>
 int route(Operation operation, MPI_Comm comm, Describe describe, Library library, Routed routed) {
   Communicator* on = Communicator::of(comm);
-  int number = way::native;
-  if (on != nullptr && on->is_routed())
-    if (const std::optional<Call> call = describe(*on)) number = choose(*on, *call);
-  Counts::of_process().add(operation, number);
-  if (number == way::native) return library();
-  int error = MPI_SUCCESS;
-  try {
-    routed(*on, number);
-    if (number >= way::first_algorithm) error = on->messages().take_error();
-  } catch (const std::bad_alloc&) {
-    error = MPI_ERR_NO_MEM;
+  if (on == nullptr || !on->may_route(operation)) {
+    Counts::of_process().add(operation, way::native);
+    return library();
   }
-  if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, error);
-  return error;
+  try {
+    const std::optional<Call> call = describe(*on);
+    const int number = call ? choose(*on, *call) : way::native;
+    Counts::of_process().add(operation, number);
+    if (number != way::native) return carry_out(*on, number, routed);
+  } catch (const Failed& failed) {
+    // Ranks no longer agree on what comes next; what the library says of it is all there is.
+    on->leave();
+    return failed.error;
+  }
+  return library();
 }
 
 /// Runs an entry of a registry on messages.
 template <class Algorithms, class... Arguments>
 void run_algorithm(const Algorithms& algorithms, int number, Communicator& on,
                    const Combining* combining, Arguments... arguments) {
-  Messages& messages = on.messages();
+  Messages& messages = *on.messages();
   if (combining != nullptr) messages.combine_by(*combining);
-  algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(messages, on.work,
-                                                                          arguments...);
+  algorithms[static_cast<std::size_t>(number - way::first_algorithm)].run(
+      messages, Rooms::of_thread().work, arguments...);
 }
 
 inline bool is_rank(int root, const Communicator& on) {
@@ -101,7 +118,11 @@ struct Data {
   Data(const void* where, std::int64_t number, MPI_Datatype what)
       : address(where), count(number), type(what), layout(layout_of(what)) {}
 
-  [[nodiscard]] bool is_valid() const { return layout.is_valid && count >= 0; }
+  /// Data of predefined types that are nowhere are an error.
+  [[nodiscard]] bool is_valid() const {
+    return layout.is_valid && count >= 0 &&
+           (address != nullptr || count == 0 || !layout.is_predefined);
+  }
   [[nodiscard]] std::int64_t size_bytes() const { return count * layout.size_bytes; }
   [[nodiscard]] bool is_in_place() const { return address == MPI_IN_PLACE; }
   /// One of several blocks that follow each other.
@@ -109,12 +130,11 @@ struct Data {
     return static_cast<const std::byte*>(address) + number * count * layout.extent_bytes;
   }
   /// As bytes without gaps, of `blocks` of them, from one on.
-  [[nodiscard]] ConstBytes bytes(Scratch& scratch, MPI_Comm comm, int first = 0,
-                                 int blocks = 1) const {
-    return packed(scratch, block(first), count * blocks, type, layout, comm);
+  [[nodiscard]] ConstBytes bytes(Room room, MPI_Comm comm, int first = 0, int blocks = 1) const {
+    return packed(room, block(first), count * blocks, type, layout, comm);
   }
-  [[nodiscard]] Unpacked room(Scratch& scratch, MPI_Comm comm, int blocks = 1) const {
-    return {scratch, const_cast<void*>(address), count * blocks, type, layout, comm};
+  [[nodiscard]] Unpacked room(Room room, MPI_Comm comm, int blocks = 1) const {
+    return {room, const_cast<void*>(address), count * blocks, type, layout, comm};
   }
 };
 

@@ -27,14 +27,14 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
       run_algorithm(algorithms::scatter::all<Messages>(), number, on, nullptr, root, from, to);
     };
     const auto from = on.rank() == root
-                          ? Data(in, in_count, in_type).bytes(on.packed_in, comm, 0, on.size())
+                          ? Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm, 0, on.size())
                           : ConstBytes();
     if (is_own) {
       const auto own = block_of(from, root, from.size() / static_cast<std::size_t>(on.size()));
       // The root's block stays where it is; nothing is written through this view.
       return run(from, {const_cast<std::byte*>(own.data()), own.size()});
     }
-    const auto room = Data(out, out_count, out_type).room(on.packed_out, comm);
+    const auto room = Data(out, out_count, out_type).room(&Rooms::packed_out, comm);
     run(from, room.bytes());
     room.unpack();
   };

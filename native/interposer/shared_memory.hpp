@@ -16,15 +16,21 @@
 #include <new>
 #include <stdexcept>
 
-#include "contract/transport.hpp"
+#include "contract/buffer.hpp"
 #include "interposer/waiting.hpp"
 
 namespace nhalf::coll {
 
-/// Two lines of 64 bytes: processors fetch neighbours along.
+/// Two lines of 64 bytes, for processors fetch neighbours along; some ARM processors have lines of
+/// 256 bytes.
+#if defined(__aarch64__)
+inline constexpr std::size_t apart_bytes = 256;
+#else
 inline constexpr std::size_t apart_bytes = 128;
+#endif
 
 using Number = std::uint64_t;
+static_assert(std::atomic<Number>::is_always_lock_free, "processes share no locks");
 
 struct alignas(apart_bytes) Flag {
   std::atomic<Number> number{0};
@@ -38,8 +44,9 @@ struct alignas(apart_bytes) Slot {
   alignas(16) std::byte data[size_bytes];
 };
 
-/// The lines of one rank. Flag i of `arrived` is written by the rank that signals in round i.
-struct Lines {
+/// The lines of one rank, in pages of its own. Flag i of `arrived` is written by the rank that
+/// signals in round i.
+struct alignas(page_bytes) Lines {
   static constexpr int slots_count = 16;
   static constexpr int rounds_max = 16;
 
@@ -54,6 +61,8 @@ class SharedMemory {
   static constexpr std::size_t size_bytes(int ranks) {
     return sizeof(Lines) * static_cast<std::size_t>(ranks);
   }
+  /// Where the lines of a rank begin.
+  static constexpr std::size_t start_of(int rank) { return size_bytes(rank); }
 
   /// `memory` holds size_bytes(ranks) zeros, from a page on, before any rank gets here.
   SharedMemory(void* memory, int rank, int ranks)

@@ -124,6 +124,10 @@ class Ranges {
     }
     return number;
   }
+  [[nodiscard]] bool is_all(int number) const {
+    return std::all_of(ranges_.begin(), ranges_.end(),
+                       [=](const Range& range) { return range.number == number; });
+  }
 
  private:
   struct Range {

@@ -28,12 +28,17 @@ struct Vector {
   }
 };
 
-/// Routes a reduction of vectors; `routed` gets what combines, and both vectors as bytes.
-template <class Library, class Routed>
-int route_vector(Operation operation, const Vector& vector, Library library, Routed routed) {
+/// What arguments say that are no rank's errors.
+inline constexpr auto any_arguments = [](const Communicator&) { return true; };
+
+/// Routes a reduction of vectors; `routed` gets what combines, and both vectors as bytes. Arguments
+/// that `are_right(communicator)` denies are for the library to judge.
+template <class Library, class Routed, class AreRight = decltype(any_arguments)>
+int route_vector(Operation operation, const Vector& vector, Library library, Routed routed,
+                 AreRight are_right = any_arguments) {
   const Combining* combining = nullptr;
-  const auto describe = [&](Communicator&) -> std::optional<Call> {
-    if (vector.count <= 0) return std::nullopt;
+  const auto describe = [&](Communicator& on) -> std::optional<Call> {
+    if (vector.count <= 0 || !are_right(on)) return std::nullopt;
     combining = &combining_of(vector.operation, vector.type);
     if (!combining->is_valid()) return std::nullopt;
     return Call{operation, static_cast<std::int64_t>(vector.size_bytes(*combining)), 1, combining};

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <fstream>
 #include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "contract/transport.hpp"
+#include "host/boot.hpp"
 #include "timing/clock.hpp"
 #include "timing/clock_lines.hpp"
 
@@ -131,8 +131,7 @@ class GlobalClock {
     if constexpr (requires { transport_.clock_source(); }) {
       return transport_.clock_source();
     } else {
-      std::string boot;
-      std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+      auto boot = boot_id();
       if (boot.empty()) boot = "rank " + std::to_string(transport_.rank());
       return boot + ' ' + std::string(T::clock_name);
     }

@@ -168,7 +168,10 @@ TEST_CASE("whoever waits lets the library go on") {
   Buffer memory(SharedMemory::size_bytes(2));
   SharedMemory waits(memory.bytes().data(), 0, 2);
   SharedMemory comes(memory.bytes().data(), 1, 2);
-  waits.waiting.progress = [](void*) { helped = true; };
+  waits.waiting.progress = [](void*) {
+    helped = true;
+    return 0;
+  };
   // The other one comes only when the first has made progress.
   std::thread other([&] {
     while (!helped) std::this_thread::yield();
@@ -177,6 +180,13 @@ TEST_CASE("whoever waits lets the library go on") {
   waits.barrier();
   other.join();
   CHECK(helped);
+}
+
+TEST_CASE("an error of the library ends a wait") {
+  Buffer memory(SharedMemory::size_bytes(2));
+  SharedMemory waits(memory.bytes().data(), 0, 2);
+  waits.waiting.progress = [](void*) { return 17; };
+  CHECK_THROWS_AS(waits.barrier(), nhalf::coll::Failed);
 }
 
 TEST_CASE("an element larger than a slot has no part") {

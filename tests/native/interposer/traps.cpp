@@ -3,6 +3,7 @@
 // something is wrong; a deadlock is for whoever starts it to end. With an argument no call is
 // wrong: Intel MPI 2021.19 ends programs of the standard ABI that make one, whatever they ask for.
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <thread>
@@ -89,6 +90,60 @@ void errors_are_the_librarys() {
   MPI_Comm_free(&comm);
 }
 
+/// What is wrong on one rank is told there, and the others wait for nothing.
+void errors_of_one_rank() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  [[maybe_unused]] double value = 0, result = 0;
+  if (rank == 0)
+    check(MPI_Bcast(&value, -1, MPI_DOUBLE, 0, comm) != MPI_SUCCESS, "a count of one rank only");
+#if defined(OPEN_MPI)  // others read from there
+  if (rank == 1)
+    check(MPI_Reduce(MPI_IN_PLACE, &result, 1, MPI_DOUBLE, MPI_SUM, 0, comm) != MPI_SUCCESS,
+          "in place where no root is");
+#endif
+  MPI_Barrier(comm);
+  MPI_Comm_free(&comm);
+}
+
+#if !defined(OPEN_MPI)  // there such a handle points to nothing
+/// A handle that was one, and is one again later.
+void freed_communicators() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const MPI_Comm freed = comm;
+  MPI_Comm_free(&comm);
+  if (rank == 0) check(MPI_Barrier(freed) != MPI_SUCCESS, "a communicator that is none any more");
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int sum = 0;
+  MPI_Barrier(comm);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  check(sum == size * (size - 1) / 2, "sum after an error");
+  MPI_Comm_free(&comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+#endif
+
+/// Ranks that may not write files have no memory to share; whichever it is, all go without.
+void small_files() {
+  for (int poor = 0; poor < size; ++poor) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{4096, before.rlim_max};
+    if (rank == poor) setrlimit(RLIMIT_FSIZE, &small);
+    int sum = 0;
+    MPI_Barrier(comm);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (rank == poor) setrlimit(RLIMIT_FSIZE, &before);
+    check(sum == size * (size - 1) / 2, "sum where files are small");
+    MPI_Comm_free(&comm);
+  }
+}
+
 void at_the_bottom_of_memory() {
   int values[4] = {rank, -1, rank + 1, -1};
   MPI_Aint places[2];
@@ -134,7 +189,14 @@ int main(int argc, char** argv) {
   messages_during_collectives();
   two_groups();
   many_communicators();
-  if (tries_errors) errors_are_the_librarys();
+  if (tries_errors) {
+    errors_are_the_librarys();
+    errors_of_one_rank();
+#if !defined(OPEN_MPI)
+    freed_communicators();
+#endif
+  }
+  small_files();
   at_the_bottom_of_memory();
   threads_on_their_own(provided);
   int all = 0;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// An unchanged MPI program whose rank 1 dies at its first collectives. Arguments: after how many
+// microseconds, and of which signal.
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const auto after = std::chrono::microseconds(argc > 1 ? std::atoi(argv[1]) : 0);
+  const int signal = argc > 2 ? std::atoi(argv[2]) : SIGKILL;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::thread death;
+  if (rank == 1)
+    death = std::thread([=] {
+      std::this_thread::sleep_for(after);
+      kill(getpid(), signal);
+    });
+  for (;;) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    int value = rank;
+    MPI_Barrier(comm);
+    MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    MPI_Comm_free(&comm);
+  }
+}

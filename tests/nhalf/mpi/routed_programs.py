@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of MPI that are compiled, and started with routed collectives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
+from nhalf.mpi import Library
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.preload import Preload, preload
+from nhalf.mpi.probe import compiler_variables
+from nhalf.sites.start import start
+from tests.patience import patience_s
+
+SOURCES = Path(__file__).parents[2] / "native/interposer"
+ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
+TIMEOUT_S = 120.0
+FOUND = libraries()
+ROUTED = (
+    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
+    *("gather", "scatter", "reduce-scatter", "scan"),
+)
+
+
+def compiler_for(library: Library) -> list[str]:
+    """What compiles programs that the library runs: its own wrapper, or that of the ABI."""
+    if library.compiler is not None:
+        return [str(library.compiler)]
+    for other in FOUND:
+        wrapper = other.prefix / "bin/mpicxx_abi"
+        if library.abi and wrapper.is_file():
+            return [str(wrapper)]
+    pytest.skip(f"nothing compiles programs for {library.name}: there is no mpicxx")
+
+
+def built(library: Library, name: str, folder: Path) -> Path:
+    program = folder / f"{library.name}-{name}"
+    if not program.is_file():
+        compiler = compiler_for(library)
+        maker = next(one for one in FOUND if compiler[0].startswith(str(one.prefix)))
+        variables = {**maker.environment, **compiler_variables(maker)}
+        source = str(SOURCES / f"{name}.cpp")
+        command = [*compiler, "-std=c++20", "-O1", source, "-o", str(program), "-lpthread"]
+        outcome = run(command, patience_s(TIMEOUT_S), variables)
+        assert outcome.succeeded, outcome.stderr
+    return program
+
+
+def table_of(folder: Path, number: int) -> Path:
+    """A table that takes from every operation the algorithm of this number; -1 shared memory."""
+    lines = ["# nhalf decision table 1"]
+    for operation in ROUTED:
+        files = sorted((ALGORITHMS / operation.replace("-", "_")).glob("*.hpp"))
+        name = files[number % len(files)].stem.replace("_", "-")
+        lines.append(f"{operation} 2 inf 0 inf {'shared-memory' if number < 0 else name}")
+    path = folder / f"{number}.table"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def routed(library: Library, program: Path, table: Path | None) -> Preload:
+    try:
+        return preload(library, program, table, FOUND)
+    except NhalfError as error:
+        pytest.skip(str(error))
+
+
+def started(
+    library: Library, ranks: int, loaded: Preload, command: list[str]
+) -> tuple[int | None, str]:
+    words = [*loaded.words, "NHALF_COLL_VERBOSE=1"]
+    how = start(library, ["env", *words, *command], ranks, bind=False)
+    outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)
+    return outcome.exit_code, outcome.stdout + outcome.stderr
