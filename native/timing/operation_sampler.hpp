@@ -27,7 +27,7 @@ namespace nhalf {
 /// Measures one operation per sample, every rank calls it, and all stop together.
 ///
 /// start=sync: ranks start at an agreed time; a sample lasts from the first start to the last end
-/// in global time. Samples for whose start a rank came late are not used. start=barrier: the
+/// in global time. Samples for whose start a rank came late, or slept past it, are not used. start=barrier: the
 /// slowest rank's own time since the control barrier let it go, as the OSU and Intel benchmarks
 /// have it; beside it `true_s`, from the first start to the last end. start=rotating: p operations
 /// in a chain, each rooted at the rank that finished the one before last, from the first start to
@@ -65,7 +65,8 @@ class OperationSampler {
     if (!result.verified) return result;
     pattern.prepare();
     clock_.refresh();
-    if (conditions_.start != Start::barrier) round_.emplace(transport_, clock_);
+    if (conditions_.start != Start::barrier)
+      round_.emplace(transport_, clock_, quality_.overhead_s);
     if (conditions_.start == Start::rotating) find_chain(pattern);
     sample(pattern, result);
     for (auto& value : pattern.values()) result.values.push_back(std::move(value));
@@ -79,7 +80,7 @@ class OperationSampler {
   /// What rank 0 decides after each operation.
   struct Verdict {
     Stop stop = Stop::none;
-    bool late = false;
+    bool told_late = false;
     bool clock_stale = false;
   };
 
@@ -108,7 +109,7 @@ class OperationSampler {
       Verdict verdict;
       if (transport_.rank() == 0) {
         const OperationTimes times(everyone);
-        verdict.late = times.late;
+        verdict.told_late = times.told_late;
         verdict.clock_stale = clock_.stale(times.worst_uncertainty_s);
         if (turn >= warm_ups) {
           keep(times, everyone, times.late ? late : good);
@@ -117,7 +118,7 @@ class OperationSampler {
         }
       }
       share(transport_, verdict);
-      if (round_) round_->adapt(verdict.late);
+      if (round_) round_->adapt(verdict.told_late);
       if (verdict.clock_stale) clock_.synchronise();
       result.stop = verdict.stop;
     }
@@ -164,7 +165,8 @@ class OperationSampler {
                         .ended_s = clock_.global_s(ended_s),
                         .own_s = ended_s - start.local_s,
                         .uncertainty_s = clock_.uncertainty_s(ended_s),
-                        .late = start.late};
+                        .late = start.late,
+                        .told_late = start.told_late};
     return gathered(mine);
   }
 
@@ -177,12 +179,13 @@ class OperationSampler {
   }
 
   std::vector<Presence> gathered(const Presence& mine) {
-    const std::array numbers{mine.began_s, mine.ended_s, mine.own_s, mine.uncertainty_s,
-                             mine.late ? 1.0 : 0.0};
+    const std::array numbers{mine.began_s,       mine.ended_s,          mine.own_s,
+                             mine.uncertainty_s, mine.late ? 1.0 : 0.0, mine.told_late ? 1.0 : 0.0};
     const auto all = collect(transport_, std::span<const double>(numbers));
     std::vector<Presence> everyone;
     for (std::size_t i = 0; i < all.size(); i += numbers.size())
-      everyone.push_back({all[i], all[i + 1], all[i + 2], all[i + 3], all[i + 4] > 0});
+      everyone.push_back({all[i], all[i + 1], all[i + 2], all[i + 3], all[i + 4] > 0,
+                          all[i + 5] > 0});
     return everyone;
   }
 
@@ -257,9 +260,9 @@ class OperationSampler {
       std::vector<double> rank_s;
       for (const auto& rank : everyone) rank_s.push_back(rank.ended_s - times.first_start_s);
       ranks.add(rank_s);
-      bool was_late = times.late;
-      share(transport_, was_late);
-      round_->adapt(was_late);
+      bool told_late = times.told_late;
+      share(transport_, told_late);
+      round_->adapt(told_late);
     }
     const auto medians = ranks.medians();
     int found = static_cast<int>(std::ranges::max_element(medians) - medians.begin());

@@ -19,7 +19,9 @@ struct Presence {
   /// On its own clock.
   double own_s = 0;
   double uncertainty_s = 0;
+  /// As RoundTime has it of its start.
   bool late = false;
+  bool told_late = false;
 };
 
 /// What all ranks' presences say about one operation.
@@ -31,7 +33,9 @@ struct OperationTimes {
   /// Of all ranks, and of all but that one.
   double worst_uncertainty_s = 0;
   double second_uncertainty_s = 0;
+  /// Whether any rank was.
   bool late = false;
+  bool told_late = false;
 
   explicit OperationTimes(std::span<const Presence> ranks) {
     for (const auto& rank : ranks) {
@@ -40,6 +44,7 @@ struct OperationTimes {
       last_end_s = std::max(last_end_s, rank.ended_s);
       slowest_own_s = std::max(slowest_own_s, rank.own_s);
       late = late || rank.late;
+      told_late = told_late || rank.told_late;
       second_uncertainty_s =
           std::max(second_uncertainty_s, std::min(worst_uncertainty_s, rank.uncertainty_s));
       worst_uncertainty_s = std::max(worst_uncertainty_s, rank.uncertainty_s);

@@ -14,19 +14,23 @@ namespace nhalf {
 
 /// Round-Time (S. Hunold, A. Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
 /// 2018): rank 0 announces when to start, a little later than its announcement takes to arrive. The
-/// slack grows when a rank was late and shrinks slowly to what it was while none is.
+/// slack grows when a rank was told late and shrinks slowly to what it was while none is.
 template <Transport T>
 class RoundTime {
  public:
   struct Start {
     /// The first reading at or after the announced time, on this rank's own clock.
     double local_s = 0;
-    /// Whether the time had passed when this rank learned of it.
+    /// Whether that is later than the clocks and their reading explain: this rank was told too late,
+    /// or the system gave its core to somebody else while it waited.
     bool late = false;
+    /// Whether the time had passed when this rank learned of it.
+    bool told_late = false;
   };
 
-  /// Collective, on a synchronised clock.
-  RoundTime(T& transport, GlobalClock<T>& clock) : transport_(transport), clock_(clock) {
+  /// Collective, on a synchronised clock that takes `reading_s` to read.
+  RoundTime(T& transport, GlobalClock<T>& clock, double reading_s = 0)
+      : transport_(transport), clock_(clock), reading_s_(reading_s) {
     slack_min_s_ = std::clamp(broadcasts_per_slack * broadcast_s(), slack_least_s, slack_most_s);
     slack_s_ = slack_min_s_;
   }
@@ -37,20 +41,23 @@ class RoundTime {
     double start_s = clock_.global_s(transport_.now_s()) + slack_s_;
     share(transport_, start_s);
     const double wake_s = clock_.local_s(start_s);
-    const bool late = transport_.now_s() > wake_s;
-    return {idle_until(transport_, wake_s), late};
+    const bool told_late = transport_.now_s() > wake_s;
+    const double began_s = idle_until(transport_, wake_s);
+    const double allowed_s = clock_.uncertainty_s(began_s) + readings_allowed * reading_s_;
+    return {began_s, told_late || began_s - wake_s > allowed_s, told_late};
   }
 
   /// What is to be learned from the last start, of all ranks.
-  void adapt(bool somebody_was_late) {
-    slack_s_ =
-        std::clamp(slack_s_ * (somebody_was_late ? growth : decline), slack_min_s_, slack_most_s);
+  void adapt(bool somebody_was_told_late) {
+    slack_s_ = std::clamp(slack_s_ * (somebody_was_told_late ? growth : decline), slack_min_s_,
+                          slack_most_s);
   }
 
   [[nodiscard]] double slack_s() const { return slack_s_; }
 
  private:
   static constexpr double broadcasts_per_slack = 3;
+  static constexpr double readings_allowed = 4;
   static constexpr double growth = 1.5;
   static constexpr double decline = 0.99;
   static constexpr double slack_least_s = 1e-6;
@@ -82,6 +89,7 @@ class RoundTime {
 
   T& transport_;
   GlobalClock<T>& clock_;
+  double reading_s_;
   double slack_min_s_ = 0;
   double slack_s_ = 0;
 };

@@ -98,3 +98,39 @@ TEST_CASE(
     CHECK(round.slack_s() == doctest::Approx(first_s));
   });
 }
+
+TEST_CASE("who sleeps past a start says so, and no slack is given for it") {
+  constexpr double reading_s = 2e-8;
+  for (const auto& [oversleep_s, noticed] :
+       {std::pair{3e-3, true}, {1e-6, true}, {3 * reading_s, false}, {0.0, false}}) {
+    CAPTURE(oversleep_s);
+    ModelTransport::launch(0, nullptr, 3, Options{}, [&](ModelTransport& t) {
+      Claiming claiming(t);
+      GlobalClock clock(claiming);
+      clock.synchronise();
+      RoundTime round(claiming, clock, reading_s);
+      claiming.oversleep_s = oversleep_s;
+      const double slack_s = round.slack_s();
+      const auto start = round.start();
+      CHECK(start.late == (noticed && t.rank() == 2));
+      CHECK(!start.told_late);
+      round.adapt(!t.all(!start.told_late));
+      CHECK(round.slack_s() == slack_s);
+    });
+  }
+}
+
+TEST_CASE("sleep that does no more than the clocks are unsure of is on time") {
+  const auto options = Options::parse("clock_offset_s=1,clock_drift_ppm=100", ',');
+  for (const auto& [share, noticed] : {std::pair{0.5, false}, {2.0, true}}) {
+    CAPTURE(share);
+    ModelTransport::launch(0, nullptr, 2, options, [&](ModelTransport& t) {
+      Claiming claiming(t);
+      GlobalClock clock(claiming);
+      clock.synchronise();
+      RoundTime round(claiming, clock);
+      claiming.oversleep_s = share * clock.uncertainty_s(t.now_s());
+      CHECK(round.start().late == (noticed && t.rank() == 1));
+    });
+  }
+}
