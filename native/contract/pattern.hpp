@@ -120,14 +120,18 @@ class Pattern {
   /// Runs the traffic `rounds` times; timed, so neither allocation nor output.
   virtual void run(std::uint64_t rounds) = 0;
 
+  /// Leaves every rank in the step in which its loop begins; not timed.
+  virtual void settle() { run(1); }
+
   /// Runs one round and checks what arrived at this rank.
   virtual bool verify() = 0;
 
   /// Learns what it has to know of this point before it is timed; every rank calls it once.
   virtual void prepare() {}
 
-  /// Seconds that this rank timed itself in the last run, for Timing::inner.
-  [[nodiscard]] virtual double timed_s() const { return 0; }
+  /// Seconds that this rank timed itself in the last run, for Timing::inner; none where it timed
+  /// nothing.
+  [[nodiscard]] virtual std::optional<double> timed_s() const { return std::nullopt; }
 
   /// Bytes that move in the time of one sample, where that is not size times bytes_factor.
   [[nodiscard]] virtual std::optional<std::uint64_t> moved_bytes() const { return std::nullopt; }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "patterns/bases/pair.hpp"
+#include "timing/rank_times.hpp"
 #include "timing/stopwatch.hpp"
 
 namespace nhalf {
@@ -48,8 +49,10 @@ class Gap : public Pair<T> {
   }
 
   /// What the rounds asked for take at the rate of those that were timed.
-  [[nodiscard]] double timed_s() const override {
-    return watch_.seconds() / static_cast<double>(timed_messages_) * static_cast<double>(rounds_);
+  [[nodiscard]] std::optional<double> timed_s() const override {
+    const auto spent_s = watch_.seconds();
+    if (!spent_s) return std::nullopt;
+    return *spent_s / static_cast<double>(timed_messages_) * static_cast<double>(rounds_);
   }
 
  protected:
@@ -72,9 +75,7 @@ class Gap : public Pair<T> {
   double message_s() {
     this->transport_.barrier();
     run(1);
-    const double mine_s = timed_s();
-    const auto everyone_s = collect(this->transport_, std::span(&mine_s, 1));
-    double slowest_s = everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
+    double slowest_s = longest_of(collect_times(this->transport_, timed_s()));
     share(this->transport_, slowest_s);
     return slowest_s;
   }

@@ -26,7 +26,7 @@ class OverheadRecv : public Pair<T> {
     std::array<double, trials> round_trips_s;
     for (double& round_trip_s : round_trips_s) {
       run(1);
-      round_trip_s = watch_.seconds() + asked_s_;
+      round_trip_s = watch_.seconds().value_or(0) + asked_s_;
     }
     wait_s_ = patience * median(round_trips_s);
   }
@@ -46,7 +46,7 @@ class OverheadRecv : public Pair<T> {
     }
   }
 
-  [[nodiscard]] double timed_s() const override { return watch_.seconds(); }
+  [[nodiscard]] std::optional<double> timed_s() const override { return watch_.seconds(); }
   std::vector<Value> values() override { return watch_.values(); }
 
  protected:

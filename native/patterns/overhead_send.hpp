@@ -25,7 +25,7 @@ class OverheadSend : public RoundTripLoop<T> {
     });
   }
 
-  [[nodiscard]] double timed_s() const override { return watch_.seconds(); }
+  [[nodiscard]] std::optional<double> timed_s() const override { return watch_.seconds(); }
   std::vector<Value> values() override { return watch_.values(); }
 
  private:

@@ -27,13 +27,13 @@ namespace nhalf {
 /// Measures one operation per sample, every rank calls it, and all stop together.
 ///
 /// start=sync: ranks start at an agreed time; a sample lasts from the first start to the last end
-/// in global time. Samples for whose start a rank came late, or slept past it, are not used. start=barrier: the
-/// slowest rank's own time since the control barrier let it go, as the OSU and Intel benchmarks
-/// have it; beside it `true_s`, from the first start to the last end. start=rotating: p operations
-/// in a chain, each rooted at the rank that finished the one before last, from the first start to
-/// the last end, divided by p. Between the two readings of a time lies one reading of the clock,
-/// which is subtracted. Untimed work (agreeing, emptying caches) counts a quarter against the
-/// slice.
+/// in global time. Samples for whose start a rank came late, or slept past it, are not used.
+/// start=barrier: the slowest rank's own time since the control barrier let it go, as the OSU and
+/// Intel benchmarks have it; beside it `true_s`, from the first start to the last end.
+/// start=rotating: p operations in a chain, each rooted at the rank that finished the one before
+/// last, from the first start to the last end, divided by p. Between the two readings of a time
+/// lies one reading of the clock, which is subtracted. Untimed work (agreeing, emptying caches)
+/// counts a quarter against the slice.
 ///
 /// Values: `clock_uncertainty_s`, how far a time can be wrong because of the clocks (the two
 /// largest uncertainties together); `skew_s`, last start minus first start; `late_share` of starts.
@@ -184,8 +184,8 @@ class OperationSampler {
     const auto all = collect(transport_, std::span<const double>(numbers));
     std::vector<Presence> everyone;
     for (std::size_t i = 0; i < all.size(); i += numbers.size())
-      everyone.push_back({all[i], all[i + 1], all[i + 2], all[i + 3], all[i + 4] > 0,
-                          all[i + 5] > 0});
+      everyone.push_back(
+          {all[i], all[i + 1], all[i + 2], all[i + 3], all[i + 4] > 0, all[i + 5] > 0});
     return everyone;
   }
 

@@ -21,8 +21,8 @@ class RoundTime {
   struct Start {
     /// The first reading at or after the announced time, on this rank's own clock.
     double local_s = 0;
-    /// Whether that is later than the clocks and their reading explain: this rank was told too late,
-    /// or the system gave its core to somebody else while it waited.
+    /// Whether that is later than the clocks and their reading explain: this rank was told too
+    /// late, or the system gave its core to somebody else while it waited.
     bool late = false;
     /// Whether the time had passed when this rank learned of it.
     bool told_late = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "contract/transport.hpp"
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
+#include "timing/rank_times.hpp"
 
 namespace nhalf {
 
@@ -27,28 +29,6 @@ struct Measurement {
   Stop stop = Stop::none;
   double elapsed_s = 0;
   std::vector<std::string> advice;
-};
-
-/// Samples of all ranks as they come in, at rank 0: the slowest rank of each and, in the end, each
-/// rank's median.
-class RankTimes {
- public:
-  /// Takes one time per rank; the largest of them.
-  double add(const std::vector<double>& everyone_s) {
-    by_rank_.resize(everyone_s.size());
-    for (std::size_t rank = 0; rank < everyone_s.size(); ++rank)
-      by_rank_[rank].push_back(everyone_s[rank]);
-    return everyone_s.empty() ? 0 : *std::ranges::max_element(everyone_s);
-  }
-
-  [[nodiscard]] std::vector<double> medians() {
-    std::vector<double> found;
-    for (auto& times : by_rank_) found.push_back(median(times));
-    return found;
-  }
-
- private:
-  std::vector<std::vector<double>> by_rank_;
 };
 
 /// Measures one pattern at one point in batches; every rank calls it, and all stop together.
@@ -71,8 +51,9 @@ class Sampler {
     result.verified = is_exact<T> || transport_.all(pattern.verify());
     if (!result.verified) return result;
     pattern.prepare();
-    result.batch_rounds = grow(pattern, info);
-    sample(pattern, info, result);
+    const auto batch = grow(pattern, info);
+    result.batch_rounds = batch.rounds;
+    sample(pattern, info, batch, result);
     result.values = pattern.values();
     result.elapsed_s = transport_.now_s() - began_s;
     advise(info, result);
@@ -80,14 +61,46 @@ class Sampler {
   }
 
  private:
-  /// Time of one batch of rounds at this rank. Small batches begin with an untimed round, which
-  /// leaves every rank in the step where the loop goes on: no skew of the barrier is timed.
-  double batch_s(Pattern& pattern, std::uint64_t rounds) {
+  /// Rounds that are timed together. They settle where the skew of the barrier would be seen.
+  struct Batch {
+    std::uint64_t rounds = 1;
+    bool settles = false;
+  };
+
+  /// Growing, as rank 0 has it and shares it.
+  struct Growth {
+    Batch batch;
+    /// Of the looks at this number of rounds.
+    double least_s = std::numeric_limits<double>::infinity();
+    int looks = 0;
+    bool done = false;
+  };
+
+  /// What must not look like a batch that is long enough: another program on this core.
+  static constexpr double hiccup_s = 0.05;
+  static constexpr int looks_enough = 3;
+  /// Of one round over the time of a barrier: beyond, its skew does not matter.
+  static constexpr double skew_factor = 1000;
+
+  /// Time of one batch at this rank, without the reading of the clock that lies in it.
+  double batch_s(Pattern& pattern, const Batch& batch) {
     transport_.barrier();
-    if (rounds > 1) pattern.run(1);
+    if (batch.settles) pattern.settle();
     const double began_s = transport_.now_s();
-    pattern.run(rounds);
-    return transport_.now_s() - began_s;
+    pattern.run(batch.rounds);
+    return transport_.now_s() - began_s - clock_.overhead_s;
+  }
+
+  /// What a barrier takes, which is more than it lets ranks go apart; the least of some.
+  double barrier_s() {
+    double least_s = std::numeric_limits<double>::infinity();
+    transport_.barrier();
+    for (int look = 0; look < looks_enough; ++look) {
+      const double began_s = transport_.now_s();
+      transport_.barrier();
+      least_s = std::min(least_s, transport_.now_s() - began_s);
+    }
+    return least_s;
   }
 
   /// At rank 0 the longest time of all ranks, where every rank has one: rank 0 may be idle.
@@ -97,42 +110,62 @@ class Sampler {
     return everyone_s.empty() ? own_s : *std::ranges::max_element(everyone_s);
   }
 
-  /// Rounds per batch, so that a batch exceeds the clock's floor and `samples_max` batches fill the
-  /// slice. Growing warms up caches, pages and connections.
-  std::uint64_t grow(Pattern& pattern, const PatternInfo& info) {
-    if constexpr (is_exact<T>) return info.rounds_min;
-    const double target_s = std::max(
-        clock_factor * clock_.floor_s(),
-        clock_.floor_s() > 0 ? effort_.slice_s / static_cast<double>(effort_.samples_max) : 0);
-    std::uint64_t rounds = info.rounds_min;
-    for (bool growing = true; growing;) {
-      const double spent_s = longest_s(info, batch_s(pattern, rounds));
-      std::uint64_t wanted = rounds;
-      if (spent_s < target_s) {
-        const double estimate =
-            std::ceil(target_s / std::max(spent_s, clock_.floor_s()) * static_cast<double>(rounds));
-        wanted = static_cast<std::uint64_t>(std::min(estimate, 8.0 * static_cast<double>(rounds)));
-        if (spent_s > target_s * 0.8) wanted = rounds;
-      }
-      share(transport_, wanted);
-      growing = wanted > rounds;
-      rounds = wanted;
-    }
-    return rounds;
+  /// How long a batch has to last, so that it exceeds the clock's floor and `samples_max` of them
+  /// fill the slice; 0 on a virtual clock, where one round is as good as many.
+  [[nodiscard]] double target_s() const {
+    if (clock_.floor_s() == 0) return 0;
+    return std::max(clock_factor * clock_.floor_s(),
+                    effort_.slice_s / static_cast<double>(effort_.samples_max));
   }
 
-  void sample(Pattern& pattern, const PatternInfo& info, Measurement& result) {
+  /// A batch that is long enough in the least of some looks: the time of a single one may be that
+  /// of another program. Growing warms up caches, pages and connections.
+  Batch grow(Pattern& pattern, const PatternInfo& info) {
+    Growth growth{.batch = {info.rounds_min, info.rounds_min > 1}};
+    if constexpr (is_exact<T>) return growth.batch;
+    const double skew_s = target_s() > 0 ? barrier_s() : 0;
+    while (!growth.done) {
+      const double spent_s = longest_s(info, batch_s(pattern, growth.batch));
+      growth.least_s = std::min(growth.least_s, spent_s);
+      if (transport_.rank() == 0) go_on(growth, skew_s);
+      share(transport_, growth);
+    }
+    return growth.batch;
+  }
+
+  /// Decides on the next look, or that there are enough.
+  void go_on(Growth& growth, double skew_s) const {
+    const auto rounds = rounds_after(growth.batch.rounds, growth.least_s);
+    if (rounds > growth.batch.rounds) {
+      growth = {.batch = {rounds, true}};
+      return;
+    }
+    ++growth.looks;
+    growth.batch.settles = rounds > 1 || growth.least_s < std::min(skew_factor * skew_s, hiccup_s);
+    growth.done = target_s() == 0 || growth.looks == looks_enough ||
+                  growth.least_s > std::max(effort_.slice_s, hiccup_s);
+  }
+
+  /// So many rounds as are needed where some took `spent_s`, but no more than eight times as many.
+  [[nodiscard]] std::uint64_t rounds_after(std::uint64_t rounds, double spent_s) const {
+    if (spent_s >= target_s() || spent_s > target_s() * 0.8) return rounds;
+    const auto now = static_cast<double>(rounds);
+    const double wanted = std::ceil(target_s() / std::max(spent_s, clock_.floor_s()) * now);
+    return static_cast<std::uint64_t>(std::min(wanted, 8 * now));
+  }
+
+  void sample(Pattern& pattern, const PatternInfo& info, const Batch& batch, Measurement& result) {
     const double operations =
-        static_cast<double>(result.batch_rounds) * static_cast<double>(info.messages_per_round);
+        static_cast<double>(batch.rounds) * static_cast<double>(info.messages_per_round);
     result.samples_s.reserve(effort_.samples_max);
     RankTimes ranks;
     double spent_s = 0;
     while (result.stop == Stop::none) {
-      const double time_s = batch_s(pattern, result.batch_rounds);
-      const double own_s = (info.timing == Timing::inner ? pattern.timed_s() : time_s) / operations;
+      const double time_s = batch_s(pattern, batch);
+      auto own_s = info.timing == Timing::inner ? pattern.timed_s() : time_s;
+      if (own_s) *own_s /= operations;
       const bool everyone = info.timing != Timing::first_rank;
-      const double sample_s =
-          everyone ? ranks.add(collect(transport_, std::span(&own_s, 1))) : own_s;
+      const double sample_s = everyone ? ranks.add(collect_times(transport_, own_s)) : *own_s;
       result.samples_s.push_back(sample_s);
       spent_s += std::max(time_s, everyone ? sample_s * operations : 0);
       if (transport_.rank() == 0) result.stop = criterion_.decide(result.samples_s, spent_s);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "contract/pattern.hpp"
@@ -46,8 +47,10 @@ class Stopwatch {
     ++calls_;
   }
 
-  /// Seconds of all calls since the reset; below 0 where they are too short for this clock.
-  [[nodiscard]] double seconds() const {
+  /// Seconds of all calls since the reset, below 0 where they are too short for this clock; none
+  /// where there were none.
+  [[nodiscard]] std::optional<double> seconds() const {
+    if (calls_ == 0) return std::nullopt;
     return spent_s_ - static_cast<double>(calls_) * overhead_s_;
   }
 

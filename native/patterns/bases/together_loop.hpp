@@ -37,7 +37,7 @@ class TogetherLoop : public Links<T> {
     for (auto i = rounds; i > 0; --i) round();
   }
 
-  [[nodiscard]] double timed_s() const override { return timed_s_; }
+  [[nodiscard]] std::optional<double> timed_s() const override { return timed_s_; }
 
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override {
     const auto size_bytes = peers_ > 0 ? this->out_.front().data.size() : 0;

@@ -63,7 +63,7 @@ def split(values: Floats) -> tuple[Floats, Floats]:
 
 def two_states(times: Floats) -> NDArray[np.bool_]:
     """Whether each row of `times` (rows, n; NaN at the end) falls into two states."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(times)
     share, distance = split(np.where(np.isfinite(logs), logs, np.nan))
     count = (~np.isnan(logs)).sum(axis=1)

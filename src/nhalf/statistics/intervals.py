@@ -66,7 +66,7 @@ class Interval:
         reach = max(self.high - self.median, self.median - self.low)
         if reach == 0:
             return 0.0
-        return reach / self.median if self.median else math.inf
+        return reach / abs(self.median) if self.median else math.inf
 
     def covers(self, value: float) -> bool:
         """Whether a value lies in the interval, ends included."""
@@ -79,9 +79,10 @@ def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95)
     `medians` are one positive number per launch. Equal numbers give an interval of width zero,
     which is right on a machine without noise. One launch gives an interval of width zero, too,
     since it says nothing about the spread: use `sample_interval` and say so (advice one-launch).
-    Where a launch measured 0 there is no logarithm, and the interval is the range.
+    Where a launch measured 0, or less after the reading of a clock was subtracted, there is no
+    logarithm, and the interval is the range.
 
-    Raises InputError when there is no number, or one that is negative, infinite or not a number.
+    Raises InputError when there is no number, or one that is infinite or not a number.
     """
     row = np.asarray(medians, dtype=np.float64).reshape(1, -1)
     if row.size == 0:
@@ -126,8 +127,8 @@ def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats,
     """
     _check_confidence(confidence)
     present = ~np.isnan(medians)
-    if np.any(medians[present] < 0) or np.any(np.isinf(medians[present])):
-        raise InputError("a launch median is negative or infinite", "times are positive seconds")
+    if np.any(np.isinf(medians[present])):
+        raise InputError("a launch median is infinite", "measure the point again")
     count = present.sum(axis=1)
     filled = np.where(present, medians, np.nan)
     if filled.shape[1] == 0 or not len(filled):
@@ -140,7 +141,7 @@ def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats,
     middle = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
     median = _pseudomedian(ordered, count, middle)
     low, high = _log_student(filled, count, confidence)
-    bare = (smallest == largest) | (smallest == 0)
+    bare = (smallest == largest) | (smallest <= 0)
     low = np.where(bare, smallest, np.minimum(low, median))
     high = np.where(bare, largest, np.maximum(high, median))
     return median, low, high

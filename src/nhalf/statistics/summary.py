@@ -32,7 +32,8 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 
     `median_s` is the median of the launch's samples (of their medians, where a launch measured a
     point more than once), `lowest_s` its fastest sample, `samples` their number. Rows without
-    samples are left out. Raises InputError when a sample is negative or not finite.
+    samples are left out. Raises InputError when a sample is not finite or negative, but for what
+    the reading of a clock explains.
     """
     return _launches(_worded(measurements)).select(
         *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
@@ -90,6 +91,7 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
             samples.list.min().alias("lowest_s"),
             # Minimum and median pass over NaN, a sum does not.
             samples.list.sum().alias("sum_s"),
+            _taken_off_s().alias("taken_off_s"),
             samples.list.len().cast(pl.Int64).alias("samples"),
             "bytes_per_time",
             "verified",
@@ -117,9 +119,19 @@ def _flat(name: str) -> pl.Expr:
     return pl.col(name).list.explode(keep_nulls=False, empty_as_null=False)
 
 
+def _taken_off_s() -> pl.Expr:
+    """What was subtracted from each call where calls are timed one by one, else 0.
+
+    The time of a call that takes none lies on either side of 0, but no further below it than that.
+    """
+    values = pl.col("values")
+    readings = values.list.filter(pl.element().struct.field("name") == "clock_reading_s")
+    return readings.list.first().struct.field("value").fill_null(0.0)
+
+
 def _check_times(rows: pl.DataFrame) -> None:
     """Raise InputError naming the first point with a time that cannot be one."""
-    usable = pl.col("sum_s").is_finite() & (pl.col("lowest_s") >= 0)
+    usable = pl.col("sum_s").is_finite() & (pl.col("lowest_s") >= -pl.col("taken_off_s"))
     wrong = rows.filter(~usable.fill_null(False)).head(1)
     if wrong.is_empty():
         return

@@ -4,27 +4,40 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nhalf::test_sampler {
 
 namespace {
 
-/// Rank 0 of two; the other one takes `other_factor` times as long for everything.
+/// Rank 0 of two; the other one takes `other_factor` times as long for everything. Reading the
+/// clock takes `reading_s`, half of it before the time is taken, and a barrier `barrier_s`.
 struct Alone {
   static constexpr TransportInfo info{"alone", "", {}};
 
   static constexpr double began_s = 2;
   double clock_s = began_s;
+  double reading_s = 0;
+  double barrier_s = 0;
+  bool met = false;
   double other_factor = 1;
 
   int rank() const { return 0; }
   int size() const { return 2; }
-  double now_s() const { return clock_s; }
+  double now_s() {
+    clock_s += reading_s;
+    return clock_s - reading_s / 2;
+  }
   void send(int, ConstBytes) {}
   void recv(int, Bytes) {}
-  void barrier() {}
+  void barrier() {
+    clock_s += barrier_s;
+    met = true;
+  }
   void broadcast(Bytes) {}
   bool all(bool mine) { return mine; }
   std::vector<std::string> gather(const std::string& text) { return {text, text}; }
@@ -34,22 +47,33 @@ struct Alone {
   std::string library() const { return ""; }
 };
 
-/// A round takes `round_s`, and a share of that in batches after the first `slow_runs`.
+/// A round takes `round_s`, and a share of that in batches after the first `slow_runs`. The first
+/// round after a barrier takes `skew_s` more, and batch number `held_up` so much more.
 struct Steady : Pattern {
   explicit Steady(Alone& alone) : transport(alone) {}
   void run(std::uint64_t rounds) override {
     const bool slow = runs.size() < slow_runs;
     runs.push_back(rounds);
     transport.clock_s += static_cast<double>(rounds) * round_s * (slow ? 1 : later_share);
+    if (runs.size() == held_up) transport.clock_s += hiccup_s;
+    if (std::exchange(transport.met, false)) transport.clock_s += skew_s;
+  }
+  void settle() override {
+    ++settled;
+    Pattern::settle();
   }
   bool verify() override { return right; }
-  double timed_s() const override { return inner_s; }
+  std::optional<double> timed_s() const override { return inner_s; }
   std::vector<Value> values() override { return {{"what", 7}}; }
 
   Alone& transport;
   std::vector<std::uint64_t> runs;
   double round_s = 0x1p-20;
   double inner_s = 0;
+  double skew_s = 0;
+  double hiccup_s = 0;
+  std::size_t held_up = 0;
+  int settled = 0;
   double later_share = 1;
   std::size_t slow_runs = 0;
   bool right = true;
@@ -65,6 +89,7 @@ struct Tried {
   PatternInfo info{.name = "steady", .what = ""};
 
   Measurement measure(const Effort& effort = quick, const ClockQuality& quality = clock) {
+    transport.reading_s = quality.overhead_s;
     return Sampler(transport, quality, effort).measure(pattern, info);
   }
 };
@@ -87,6 +112,41 @@ TEST_CASE("a batch grows eightfold at most, until it is long enough for the cloc
   CHECK(measured.batch_rounds == 125);
   const std::vector<std::uint64_t> growing{1, 1, 8, 1, 64, 1, 125, 1, 125};
   CHECK(std::vector(tried.pattern.runs.begin(), tried.pattern.runs.begin() + 9) == growing);
+}
+
+TEST_CASE("a batch that is held up does not look long enough") {
+  for (std::size_t held_up = 1; held_up < 10; ++held_up) {
+    CAPTURE(held_up);
+    Tried tried;
+    tried.pattern.held_up = held_up;
+    tried.pattern.hiccup_s = 0x1p-10;
+    const auto measured = tried.measure();
+    CHECK(measured.batch_rounds == 125);
+    CHECK(measured.samples_s.front() == 0x1p-20);
+  }
+}
+
+TEST_CASE("no skew of the barrier is timed, however many rounds a batch has") {
+  for (const double round_s : {0x1p-12, 0x1p-13, 0x1.cp-14, 0x1p-14, 0x1p-18}) {
+    CAPTURE(round_s);
+    Tried tried;
+    tried.pattern.round_s = round_s;
+    tried.pattern.skew_s = tried.transport.barrier_s = 0x1p-17;
+    for (const double sample_s : tried.measure().samples_s) CHECK(sample_s == round_s);
+  }
+}
+
+TEST_CASE("a round of a thousand barriers needs no other before it, nor a second look") {
+  for (const auto& [round_s, settled] : {std::pair{0x1p-6, 3}, {0x1p-4, 0}}) {
+    Tried tried;
+    tried.pattern.round_s = round_s;
+    tried.transport.barrier_s = 0x1p-15;
+    const auto measured = tried.measure();
+    CHECK(measured.batch_rounds == 1);
+    CHECK(tried.pattern.settled == settled);
+    CHECK(measured.samples_s.size() == 1);
+    CHECK(tried.pattern.runs.size() == (settled > 0 ? 7 : 2));
+  }
 }
 
 TEST_CASE("a batch of more than one round begins with one that is not timed") {
@@ -121,7 +181,7 @@ TEST_CASE("a sample is the time of one operation; equal ones are soon enough") {
   CHECK(measured.rank_s.empty());
   CHECK(measured.values.size() == 1);
   CHECK(measured.advice.empty());
-  CHECK(measured.elapsed_s == tried.transport.clock_s - Alone::began_s);
+  CHECK(measured.elapsed_s == tried.transport.clock_s - Alone::began_s - tried.transport.reading_s);
 }
 
 TEST_CASE("the time that a sample took is spent, and ends a measurement") {
@@ -166,10 +226,20 @@ TEST_CASE("what a pattern times itself is taken by the operation, from the slowe
   CHECK(measured.rank_s == std::vector<double>{1, 2});
 }
 
+TEST_CASE("a time below 0 is not cut off by a rank that times nothing") {
+  Tried tried;
+  tried.info.timing = Timing::inner;
+  tried.transport.other_factor = std::numeric_limits<double>::quiet_NaN();
+  tried.pattern.inner_s = -125;
+  const auto measured = tried.measure();
+  CHECK(measured.samples_s.front() == -1);
+  CHECK(measured.rank_s == std::vector<double>{-1, 0});
+}
+
 TEST_CASE("batches that turn out short for the clock are worth an advice") {
   for (const auto& [share, coarse] : {std::pair{0.05, true}, {0.125, false}}) {
     Tried tried;
-    tried.pattern.slow_runs = 7;
+    tried.pattern.slow_runs = 11;
     tried.pattern.later_share = share;
     const std::vector<std::string> expected(coarse ? 1 : 0, "timer-coarse");
     CHECK(tried.measure().advice == expected);

@@ -30,10 +30,16 @@ def test_no_launch_is_an_input_error() -> None:
         launch_interval([])
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -1.0])
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
 def test_what_is_no_time_is_an_input_error(wrong: float) -> None:
     with pytest.raises(InputError):
         launch_interval([1.0, wrong, 1.0])
+
+
+def test_where_a_reading_of_the_clock_made_a_time_negative_the_interval_is_the_range() -> None:
+    found = launch_interval([-1e-9, 2e-9, 3e-9])
+    assert found == Interval(2e-9, -1e-9, 3e-9)
+    assert launch_interval([-4.0, -3.0, -2.0]).half_width == pytest.approx(1 / 3)
 
 
 def test_one_launch_has_no_width() -> None:

@@ -55,6 +55,19 @@ def test_a_sample_that_is_no_time_is_named(wrong: float) -> None:
         summarise(rows_of([(1, 0, [1.0]), (8, 3, [1.0, wrong, 2.0])]))
 
 
+@pytest.mark.parametrize(("lowest_s", "known"), [(-2e-8, True), (-4e-8, False)])
+def test_a_call_shorter_than_the_reading_of_a_clock_may_lie_below_0(
+    lowest_s: float, known: bool
+) -> None:
+    taken_off = [{"name": "other", "value": 1.0}, {"name": "clock_reading_s", "value": 3e-8}]
+    rows = rows_of([(8, 0, [lowest_s, lowest_s, 1e-9])], values=taken_off)
+    if known:
+        assert summarise(rows)["median_s"].to_list() == [lowest_s]
+        return
+    with pytest.raises(InputError, match="negative"):
+        summarise(rows)
+
+
 def test_the_columns_are_the_contract(make_measurements: Make) -> None:
     assert dict(summarise(make_measurements()).schema) == SUMMARY_COLUMNS
 

@@ -144,7 +144,7 @@ def show_points(facts: Facts) -> None:
 
 def _point_row(row: dict[str, Any]) -> list[str]:
     """The cells of one point."""
-    rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] else float("nan")
+    rate = row["bytes_per_time"] / row["median_s"] if row["median_s"] > 0 else float("nan")
     return [
         format_size(row["bytes"]),
         format_time(row["median_s"]),

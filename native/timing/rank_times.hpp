@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of all ranks, of which some have none.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "contract/transport.hpp"
+#include "timing/statistics.hpp"
+
+namespace nhalf {
+
+/// Every rank's time at rank 0, NaN for ranks without one; empty elsewhere.
+template <Transport T>
+std::vector<double> collect_times(T& transport, std::optional<double> mine_s) {
+  const double sent_s = mine_s.value_or(std::numeric_limits<double>::quiet_NaN());
+  return collect(transport, std::span(&sent_s, 1));
+}
+
+/// The longest time, below 0 where all are; 0 where nobody has one.
+inline double longest_of(const std::vector<double>& everyone_s) {
+  double longest_s = -std::numeric_limits<double>::infinity();
+  for (const double time_s : everyone_s)
+    if (!std::isnan(time_s)) longest_s = std::max(longest_s, time_s);
+  return std::isinf(longest_s) ? 0 : longest_s;
+}
+
+/// Samples of all ranks as they come in, at rank 0: the slowest rank of each and, in the end, each
+/// rank's median.
+class RankTimes {
+ public:
+  /// Takes one time per rank, NaN for those without one; the largest of them.
+  double add(const std::vector<double>& everyone_s) {
+    by_rank_.resize(everyone_s.size());
+    for (std::size_t rank = 0; rank < everyone_s.size(); ++rank)
+      if (!std::isnan(everyone_s[rank])) by_rank_[rank].push_back(everyone_s[rank]);
+    return longest_of(everyone_s);
+  }
+
+  /// 0 for ranks that never had a time.
+  [[nodiscard]] std::vector<double> medians() {
+    std::vector<double> found;
+    for (auto& times : by_rank_) found.push_back(times.empty() ? 0 : median(times));
+    return found;
+  }
+
+ private:
+  std::vector<std::vector<double>> by_rank_;
+};
+
+}  // namespace nhalf
