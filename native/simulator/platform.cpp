@@ -60,6 +60,8 @@ class Platform {
       s4u::create_fatTree_zone("machine", nullptr, parameters, callbacks, link_Bps_, latency_s_,
                                policy_)
           ->seal();
+    } else if (kind == "direct") {
+      direct();
     } else {
       star();
     }
@@ -120,6 +122,25 @@ class Platform {
     const auto count = machine_.node.number("count", 1UL);
     const double rate_Bps = adapter_Bps_ > 0 ? std::min(adapter_Bps_, link_Bps_) : link_Bps_;
     for (unsigned long id = 0; id < count; ++id) add_host(zone, id, rate_Bps, latency_s_);
+    zone->seal();
+  }
+
+  /// A link of its own between every two nodes.
+  void direct() const {
+    auto* zone = s4u::create_full_zone("machine");
+    std::vector<simgrid::kernel::routing::NetPoint*> nodes;
+    for (unsigned long id = 0; id < machine_.node.number("count", 1UL); ++id) {
+      auto* node = zone->create_host(name_of(id), 1e9)->seal()->get_netpoint();
+      zone->add_route(node, node, nullptr, nullptr, {s4u::LinkInRoute(memory(zone, id))}, false);
+      for (std::size_t other = 0; other < nodes.size(); ++other) {
+        const auto name = "link-" + std::to_string(other) + "-" + std::to_string(id);
+        auto* link = zone->create_split_duplex_link(name, link_Bps_);
+        link->set_latency(latency_s_)->seal();
+        zone->add_route(nodes[other], node, nullptr, nullptr,
+                        {s4u::LinkInRoute(link, s4u::LinkInRoute::Direction::UP)}, true);
+      }
+      nodes.push_back(node);
+    }
     zone->seal();
   }
 

@@ -10,6 +10,7 @@ import msgspec
 
 from nhalf.base.errors import InputError
 from nhalf.machines.leftover import Leftover
+from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
 from nhalf.models.terms import value
 
@@ -150,6 +151,7 @@ class LogGP(msgspec.Struct, frozen=True, kw_only=True):
     parameterised_latency_ci: Range | None = None
     identifiable: bool | None = None
     sizes: tuple[Overheads, ...] = ()
+    source: str = ""
 
 
 class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,7 +234,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One number that a publication states: a time, a rate, or both, of a pattern at a point.
+    """What a publication states of a pattern at a point: a time, a rate, both, or a ratio.
 
     `pattern` is one of nhalf's own, or says what else was timed ("primitive", "put"); `what` says
     it in words. `size_bytes` is None where there is none or where it was not published.
@@ -245,6 +247,7 @@ class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
     axes: str = ""
     time_s: float | None = None
     rate_Bps: float | None = None
+    ratio: float | None = None
     what: str = ""
     source: str = ""
 
@@ -285,7 +288,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     `source` says where the numbers come from (a run, a publication); `environment` are a few lines
     about the machine for a reader; `unknown` names what would be of use and was not published,
-    `assumptions` what stands in this file although the source does not say it.
+    `assumptions` what stands in this file although the source does not say it, `ranges` within
+    which of it nothing is known; `shared` is what messages share.
     """
 
     name: str
@@ -298,6 +302,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     node: Node | None = None
     network: Network | None = None
     protocol: Protocol | None = None
+    shared: tuple[Shared, ...] = ()
+    ranges: tuple[Unpublished, ...] = ()
     patterns: tuple[PatternModel, ...] = ()
     points: tuple[PublishedPoint, ...] = ()
     environment: dict[str, str] = {}

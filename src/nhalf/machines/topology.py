@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -36,22 +36,47 @@ class Crossbar(msgspec.Struct, frozen=True, tag_field="kind", tag="crossbar"):
         return 0 if first == second else 2
 
 
+class Direct(msgspec.Struct, frozen=True, tag_field="kind", tag="direct"):
+    """Every node has a link of its own to every other."""
+
+    nodes: Annotated[int, msgspec.Meta(ge=2)]
+
+    def links_between(self, first: int, second: int) -> int:
+        """Links that a message passes from one node to another."""
+        return int(first != second)
+
+
 class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
     """Level by level from the leaves: nodes or switches below a switch, switches above each, and
     cables side by side (C. Leiserson, "Fat-trees: universal networks for hardware-efficient
     supercomputing", IEEE Transactions on Computers C-34, 1985; the parameters are those of
     S. Oehring et al., "On generalized fat trees", IPPS 1995).
 
-    All three have one entry per level, otherwise ValueError.
+    All three have one entry per level, otherwise ValueError. In a tree of two levels `uplinks` are
+    the cables from a leaf switch up, where they are fewer than one to each switch above. Routes are
+    fixed by the node that a message goes to, or by the leaf switch above that.
     """
 
     down: Levels
     up: Levels
     cables: Levels
+    uplinks: Several | None = None
+    route: Literal["node", "switch"] = "node"
 
     def __post_init__(self) -> None:
         if not len(self.down) == len(self.up) == len(self.cables):
             raise ValueError("down, up and cables of a fat tree need one entry per level each")
+        if len(self.down) != 2 and (self.uplinks or self.route != "node"):
+            raise ValueError("uplinks and route are those of a tree of two levels")
+
+    @property
+    def cables_up(self) -> int:
+        """Cables from a leaf switch up, in a tree of two levels."""
+        return self.uplinks or self.up[1] * self.cables[1]
+
+    def cable(self, to: int) -> int:
+        """The number of the cable, of those of a leaf switch, to a node in a tree of two levels."""
+        return (to if self.route == "node" else to // self.down[0]) % self.cables_up
 
     @property
     def nodes(self) -> int:
@@ -139,24 +164,27 @@ class Hypercube(msgspec.Struct, frozen=True, tag_field="kind", tag="hypercube"):
         return (first ^ second).bit_count()
 
 
-Topology = SharedMemory | Crossbar | FatTree | Multistage | Torus | Hypercube
+Topology = SharedMemory | Crossbar | Direct | FatTree | Multistage | Torus | Hypercube
 
 
 def in_words(topology: Topology) -> str:
     """A topology in a few words, as people call it."""
     match topology:
-        case SharedMemory():
-            return "shared memory"
         case Crossbar(nodes):
-            return f"crossbar of {nodes} nodes" if nodes else "crossbar"
-        case FatTree():
-            return f"fat tree of {_product(topology.down)} nodes"
-        case Multistage():
-            return f"{topology.stages} stages of {topology.radix}-way switches"
-        case Torus():
-            return f"{' x '.join(map(str, topology.dimensions))} torus"
-        case Hypercube():
-            return f"{topology.dimension}-dimensional hypercube"
+            words = f"crossbar of {nodes} nodes" if nodes else "crossbar"
+        case Direct(nodes):
+            words = f"{nodes} nodes joined directly"
+        case FatTree(down):
+            words = f"fat tree of {_product(down)} nodes"
+        case Multistage(radix, stages):
+            words = f"{stages} stages of {radix}-way switches"
+        case Torus(dimensions):
+            words = f"{_product(dimensions)} torus"
+        case Hypercube(dimension):
+            words = f"{dimension}-dimensional hypercube"
+        case _:
+            words = "shared memory"
+    return words
 
 
 def _product(factors: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.topology import (
     Crossbar,
+    Direct,
     FatTree,
     Hypercube,
     Multistage,
@@ -20,6 +21,7 @@ NODES_MAX = 2**20
 EXAMPLES = {
     "shared-memory": "shared-memory",
     "crossbar": "crossbar or crossbar:64",
+    "direct": "direct:4",
     "fat-tree": "fat-tree:16,32;1,16;1,1 (below, above, cables; from the leaves)",
     "multistage": "multistage:4,3,64 (ports on a side, stages, nodes)",
     "torus": "torus:8x8",
@@ -62,6 +64,10 @@ def _crossbar(numbers: str) -> Topology:
     return Crossbar(*_counts(numbers, ";")) if numbers else Crossbar()
 
 
+def _direct(numbers: str) -> Topology:
+    return Direct(*_counts(numbers, ";", least=2))
+
+
 def _fat_tree(numbers: str) -> Topology:
     down, up, cables = (_counts(part, ",") for part in numbers.split(";"))
     if not len(down) == len(up) == len(cables):
@@ -88,6 +94,7 @@ def _hypercube(numbers: str) -> Topology:
 _READERS: dict[str, Callable[[str], Topology]] = {
     "shared-memory": _shared_memory,
     "crossbar": _crossbar,
+    "direct": _direct,
     "fat-tree": _fat_tree,
     "multistage": _multistage,
     "torus": _torus,

@@ -48,7 +48,9 @@ def shape_of(topology: Topology, node: Node, asked: Asked) -> Shape:
     if isinstance(topology, Multistage):
         topology = topology.as_fat_tree()
     match topology:
-        case FatTree(down, up, cables):
+        case FatTree(down, up, cables, uplinks):
+            if uplinks:
+                up, cables = (up[0], uplinks), (cables[0], 1)
             levels = ";".join(",".join(map(str, level)) for level in (down, up, cables))
             attributes = f'topology="FAT_TREE" topo_parameters="{len(down)};{levels}"'
             links, varies = 2, len(down) > 1

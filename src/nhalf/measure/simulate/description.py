@@ -20,6 +20,7 @@ from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
+    Direct,
     FatTree,
     Hypercube,
     Multistage,
@@ -164,6 +165,8 @@ def _wiring(topology: Topology) -> str:
     match topology:
         case SharedMemory() | Crossbar():
             return "kind=star"
+        case Direct():
+            return "kind=direct"
         case Torus(dimensions):
             return f"kind=torus dimensions={_listed(dimensions)}"
         case Hypercube(dimension):
@@ -180,7 +183,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _nearest(topology: Topology) -> int:
     """The links between nodes that are next to each other."""
-    return 1 if isinstance(topology, Torus | Hypercube) else 2
+    return 1 if isinstance(topology, Direct | Torus | Hypercube) else 2
 
 
 def _curve(

@@ -16,7 +16,7 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.curve import loggp_of, message_curve
 from nhalf.machines.machine import Machine
-from nhalf.machines.topology import Crossbar, Hypercube, Multistage, Torus, in_words
+from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
 from nhalf.mpi.simgrid import multicast, simgrid
 
@@ -121,7 +121,7 @@ def _network(machine: Machine) -> tuple[dict[str, str], int]:
             return {"dimensions": "x".join(map(str, dimensions))}, 1
         case Hypercube(dimension):
             return {"dimensions": "x".join(["2"] * dimension)}, 1
-        case Crossbar(nodes) | Multistage(nodes=nodes) if nodes > 1:
+        case Crossbar(nodes) | Direct(nodes) | Multistage(nodes=nodes) if nodes > 1:
             return {"switch": str(nodes)}, 2
     what = in_words(topology) if topology else "unknown"
     raise InputError(

@@ -223,11 +223,12 @@ def _points(points: Sequence[PublishedPoint]) -> RenderableType:
             ", ".join(filter(None, (point.placement, point.axes))),
             "" if point.time_s is None else f"{point.time_s / MICROSECOND:.7g}",
             "" if point.rate_Bps is None else f"{point.rate_Bps / 1e6:.7g}",
+            "" if point.ratio is None else f"{point.ratio:g}",
             point.source,
         ]
         for point in points
     ]
-    titles = ("pattern", "p", "size", "where", "time, µs", "rate, MB/s", "source")
+    titles = ("pattern", "p", "size", "where", "time, µs", "rate, MB/s", "ratio", "source")
     return _compact(titles, rows, "Single figures", _explained(notes))
 
 

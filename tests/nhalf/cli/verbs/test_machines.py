@@ -85,7 +85,7 @@ def test_the_list_as_json(nhalf: Call, tmp_path: Path) -> None:
     assert record["latency_s"] == pytest.approx(1.25e-6)
     assert record["bandwidth_Bps"] == pytest.approx(1264e6)
     assert record["topology"]["kind"] == "fat-tree"
-    assert (record["models"], record["points"]) == (6, 9)
+    assert (record["models"], record["points"]) == (6, 19)
     mine = rows["node1"]
     assert (mine["record"], mine["year"], mine["nodes"]) == (False, None, None)
     assert mine["file"] == str(tmp_path / "mine.toml")
@@ -105,7 +105,7 @@ def test_cost_of_a_message_is_that_between_nodes() -> None:
 def test_networks_fit_their_column() -> None:
     kinds = {short(catalogue.machine(name).network.topology) for name in catalogue.names()}
     assert kinds == {
-        *("multistage", "crossbar", "shared memory", "4 x 4 torus", "fat tree", "hypercube")
+        *("multistage", "crossbar", "shared memory", "4 x 4 torus", "fat tree", "direct")
     }
     assert short(Torus((8, 8, 8))) == "8 x 8 x 8 torus"
 
@@ -157,7 +157,8 @@ def test_all_of_a_machine_is_json(nhalf: Call) -> None:
     shown = json.loads(out)
     assert shown["machine"].endswith("altix-bx2.toml")
     assert shown["network"]["topology"] == {
-        **{"kind": "fat-tree", "down": [8, 32], "up": [1, 16], "cables": [1, 1]}
+        **{"kind": "fat-tree", "down": [8, 32], "up": [1, 16], "cables": [1, 1]},
+        **{"uplinks": 4, "route": "switch"},
     }
     assert shown["models"][1]["axes"] == {"distance": "2"}
     assert shown["models"][1]["segments"][0]["t0_s_ci"] is None

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What messages share on a machine, and what of it is known as a range only.
+
+A message alone is as fast as the curve of its ping-pong; several together are bounded by what they
+share: the max-rate model (W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance
+on SMP nodes: is it time to retire the ping pong test", EuroMPI 2016), here with both directions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import msgspec
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Ends = Annotated[tuple[Positive, ...], msgspec.Meta(min_length=2, max_length=2)]
+Amount = Positive | Ends
+"""A number, or where it was not published a range (low, high)."""
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What messages share of one thing: `one_way` each direction, `both_ways` together.
+
+    - `rank`: the processor of a rank. Instead of rates it has `both_ways_ratio`: what it sends and
+      receives at once over what it does in a ping-pong; 1 where the one halves the other, 2 where
+      neither minds the other.
+    - `memory`: of a node, or of each `ranks` consecutive ranks of it. A message counts for its
+      sender and for its receiver, so that one within the node counts twice.
+    - `adapter`, `bus`: between a node and the network; messages within a node do not pass them.
+      `per_message_s` is how long each message keeps one busy at least, whatever its direction.
+    - `medium`: one wire for the whole machine, of one message at a time.
+
+    Rates are bytes per second. `why` says where a number is from, or why a range has its ends.
+    """
+
+    what: Literal["rank", "memory", "adapter", "bus", "medium"]
+    why: str
+    ranks: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    one_way_Bps: Amount | None = None
+    both_ways_Bps: Amount | None = None
+    both_ways_ratio: Amount | None = None
+    per_message_s: Amount | None = None
+
+    def __post_init__(self) -> None:
+        for amount in (self.one_way_Bps, self.both_ways_Bps, self.both_ways_ratio):
+            if isinstance(amount, tuple) and not amount[0] < amount[1]:
+                raise ValueError(f"the range {amount} does not rise")
+        if (self.what == "rank") != (self.both_ways_ratio is not None):
+            raise ValueError("both_ways_ratio is what a rank has, and all that it has")
+
+
+class Unpublished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A range for a number that stands in the file although it was not published.
+
+    `of` names it; the file's own number is the geometric middle of the range.
+    """
+
+    of: Literal["latency between nodes", "rate between nodes", "bandwidth of a link"]
+    low: Positive
+    high: Positive
+    why: str
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"the range of the {self.of} does not rise")
+
+
+def ends(amount: Amount) -> tuple[float, float]:
+    """Low and high; the same twice where a number is known."""
+    return (amount[0], amount[1]) if isinstance(amount, tuple) else (amount, amount)
+
+
+def middle(amount: Amount) -> float:
+    """The number, or the geometric middle of its range: off by the same factor at both ends."""
+    low, high = ends(amount)
+    return math.sqrt(low * high)
