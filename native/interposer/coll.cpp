@@ -10,26 +10,31 @@
 #include "interposer/finalize.hpp"
 #include "interposer/fortran.hpp"
 #include "interposer/gather.hpp"
+#include "interposer/handles.hpp"
 #include "interposer/reduce.hpp"
 #include "interposer/reduce_scatter_block.hpp"
 #include "interposer/revoke.hpp"
 #include "interposer/scan.hpp"
 #include "interposer/scatter.hpp"
+#include "interposer/weak.hpp"
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Barrier, comm)
   return nhalf::coll::barrier(comm);
 }
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Bcast, buffer, count, type, root, comm)
   return nhalf::coll::bcast(buffer, count, type, root, comm,
                             [=] { return PMPI_Bcast(buffer, count, type, root, comm); });
 }
 
 #if MPI_VERSION >= 4
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Bcast_c, buffer, count, type, root, comm)
   return nhalf::coll::bcast(buffer, count, type, root, comm,
                             [=] { return PMPI_Bcast_c(buffer, count, type, root, comm); });
 }
@@ -37,6 +42,7 @@ int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
 
 int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation, int root,
                MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Reduce, in, out, count, type, operation, root, comm)
   return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
     return PMPI_Reduce(in, out, count, type, operation, root, comm);
   });
@@ -45,6 +51,7 @@ int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op o
 #if MPI_VERSION >= 4
 int MPI_Reduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
                  int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Reduce_c, in, out, count, type, operation, root, comm)
   return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
     return PMPI_Reduce_c(in, out, count, type, operation, root, comm);
   });
@@ -53,6 +60,7 @@ int MPI_Reduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, 
 
 int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
                   MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Allreduce, in, out, count, type, operation, comm)
   return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
     return PMPI_Allreduce(in, out, count, type, operation, comm);
   });
@@ -61,6 +69,7 @@ int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_O
 #if MPI_VERSION >= 4
 int MPI_Allreduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
                     MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Allreduce_c, in, out, count, type, operation, comm)
   return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
     return PMPI_Allreduce_c(in, out, count, type, operation, comm);
   });
@@ -69,6 +78,7 @@ int MPI_Allreduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype typ
 
 int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
              MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Scan, in, out, count, type, operation, comm)
   return nhalf::coll::scan(in, out, count, type, operation, comm,
                            [=] { return PMPI_Scan(in, out, count, type, operation, comm); });
 }
@@ -76,6 +86,7 @@ int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op ope
 #if MPI_VERSION >= 4
 int MPI_Scan_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
                MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Scan_c, in, out, count, type, operation, comm)
   return nhalf::coll::scan(in, out, count, type, operation, comm,
                            [=] { return PMPI_Scan_c(in, out, count, type, operation, comm); });
 }
@@ -83,6 +94,7 @@ int MPI_Scan_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MP
 
 int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
                              MPI_Op operation, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Reduce_scatter_block, in, out, count, type, operation, comm)
   return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
     return PMPI_Reduce_scatter_block(in, out, count, type, operation, comm);
   });
@@ -91,6 +103,7 @@ int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype 
 #if MPI_VERSION >= 4
 int MPI_Reduce_scatter_block_c(const void* in, void* out, MPI_Count count, MPI_Datatype type,
                                MPI_Op operation, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Reduce_scatter_block_c, in, out, count, type, operation, comm)
   return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
     return PMPI_Reduce_scatter_block_c(in, out, count, type, operation, comm);
   });
@@ -99,6 +112,7 @@ int MPI_Reduce_scatter_block_c(const void* in, void* out, MPI_Count count, MPI_D
 
 int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                   MPI_Datatype out_type, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Allgather, in, in_count, in_type, out, out_count, out_type, comm)
   return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
   });
@@ -107,6 +121,7 @@ int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out,
 #if MPI_VERSION >= 4
 int MPI_Allgather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
                     MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Allgather_c, in, in_count, in_type, out, out_count, out_type, comm)
   return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Allgather_c(in, in_count, in_type, out, out_count, out_type, comm);
   });
@@ -115,6 +130,7 @@ int MPI_Allgather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, vo
 
 int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                  MPI_Datatype out_type, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Alltoall, in, in_count, in_type, out, out_count, out_type, comm)
   return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Alltoall(in, in_count, in_type, out, out_count, out_type, comm);
   });
@@ -123,6 +139,7 @@ int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, 
 #if MPI_VERSION >= 4
 int MPI_Alltoall_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
                    MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Alltoall_c, in, in_count, in_type, out, out_count, out_type, comm)
   return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Alltoall_c(in, in_count, in_type, out, out_count, out_type, comm);
   });
@@ -131,6 +148,7 @@ int MPI_Alltoall_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, voi
 
 int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                MPI_Datatype out_type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Gather, in, in_count, in_type, out, out_count, out_type, root, comm)
   return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Gather(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
@@ -139,6 +157,7 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
 #if MPI_VERSION >= 4
 int MPI_Gather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
                  MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Gather_c, in, in_count, in_type, out, out_count, out_type, root, comm)
   return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Gather_c(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
@@ -147,6 +166,7 @@ int MPI_Gather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void*
 
 int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
                 MPI_Datatype out_type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Scatter, in, in_count, in_type, out, out_count, out_type, root, comm)
   return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Scatter(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
@@ -155,6 +175,7 @@ int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, i
 #if MPI_VERSION >= 4
 int MPI_Scatter_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
                   MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  NHALF_SERVED_OR_ELSEWHERE(Scatter_c, in, in_count, in_type, out, out_count, out_type, root, comm)
   return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Scatter_c(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
@@ -167,6 +188,7 @@ int MPIX_Comm_revoke(MPI_Comm comm) {
 }
 
 int MPI_Finalize() {
+  NHALF_SERVED_OR_ELSEWHERE(Finalize)
   return nhalf::coll::finalize();
 }
 

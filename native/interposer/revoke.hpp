@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include "interposer/communicator.hpp"
+#include "interposer/handles.hpp"
 
 namespace nhalf::coll {
 
@@ -15,6 +16,7 @@ inline int revoke(MPI_Comm comm) {
   using Revoke = int (*)(MPI_Comm);
   static const auto library = reinterpret_cast<Revoke>(dlsym(RTLD_NEXT, "PMPIX_Comm_revoke"));
   if (library == nullptr) return MPI_ERR_OTHER;
+  if (!is_served()) return library(comm);
   if (Communicator* on = Communicator::of(comm)) {
     on->leave();
     if (on->has_messages()) static_cast<void>(library(on->messages()->comm()));

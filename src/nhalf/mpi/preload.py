@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from nhalf.mpi.vendors import vendor_of
 ABI_LIBRARY = "libnhalf_coll.so"
 SOURCE = "interposer/coll.cpp"
 TABLE = "NHALF_COLL_TABLE"
+CLASSIC = "NHALF_COLL_CLASSIC"
 VERBOSE = "NHALF_COLL_VERBOSE"
 FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
 )
 _ABI_NAME = b"libmpi_abi.so"
+_SEPARATORS = " \t\n:"
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Preload:
 
     @property
     def words(self) -> list[str]:
-        """As a shell and `env` take them."""
+        """As `env` takes them."""
         return [f"{name}={value}" for name, value in self.variables.items()]
 
 
@@ -50,17 +53,26 @@ def preload(
     """What makes a program of this MPI library follow a decision table.
 
     A program that was built for the MPI standard ABI has other handles than one built with the
-    library's own header: `program` tells which; without it, programs of the standard ABI are meant
-    where the library loads them. Raises InputError for a program that cannot be read or is no
-    program of this library, or a table that is not there, MissingError where the library for it
-    cannot be had.
+    library's own header: `program` tells which. Without it both are served where both libraries
+    can be had, and programs of the standard ABI otherwise; the others run as if nothing were
+    loaded. Raises InputError for a program that cannot be read or is no program of this library, a
+    table that is not there, or a place that LD_PRELOAD cannot name, MissingError where the library
+    for it cannot be had.
     """
     if table is not None and not table.is_file():
         raise InputError(f"there is no decision table {table}", "give the file of one")
     is_standard = library.abi if program is None else _is_standard(library, program)
     path = _abi_library() if is_standard else own_library(library, others)
+    if any(mark in str(path) for mark in _SEPARATORS):
+        raise InputError(
+            f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
+            f"set {native_files.VARIABLE if is_standard else 'XDG_CACHE_HOME'} to another folder",
+        )
     before = os.environ.get("LD_PRELOAD", "")
     variables = {"LD_PRELOAD": f"{path}:{before}" if before else str(path)}
+    if is_standard and program is None:
+        with suppress(MissingError):
+            variables[CLASSIC] = str(own_library(library, others))
     if table is not None:
         variables[TABLE] = str(table.resolve())
     return Preload(path, variables)

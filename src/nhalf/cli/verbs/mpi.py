@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
 from nhalf.cli.options import Json, Prefixes
 
@@ -90,8 +91,13 @@ def preload_collectives(request: Preload) -> None:
     chosen = preload(find(request.name), request.program, request.table, libraries())
     if request.json:
         emit_json({"library": str(chosen.path), "variables": chosen.variables})
-    else:
-        sys.stdout.write(" ".join(chosen.words) + "\n")
+        return
+    if any(len(word.split()) > 1 for word in chosen.words):
+        raise InputError(
+            f"a shell cuts {' '.join(chosen.words)} where there are blanks",
+            "move the table to a folder without, or take the variables from --json",
+        )
+    sys.stdout.write(" ".join(chosen.words) + "\n")
 
 
 COMMANDS = {"list": list_libraries, "install": install_libraries, "preload": preload_collectives}

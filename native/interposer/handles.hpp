@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Which handles a process has: a library that is compiled with one header cannot read those of
+// another one. Where they are others, another library may serve the process.
+#pragma once
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace nhalf::coll {
+
+enum class Handles { standard, integers, open_mpi, others };
+
+#if defined(OPEN_MPI)
+inline constexpr Handles handles_served = Handles::open_mpi;
+#elif defined(MPI_ABI)
+inline constexpr Handles handles_served = Handles::standard;
+#else
+inline constexpr Handles handles_served = Handles::integers;
+#endif
+
+/// By the library that the program is linked with: whose calls it would make without this one.
+inline Handles handles_of_process() {
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<const void*>(&PMPI_Barrier), &own) == 0 || own.dli_fname == nullptr)
+    return Handles::others;
+  const std::string_view path = own.dli_fname;
+  if (path.substr(path.rfind('/') + 1).starts_with("libmpi_abi")) return Handles::standard;
+  // Longer than any library's MPI_MAX_LIBRARY_VERSION_STRING.
+  std::array<char, 1 << 15> text{};
+  int length = 0;
+  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return Handles::others;
+  const std::string_view version = text.data();
+  if (version.find("Open MPI") != version.npos) return Handles::open_mpi;
+  for (const auto* name : {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"})
+    if (version.find(name) != version.npos) return Handles::integers;
+  return Handles::others;
+}
+
+/// Whether this library serves the process.
+inline bool is_served() {
+  static const bool served = handles_of_process() == handles_served;
+  return served;
+}
+
+/// The library named by NHALF_COLL_CLASSIC, for programs that a library's own header was used for;
+/// null where there is none. Says on the first rank's standard error that nothing is routed then.
+inline void* classic_library() {
+  static void* const library = [] {
+    const char* path = std::getenv("NHALF_COLL_CLASSIC");
+    void* found = nullptr;
+    if (path != nullptr && handles_of_process() == Handles::integers)
+      found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (found != nullptr) return found;
+    for (const auto* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+      if (const char* rank = std::getenv(name); rank != nullptr && std::string_view(rank) != "0")
+        return found;
+    std::fputs(
+        "nhalf: this program has other handles than the library of collectives that is loaded;"
+        " its collectives are its own (nhalf mpi preload NAME --program FILE tells which it has)\n",
+        stderr);
+    return found;
+  }();
+  return library;
+}
+
+/// What a call goes to in a process that this library does not serve.
+template <class Call>
+Call* elsewhere(const char* name, Call* own) {
+  void* library = classic_library();
+  void* found = library == nullptr ? nullptr : dlsym(library, name);
+  return found == nullptr ? own : reinterpret_cast<Call*>(found);
+}
+
+}  // namespace nhalf::coll
+
+/// The first line of a call: other handles pass through as they are.
+#define NHALF_SERVED_OR_ELSEWHERE(call, ...)                                       \
+  if (!nhalf::coll::is_served()) [[unlikely]] {                                    \
+    static auto* const other = nhalf::coll::elsewhere("MPI_" #call, &PMPI_##call); \
+    return other(__VA_ARGS__);                                                     \
+  }

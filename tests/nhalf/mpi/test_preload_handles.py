@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routed collectives find out which handles a program has, and serve it or step aside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import InputError
+from nhalf.cli.verbs import mpi as verb
+from nhalf.mpi import Library
+from nhalf.mpi.preload import ABI_LIBRARY, CLASSIC, Preload, preload
+from tests.nhalf.mpi.routed_programs import FOUND, built, started
+
+STEPS_ASIDE = "nhalf: this program has other handles"
+
+
+def library_of(vendor: str) -> Library:
+    found = next((one for one in FOUND if one.vendor == vendor), None)
+    if found is None:
+        pytest.skip(f"there is no {vendor}")
+    return found
+
+
+def standard() -> Preload:
+    """What serves programs of the standard ABI alone."""
+    path = native_files.native_folder() / "lib" / ABI_LIBRARY
+    if not path.is_file():
+        pytest.skip("there is no library of the standard ABI")
+    return Preload(path, {"LD_PRELOAD": str(path)})
+
+
+@pytest.mark.parametrize("vendor", ["mpich", "intel"])
+def test_programs_of_either_handles_are_served_where_none_is_named(
+    folder: Path, vendor: str
+) -> None:
+    standard()
+    library = library_of(vendor)
+    loaded = preload(library, None, None, FOUND)
+    if CLASSIC not in loaded.variables:
+        pytest.skip("nothing compiles the library for programs of the own header")
+    for maker in {library.vendor, "mpich"}:
+        program = built(library_of(maker), "orders", folder)
+        code, output = started(library, 2, loaded, [str(program)])
+        assert code == 0, output
+        assert "0 wrong" in output
+        assert "allreduce shared-memory" in output
+        assert STEPS_ASIDE not in output
+
+
+@pytest.mark.parametrize("vendor", ["mpich", "openmpi"])
+def test_a_program_of_other_handles_runs_as_if_nothing_were_loaded(
+    folder: Path, vendor: str
+) -> None:
+    library = library_of(vendor)
+    loaded = standard()
+    code, output = started(library, 2, loaded, [str(built(library, "orders", folder))])
+    assert code == 0, output
+    assert "0 wrong" in output
+    assert output.count(STEPS_ASIDE) == 1
+    assert "shared-memory" not in output
+
+
+def test_programs_without_mpi_run_as_if_nothing_were_loaded(folder: Path) -> None:
+    library = library_of("mpich")
+    words = ["env", "LD_BIND_NOW=1", "sh", "-c", "echo ran"]
+    code, output = started(library, 2, standard(), words)
+    assert code == 0, output
+    assert output.split() == ["ran", "ran"]
+
+
+@pytest.mark.parametrize("name", ["a folder", "a:folder"])
+def test_a_place_that_cannot_be_named_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    library = next((one for one in FOUND if one.abi), None)
+    if library is None:
+        pytest.skip("there is no library of the standard ABI")
+    place = tmp_path / name / "lib" / ABI_LIBRARY
+    place.parent.mkdir(parents=True)
+    place.touch()
+    monkeypatch.setenv(native_files.VARIABLE, str(tmp_path / name))
+    with pytest.raises(InputError, match="blanks or colons") as error:
+        preload(library)
+    assert native_files.VARIABLE in str(error.value.remedy)
+
+
+def test_words_that_a_shell_would_cut_are_not_printed(tmp_path: Path) -> None:
+    standard()
+    library = next((one for one in FOUND if one.abi), None)
+    if library is None:
+        pytest.skip("there is no library of the standard ABI")
+    table = tmp_path / "a table"
+    table.write_text("# nhalf decision table 1\n")
+    with pytest.raises(InputError, match="a shell cuts"):
+        verb.preload_collectives(verb.Preload(name=library.name, table=table))
