@@ -13,7 +13,7 @@ from style_source import Complaint, Source, closing
 NATIVE_ROOMS = (
     *("contract", "host", "timing", "algorithms/bases", "algorithms", "patterns/bases"),
     *("patterns", "multicast/bases", "multicast", "simulator", "transports/bases", "transports"),
-    *("interposer", "probe"),
+    *("composer", "interposer", "probe"),
 )
 """The rooms of native/ from the ground up: a header includes its own and those before it."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError, unknown
@@ -38,7 +39,8 @@ class Crossover:
 class Prediction:
     """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN where none is known.
 
-    `missing` says why ways have no time somewhere.
+    `missing` says why ways have no time somewhere; `extrapolated` (ways, ranks, sizes) where a time
+    is beyond what was measured or published.
     """
 
     pattern: str
@@ -49,6 +51,14 @@ class Prediction:
     time_s: Floats
     crossovers: tuple[Crossover, ...]
     missing: tuple[str, ...]
+    extrapolated: NDArray[np.bool_]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know of the times."""
+        count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
+        words = f"{count} of the times are extrapolated beyond what was measured or published"
+        return [*self.missing, *([words] if count else [])]
 
     def best(self) -> list[list[str]]:
         """The fastest algorithm by number of ranks and size; of equal ones the first."""
@@ -69,6 +79,7 @@ class Prediction:
                     "ranks": self.ranks[i],
                     "bytes": self.size_bytes[j],
                     "time_s": float(self.time_s[k, i, j]),
+                    "extrapolated": bool(self.extrapolated[k, i, j]),
                 }
                 for i, j in cells
                 for k, way in enumerate(self.ways)
@@ -88,7 +99,7 @@ class Prediction:
                 for each in self.crossovers
             ],
             "sources": {way.algorithm: way.source for way in self.ways},
-            "notes": list(self.missing),
+            "notes": self.notes,
         }
 
 
@@ -131,9 +142,9 @@ def predicted(
                 except InputError as error:
                     reasons[f"{way.algorithm}: {error.message}"] = None
     _check_known(pattern, machine, ranks, sizes, time_s, list(reasons))
-    found = Prediction(
-        pattern, machine, tuple(ranks), tuple(sizes), tuple(ways), time_s, (), tuple(reasons)
-    )
+    beyond = [[[not way.knows(p, n) for n in sizes] for p in ranks] for way in ways]
+    cells = tuple(ranks), tuple(sizes), tuple(ways), time_s
+    found = Prediction(pattern, machine, *cells, (), tuple(reasons), np.array(beyond))
     return replace(found, crossovers=tuple(_crossovers(found)))
 
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.machines.algorithms import Algorithm, cost_bytes
+from nhalf.machines.composed import RANKS_MAX, Composer
+from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
-from nhalf.machines.parts import Parts, check_support, parts_of
+from nhalf.machines.parts import Parts, parts_of
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
@@ -24,11 +26,40 @@ Seconds = Callable[[int, int], float]
 
 @dataclass(frozen=True)
 class Way:
-    """One way to do what is asked for, and in a sentence what its time is taken from."""
+    """One way to do what is asked for, and in a sentence what its time is taken from.
+
+    `knows` says of a number of ranks and a size whether its time there is no extrapolation.
+    """
 
     algorithm: str
     time_s: Seconds
     source: str
+    knows: Callable[[int, int], bool] = lambda ranks, size_bytes: True
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a machine is known for: so many ranks, messages of such a size; None: no end."""
+
+    ranks_max: int | None
+    largest_bytes: int | None
+
+    def holds(self, ranks: int, size_bytes: int) -> bool:
+        """Whether it is known for that."""
+        return ranks <= (self.ranks_max or ranks) and size_bytes <= (
+            size_bytes if self.largest_bytes is None else self.largest_bytes
+        )
+
+    def check(self, ranks: int, size_bytes: int) -> None:
+        """Raises InputError for what it does not hold."""
+        if ranks > (self.ranks_max or ranks):
+            reason = f"the machine has room for {self.ranks_max} ranks and not for {ranks}"
+            raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
+        if not self.holds(ranks, size_bytes):
+            raise InputError(
+                f"nothing is known of messages above {format_size(self.largest_bytes or 0)}",
+                "ask for less, or allow it with --extrapolate",
+            )
 
 
 def known_ways(
@@ -48,13 +79,14 @@ def known_ways(
         if curve.pattern == pattern and (not mpi or (curve.mpi or curve.transport) == mpi):
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
     composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}
+    extent = Extent(machine.ranks_max, machine.largest_bytes)
     ways = [
-        _modelled(name, fitted.get(name, []), curves.get(name, []), extrapolate)
+        _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
         for name in dict.fromkeys([*fitted, *curves])
     ]
     rest = [each for name, each in composed.items() if name not in fitted and name not in curves]
     if rest:
-        ways += _composed(pattern, rest, parts_of(machine, mpi), extrapolate)
+        ways += _composed(pattern, rest, parts_of(machine, mpi), extent, extrapolate)
     if not ways:
         there = {model.pattern for model in machine.patterns} | set(known)
         there |= {curve.pattern for curve in machine.models}
@@ -63,18 +95,39 @@ def known_ways(
 
 
 def _modelled(
-    name: str, models: Sequence[PatternModel], curves: Sequence[FittedModel], extrapolate: bool
+    name: str,
+    models: Sequence[PatternModel],
+    curves: Sequence[FittedModel],
+    extent: Extent,
+    extrapolate: bool,
 ) -> Way:
-    """A way that was published or fitted; models of completion times go first."""
+    """A way that was published or fitted.
+
+    What was measured at a number of ranks counts there; of models those of completion times.
+    """
     models = sorted(models, key=lambda model: model.timing != COMPLETION)
 
+    def curve_of(ranks: int, size_bytes: int) -> FittedModel | None:
+        for curve in curves:
+            first, last = curve.segments[0], curve.segments[-1]
+            if curve.ranks == ranks and first.from_bytes <= size_bytes <= last.to_bytes:
+                return curve
+        return None
+
+    def knows(ranks: int, size_bytes: int) -> bool:
+        covered = any(model.covers(size_bytes, ranks) for model in models)
+        known = covered or curve_of(ranks, size_bytes) is not None
+        return known and extent.holds(ranks, size_bytes)
+
     def time_s(ranks: int, size_bytes: int) -> float:
+        if not extrapolate:
+            extent.check(ranks, size_bytes)
+        curve = curve_of(ranks, size_bytes)
+        if curve is not None:
+            return time_at_s(curve, size_bytes)
         for model in models:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)
-        same = [curve for curve in curves if curve.ranks == ranks]
-        if same:
-            return same[0].time_s(size_bytes)
         if extrapolate and models:
             return _nearest(models, size_bytes).time_s(size_bytes, ranks)
         raise InputError(
@@ -84,7 +137,7 @@ def _modelled(
 
     published = [model.source for model in models] + [curve.source for curve in curves]
     sources = dict.fromkeys(filter(None, published))
-    return Way(name, time_s, "; ".join(sources) or "fitted")
+    return Way(name, time_s, "; ".join(sources) or "fitted", knows)
 
 
 def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
@@ -98,9 +151,15 @@ def _nearest(models: Sequence[PatternModel], size_bytes: int) -> PatternModel:
 
 
 def _composed(
-    operation: str, known: Sequence[Algorithm], parts: Parts, extrapolate: bool
+    operation: str, known: Sequence[Algorithm], parts: Parts, extent: Extent, extrapolate: bool
 ) -> list[Way]:
-    """Ways whose cost is composed of the machine's parts."""
+    """Ways whose cost is composed of the machine's parts.
+
+    Where enough is known of messages each is followed, which is exact for any number of ranks, else
+    the algorithm's own expression holds.
+    """
+    extent = Extent(extent.ranks_max, parts.largest_bytes)
+    composer = None if parts.overheads_s is None else Composer(parts)
 
     def timed(algorithm: Algorithm) -> Seconds:
         cost = algorithm.cost
@@ -108,13 +167,23 @@ def _composed(
 
         def time_s(ranks: int, size_bytes: int) -> float:
             if not extrapolate:
-                check_support(parts, size_bytes)
+                extent.check(ranks, size_bytes)
+            if composer is not None:
+                followed_s = composer.time_s(operation, algorithm.name, ranks, size_bytes)
+                if followed_s is not None:
+                    return followed_s
             n = cost_bytes(operation, ranks, size_bytes)
             return float(cost.value(ranks, n, parts.functions))
 
         return time_s
 
+    how = f"composed: each message followed, up to {RANKS_MAX} ranks; about "
     return [
-        Way(each.name, timed(each), f"composed: {each.cost.as_text() if each.cost else ''}")
+        Way(
+            each.name,
+            timed(each),
+            f"{how if composer else 'composed: '}{each.cost.as_text() if each.cost else ''}",
+            extent.holds,
+        )
         for each in known
     ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Iterable
 from itertools import pairwise
@@ -128,6 +129,13 @@ def starts(model: FittedModel) -> list[int]:
     if len(breaks) != len(model.segments) - 1:
         return [0, *(segment.from_bytes for segment in model.segments[1:])]
     return [0, *(math.ceil(change.at_bytes) for change in breaks)]
+
+
+def time_at_s(model: FittedModel, size_bytes: int) -> float:
+    """Seconds of a size from the first to the last of a curve; raises InputError beyond both."""
+    if not model.segments[0].from_bytes <= size_bytes <= model.segments[-1].to_bytes:
+        return model.time_s(size_bytes)
+    return model.segments[bisect.bisect_right(starts(model), size_bytes) - 1].time_s(size_bytes)
 
 
 def rebuilt(model: FittedModel, segments: Iterable[Segment]) -> FittedModel:

@@ -309,3 +309,16 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     models: tuple[FittedModel, ...] = ()
     loggp: tuple[LogGP, ...] = ()
+
+    @property
+    def ranks_max(self) -> int | None:
+        """How many ranks it holds, one on a core; None where that is not known."""
+        per_node = self.node.ranks if self.node else 1
+        if self.network is None:
+            return per_node if self.node else None
+        return self.network.topology.nodes * per_node or None
+
+    @property
+    def largest_bytes(self) -> int | None:
+        """The largest message of all curves; None where there is none."""
+        return max((one.segments[-1].to_bytes for one in self.models if one.segments), default=None)

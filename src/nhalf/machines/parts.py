@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.base.errors import InputError
-from nhalf.base.units import format_size
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.curve import loggp_of, message_curve, starts, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
@@ -23,6 +21,8 @@ from nhalf.models.expression import Part
 from nhalf.models.terms import TERMS
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
+HIDDEN = 1.01
+"""A gap of at most so many send overheads is none that was seen."""
 FAN_WINDOW = 32
 """Rounds of a measured fan that are answered together (patterns/bases/fan_loop.hpp)."""
 
@@ -32,13 +32,20 @@ class Parts:
     """The functions by name, and in sentences where each comes from.
 
     `largest_bytes` is the largest message that was measured: nothing is known beyond it. From
-    `rendezvous_bytes` on a send waits for its receive.
+    `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
+    to the next M and R are lines as well. They are known for up to `others_max` others; None: for
+    any. Of a message its sender spends the first and its receiver the second of `overheads_s`;
+    None where too little is known of messages to follow them one by one.
     """
 
     functions: dict[str, Part]
     sources: tuple[str, ...]
     largest_bytes: int
     rendezvous_bytes: int
+    curve: FittedModel
+    bends_bytes: tuple[float, ...] = ()
+    overheads_s: tuple[float, float] | None = None
+    others_max: int | None = None
 
 
 def parts_of(machine: Machine, mpi: str = "") -> Parts:
@@ -51,6 +58,7 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
     known = loggp_of(machine, curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
+    all_fans: list[PatternModel] = []
     sources = [f"T: the ping-pong of {curve.mpi or curve.transport}{between}"]
     for name, pattern in FANS.items():
         fans = [
@@ -60,12 +68,64 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
         ]
         if fans:
             functions[name] = _fan(fans, message)
+            all_fans += fans
             sources.append(f"{name}: {pattern} of {curve.mpi or machine.name}")
         else:
             functions[name], source = _apart(message, known, sends=name == "M")
             sources.append(f"{name}: {source}")
     rendezvous_bytes, _ = threshold_bytes(machine, curve)
-    return Parts(functions, tuple(sources), curve.segments[-1].to_bytes, rendezvous_bytes)
+    overheads_s = _overheads_s(message, known)
+    bends = {float(fan.from_bytes) for fan in all_fans} | set(message.first.tolist())
+    bends |= _overtaken(message, known, overheads_s)
+    followed = all(fan.is_fitted for fan in all_fans) and (
+        {fan.pattern for fan in all_fans} == set(FANS.values()) or _is_complete(known)
+    )
+    return Parts(
+        functions,
+        tuple(sources),
+        curve.segments[-1].to_bytes,
+        rendezvous_bytes,
+        curve,
+        tuple(sorted(bends)),
+        overheads_s if followed else None,
+        min((fan.to_ranks - 1 for fan in all_fans if fan.to_ranks), default=None),
+    )
+
+
+def _is_complete(known: LogGP | None) -> bool:
+    """Whether overheads and gap of LogGP are known."""
+    return known is not None and None not in (
+        *(known.send_overhead_s, known.recv_overhead_s, known.gap_s, known.gap_per_byte_s),
+    )
+
+
+def _overtaken(
+    message: _Message, known: LogGP | None, overheads_s: tuple[float, float]
+) -> set[float]:
+    """The sizes from which on the gap of a message is longer than an overhead."""
+    return {
+        (overhead_s - gap_s) / per_byte_s
+        for overhead_s in overheads_s
+        for gap_s in [_gap_s(known, overhead_s)]
+        for per_byte_s in message.per_byte_s
+        if overhead_s > gap_s and per_byte_s > 0
+    }
+
+
+def _gap_s(known: LogGP | None, overhead_s: float) -> float:
+    """The gap; where the overhead of a send hides it, it cannot be measured, and counts as 0."""
+    if known is None or known.gap_s is None:
+        return overhead_s
+    hidden = known.send_overhead_s is not None and known.gap_s <= HIDDEN * known.send_overhead_s
+    return 0.0 if hidden else known.gap_s
+
+
+def _overheads_s(message: _Message, known: LogGP | None) -> tuple[float, float]:
+    """Of a send and of a receive; a share of a message where they are not known."""
+    assumed_s = OVERHEAD_SHARE * float(message.t0_s[0])
+    send_s = None if known is None else known.send_overhead_s
+    recv_s = None if known is None else known.recv_overhead_s
+    return assumed_s if send_s is None else send_s, assumed_s if recv_s is None else recv_s
 
 
 class _Message:
@@ -143,34 +203,21 @@ def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: _Me
 def _apart(message: _Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:
     """Q messages of one rank, one after the other, and where their distance comes from."""
     overhead_s = (known.send_overhead_s if sends else known.recv_overhead_s) if known else None
-    gap_s = known.gap_s if known else None
-    per_byte_s = known.gap_per_byte_s if known else None
     assumed = []
     if overhead_s is None:
         overhead_s = OVERHEAD_SHARE * float(message.t0_s[0])
         assumed.append("o is a quarter of t0")
-    if gap_s is None:
-        gap_s = overhead_s
+    gap_s = _gap_s(known, overhead_s)
+    if known is None or known.gap_s is None:
         assumed.append("g is o")
-    if per_byte_s is None:
+    if known is None or known.gap_per_byte_s is None:
         assumed.append("G is 1/r∞")
 
     def time_s(size_bytes: Floats, others: Floats) -> Floats:
         size_bytes = np.asarray(size_bytes, dtype=np.float64)
-        rate_s = message.per_byte_s[message.segment(size_bytes)]
-        each: Floats = np.maximum(
-            overhead_s, gap_s + size_bytes * (rate_s if per_byte_s is None else per_byte_s)
-        )
+        per_byte_s = message.per_byte_s[message.segment(size_bytes)]
+        each: Floats = np.maximum(overhead_s, gap_s + size_bytes * per_byte_s)
         return np.asarray(others, dtype=np.float64) * each
 
     source = "q max(o, g + xG) of LogGP"
     return time_s, source + (f", where {' and '.join(assumed)} (assumed)" if assumed else "")
-
-
-def check_support(parts: Parts, size_bytes: int) -> None:
-    """Raises InputError for messages beyond those that were measured."""
-    if size_bytes > parts.largest_bytes:
-        raise InputError(
-            f"nothing is known of messages above {format_size(parts.largest_bytes)}",
-            "ask for less, or allow it with --extrapolate",
-        )

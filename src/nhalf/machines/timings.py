@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.operations import NATIVE
-from nhalf.machines.curve import starts
+from nhalf.machines.curve import time_at_s
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 
@@ -55,8 +54,7 @@ class Timing:
                 return model.time_s(size_bytes, ranks)
         for curve in self.curves:
             if curve.ranks == ranks and _holds(curve, size_bytes):
-                segment = bisect.bisect_right(starts(curve), size_bytes) - 1
-                return curve.segments[segment].time_s(size_bytes)
+                return time_at_s(curve, size_bytes)
         return math.nan
 
     def sizes(self) -> tuple[int, int | None]:

@@ -10,9 +10,11 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.predict import predict
+from nhalf.decide.predict import predict, predicted
+from nhalf.decide.ways import Way
 from nhalf.machines.algorithms import algorithms
 from nhalf.machines.catalogue import machine, names
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 
 US = 1e-6
 PART = 8192
@@ -61,7 +63,7 @@ def t0_us(n: int) -> float:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_broadcasts_of_the_sp2_are_the_published_ones(name: str) -> None:
-    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms())
+    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms(), extrapolate=True)
     k = [way.algorithm for way in found.ways].index(name)
     for i, p in enumerate(RANKS):
         for j, n in enumerate(SIZES):
@@ -70,7 +72,7 @@ def test_the_broadcasts_of_the_sp2_are_the_published_ones(name: str) -> None:
 
 
 def test_the_fastest_of_every_cell_is_told() -> None:
-    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms())
+    found = predict("bcast", machine("sp2-mpl"), RANKS, SIZES, algorithms(), extrapolate=True)
     told = found.as_json()
     assert len(told["rows"]) == len(RANKS) * len(SIZES) * len(found.ways)
     best = {(row["ranks"], row["bytes"]): row["algorithm"] for row in told["best"]}
@@ -82,7 +84,7 @@ def test_the_fastest_of_every_cell_is_told() -> None:
 
 def test_of_equal_ones_the_plain_one_is_named() -> None:
     """Up to one part a pipelined broadcast is the same as the plain one."""
-    found = predict("bcast", machine("gige-pair"), [8], [PART], algorithms())
+    found = predict("bcast", machine("gige-pair"), [8], [PART], algorithms(), extrapolate=True)
     names_there = [way.algorithm for way in found.ways]
     plain, pipelined = (names_there.index(x) for x in ("binomial", "binomial-pipelined"))
     assert found.time_s[plain, 0, 0] == found.time_s[pipelined, 0, 0]
@@ -100,10 +102,17 @@ def test_a_crossover_is_where_the_order_changes() -> None:
 
 
 def test_where_an_algorithm_is_not_known_in_between_no_crossover_is_told() -> None:
-    """Native broadcasts of the SP2 have no largest size, messages have one."""
-    found = predict("bcast", machine("sp2-mpl"), [8], [16, 1 << 40], algorithms())
-    assert found.best() == [["native", "native"]]
-    assert predict("bcast", machine("sp2-mpl"), [3], [16, 1 << 40], algorithms()).missing
+
+    def short(ranks: int, size_bytes: int) -> float:
+        if 100 < size_bytes < 1000:
+            raise InputError("nothing is known of that")
+        return 1.0 if size_bytes <= 100 else 3.0
+
+    ways = [Way("short", short, ""), Way("long", lambda ranks, size_bytes: 2.0, "")]
+    found = predicted("bcast", "m", [8], [16, 500, 2000], ways)
+    assert found.best() == [["short", "long", "long"]]
+    assert found.missing == ("short: nothing is known of that",)
+    assert found.crossovers == ()
 
 
 def test_one_rank_has_nothing_to_send() -> None:
@@ -121,7 +130,7 @@ def test_one_algorithm_by_its_name() -> None:
 @pytest.mark.parametrize("name", names())
 def test_barriers_and_broadcasts_of_every_machine(name: str) -> None:
     for operation in ("barrier", "bcast"):
-        found = predict(operation, machine(name), [2, 5, 16], [8], algorithms())
+        found = predict(operation, machine(name), [2, 5, 16], [8], algorithms(), extrapolate=True)
         assert (found.time_s[1:] > 0).all(), operation
 
 
@@ -132,6 +141,41 @@ def test_what_no_model_covers_is_refused_unless_allowed() -> None:
     assert predict("bcast/binomial", known, [4], [8 << 20], algorithms(), extrapolate=True)
     with pytest.raises(InputError, match="gather-scatter"):
         predict("gather-scatter", known, [4], [8], algorithms())
+
+
+def test_more_ranks_than_a_machine_has_room_for_are_refused_or_marked() -> None:
+    known = machine("sp2-mpl")
+    assert known.ranks_max == 32
+    with pytest.raises(InputError, match="room for 32 ranks and not for 33"):
+        predict("bcast", known, [33], [8], algorithms())
+    with pytest.raises(InputError, match="room for 32 ranks"):
+        predict("one-to-many", known, [33], [8], algorithms())
+    found = predict("bcast", known, [32, 33], [8, 8 << 20], algorithms(), extrapolate=True)
+    told = {
+        (row["ranks"], row["bytes"]): row["extrapolated"]
+        for row in found.as_json()["rows"]
+        if row["algorithm"] == "native"
+    }
+    expected = {(32, 8): False, (32, 8 << 20): True, (33, 8): True, (33, 8 << 20): True}
+    assert told == expected
+    assert found.as_json()["notes"][-1].endswith(
+        "extrapolated beyond what was measured or published"
+    )
+    assert not predict("bcast", known, [32], [8], algorithms()).notes
+
+
+def test_what_was_measured_at_a_number_of_ranks_counts_there() -> None:
+    """A curve of eight ranks goes before a formula of all numbers of ranks, also in its gaps."""
+    segments = (
+        Segment(from_bytes=0, to_bytes=100, t0_s=10 * US, r_inf_Bps=1e9),
+        Segment(from_bytes=200, to_bytes=1000, t0_s=20 * US, r_inf_Bps=1e9),
+    )
+    curve = FittedModel(transport="mpi", pattern="bcast", ranks=8, segments=segments)
+    formula = PatternModel(pattern="bcast", startup_s={"p": US}, to_bytes=1000, to_ranks=16)
+    known = Machine(name="m", models=(curve,), patterns=(formula,))
+    found = predict("bcast", known, [4, 8], [0, 150, 1000], {})
+    assert found.time_s[0, 0] == pytest.approx([4 * US] * 3)
+    assert found.time_s[0, 1] == pytest.approx([10 * US, 10.15 * US, 21 * US])
 
 
 def test_patterns_without_algorithms_are_their_models() -> None:

@@ -37,7 +37,10 @@ class Request(Changed, Json, heading="What to predict"):
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
         "1:64K"
     )
-    extrapolate: Annotated[bool, Option("Also beyond what was measured.")] = False
+    extrapolate: Annotated[
+        bool,
+        Option("Also beyond the ranks and sizes that were measured; such times are marked with *."),
+    ] = False
     simulate: Annotated[
         str,
         Option(
@@ -192,7 +195,7 @@ def _show(console: Console, found: Prediction) -> None:
     rest = len(found.crossovers) - len(shown)
     if rest > 0:
         console.print(f"{rest} further crossovers (all with --json)", style="dim")
-    for line in found.missing:
+    for line in found.notes:
         console.print(line, markup=False, style="dim", soft_wrap=True)
 
 
@@ -222,7 +225,8 @@ def _table(found: Prediction) -> Table:
     for i, p in enumerate(found.ranks):
         cells = []
         for j in range(len(found.size_bytes)):
-            time_s = float(found.time_s[names.index(best[i][j]), i, j])
-            cells.append(f"{best[i][j]}\n{format_time(time_s)}")
+            k = names.index(best[i][j])
+            mark = " *" if found.extrapolated[k, i, j] else ""
+            cells.append(f"{best[i][j]}\n{format_time(float(found.time_s[k, i, j]))}{mark}")
         table.add_row(str(p), *cells)
     return table

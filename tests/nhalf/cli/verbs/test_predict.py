@@ -125,6 +125,11 @@ def test_the_functions_of_python_run(call: Call) -> None:
         (["bcast/nonsense", "--machine", "sp2-mpl"], "unknown algorithm of bcast 'nonsense'"),
         (["bcast", "--machine", "nowhere"], "unknown machine 'nowhere'"),
         (["bcast", "--machine", "altix-bx2", "--bytes", "1G"], "above 4 MiB"),
+        (
+            ["bcast", "--machine", "sp2-mpl", "--ranks", "1024"],
+            "room for 32 ranks",
+        ),
+        (["bcast", "--machine", "sp2-mpl", "--bytes", "64M"], "above 4 MiB"),
         (["bcast", "--machine", "sp2-mpl", "--ranks", "0"], "'0' is no possible number of ranks"),
         (["bcast", "--machine", "sp2-mpl", "--ranks", "many"], "'many' is not a list of ranks"),
         (["bcast", "--machine", "sp2-mpl", "--bytes", "big"], "'big' is not a size"),

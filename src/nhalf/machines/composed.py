@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What algorithms take on a machine: each of their messages followed, with the machine's parts.
+
+A program (native/composer) runs the algorithm as it is on ranks whose messages carry no data: a
+message takes T; those that one rank sends, or receives, are M / q and R / q apart. That is LogGP
+(Alexandrov et al., SPAA 1995) with measured curves for its lines.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import weakref
+from collections.abc import Iterator
+from typing import IO
+
+import numpy as np
+
+from nhalf.base.native_files import executable
+from nhalf.machines.curve import starts
+from nhalf.machines.parts import Parts
+
+RANKS_MAX = 512
+"""With more, an algorithm in which all talk to all has too many messages to be followed."""
+APART = {"sends_apart": "M", "receives_apart": "R"}
+
+
+class Composer:
+    """Times of algorithms on one machine; raises MissingError where the program was not built."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.ranks = 0
+        self.known: dict[tuple[str, str, int, int], float | None] = {}
+        self.program = subprocess.Popen(
+            [str(executable("compose"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._end = weakref.finalize(self, _ended, self.program)
+
+    def time_s(self, operation: str, algorithm: str, ranks: int, size_bytes: int) -> float | None:
+        """Seconds; None for what is no algorithm and for too many ranks."""
+        key = (operation, algorithm, ranks, size_bytes)
+        if ranks > RANKS_MAX:
+            return None
+        if key not in self.known:
+            self.known[key] = self._asked(*key)
+        return self.known[key]
+
+    def _asked(self, operation: str, algorithm: str, ranks: int, size_bytes: int) -> float | None:
+        lines = [] if ranks == self.ranks else ["parts", *_lines(self.parts, ranks)]
+        self.ranks = ranks
+        lines.append(f"compose {operation} {algorithm} {ranks} {size_bytes}")
+        to, back = _pipes(self.program)
+        to.write("\n".join(lines) + "\n")
+        to.flush()
+        answer = back.readline().strip()
+        return None if answer in ("", "-") else float(answer)
+
+
+def _lines(parts: Parts, ranks: int) -> Iterator[str]:
+    """The parts as the program reads them: of messages apart those of one among so many ranks."""
+    assert parts.overheads_s is not None
+    yield f"o_s {parts.overheads_s[0]!r}"
+    yield f"o_r {parts.overheads_s[1]!r}"
+    for first, line in zip(starts(parts.curve), parts.curve.segments, strict=True):
+        yield f"message {first} {line.t0_s!r} {1 / line.r_inf_Bps!r} {line.root_s!r}"
+    others = min(max(1, ranks - 1), parts.others_max or ranks)
+    low = np.array(parts.bends_bytes)
+    high = np.append(low[1:], max(2 * low[-1], 2.0**20))
+    # The far end of a piece belongs to the next one.
+    inside = low + 0.5 * (high - low)
+    for name, part in APART.items():
+        time_s = parts.functions[part]
+        at_low, at_inside = (time_s(size, others) / others for size in (low, inside))
+        per_byte_s = (at_inside - at_low) / (inside - low)
+        start_s = at_low - per_byte_s * low
+        for row in zip(low, start_s, per_byte_s, strict=True):
+            yield f"{name} " + " ".join(repr(float(value)) for value in row) + " 0"
+
+
+def _pipes(program: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
+    assert program.stdin is not None
+    assert program.stdout is not None
+    return program.stdin, program.stdout
+
+
+def _ended(program: subprocess.Popen[str]) -> None:
+    for pipe in _pipes(program):
+        pipe.close()
+    program.wait()
