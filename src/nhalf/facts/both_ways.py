@@ -64,7 +64,7 @@ def _largest_class(series: str, mpi: str, frame: pl.DataFrame) -> BothWays | Non
         middles = inside.group_by("launch").agg(pl.col("ratio").median()).sort("launch")["ratio"]
         exact = not inside.is_empty() and inside["transport"][0] in EXACT
         if len(middles) >= (1 if exact else 2):
-            first, last = inside["bytes"].min(), inside["bytes"].max()
+            sizes = sorted(inside["bytes"].to_list())
             ratio = ratio_interval(middles.to_list())
-            return BothWays(series, mpi, name, int(first), int(last), ratio)  # type: ignore[arg-type]
+            return BothWays(series, mpi, name, sizes[0], sizes[-1], ratio)
     return None
