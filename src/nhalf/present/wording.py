@@ -89,8 +89,10 @@ def n_half_text(size_bytes: float) -> str:
 
 
 def n_half_ends(entry: Overview) -> str:
-    """'21 KiB to 30 KiB', the interval of n½ over launches; '' where there is none."""
+    """'21 KiB to 30 KiB', the interval of n½ over launches; '' where there is none, 'unknown'."""
     low, high = entry.n_half_low_bytes, entry.n_half_high_bytes
     if math.isnan(low):
         return ""
+    if says_nothing(low, high):
+        return "unknown"
     return f"{n_half_text(low)} to {n_half_text(high)}"

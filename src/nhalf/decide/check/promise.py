@@ -148,6 +148,8 @@ def _result(facts: Facts, expectation: Expectation, row: Row, member: str) -> Po
     if not isinstance(value, int | float):
         reason = str(row.get("missing") or "there is no such number")
         return _not_measured(subject, expectation, reason)
+    if row.get("subset"):
+        return _not_measured(subject, expectation, f"it is an estimate: {row['subset']}")
     low, high = row.get(f"{member}_ci") or (math.nan, math.nan)
     interval = Interval(float(value), float(low), float(high))
     return _whole(facts, subject, expectation, interval)

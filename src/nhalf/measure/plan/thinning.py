@@ -12,13 +12,17 @@ from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 SIZES_LEAST = 3
 """Sizes are thinned down to so many: both ends and one between."""
 
+WHOLE_LEAST = 8
+"""Combinations of values of axes that a whole block has at least."""
+
 
 def thin(agenda: Agenda, budget: Budget) -> None:
     """Leave points out until the first two launches fit into the time that is left.
 
     First launches beyond two go, then sizes, then values of axes, then the second launch, each time
     from the block that takes most for its weight. Where that is a whole block it keeps its points,
-    but only one launch, and goes altogether the next time.
+    but only one launch; then it loses values of axes down to WHOLE_LEAST, and sizes, from which its
+    result can still be estimated, and goes altogether the next time.
     """
     budget.count(agenda.left())
     while budget.short_s() > 0 and _thin_once(agenda, budget):
@@ -82,7 +86,7 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     largest = max(candidates, key=lambda block: needs[block])
     one = agenda.thinned[largest]
     if largest in whole:
-        one.launches = 1 if one.launches > 1 else 0
+        _thin_whole(agenda, largest)
     elif largest in sizes:
         one.sizes *= 2
     elif largest in axes:
@@ -90,6 +94,20 @@ def _thin_once(agenda: Agenda, budget: Budget) -> bool:
     else:
         one.launches = 1
     return True
+
+
+def _thin_whole(agenda: Agenda, block: int) -> None:
+    """One launch, then fewer values of axes while there are WHOLE_LEAST, then fewer sizes."""
+    one = agenda.thinned[block]
+    families = list(_of_block(agenda, block))
+    if one.launches > 1:
+        one.launches = 1
+    elif all(len(every(family.axes, 2 * one.axes)) >= WHOLE_LEAST for family in families):
+        one.axes *= 2
+    elif _more_sizes(agenda, block):
+        one.sizes *= 2
+    else:
+        one.launches = 0
 
 
 def _needs_s(agenda: Agenda, budget: Budget) -> dict[int, float]:

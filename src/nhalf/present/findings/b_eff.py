@@ -6,12 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.rows import Row
+from nhalf.base.units import format_rate
 from nhalf.facts.difference import COSTLY
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import library_label
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent, weight
 from nhalf.results.b_eff.average import PATTERN
+
+MORE = (
+    "Go on with the run (--resume), with a larger --budget, or with a shorter longest message: "
+    "--bytes b_eff:1M."
+)
 
 
 class BEff(Finder):
@@ -21,6 +27,8 @@ class BEff(Finder):
             who = f"{name} with {row['ranks']} processes"
             if row["missing"]:
                 yield _incomplete(who, row)
+            elif row.get("subset"):
+                yield _estimated(who, row)
             elif "random_ratio_ci" in row and row["random_ratio_ci"][1] < 1 / COSTLY:
                 yield _scattered(who, row)
 
@@ -30,10 +38,24 @@ def _incomplete(who: str, row: Row) -> Finding:
         f"There is no effective bandwidth of {who}: {row['missing']}.",
         importance=32,
         kind="b-eff-incomplete",
-        remedy="Go on with the run (--resume), with a larger --budget, or with a shorter longest "
-        "message: --bytes b_eff:1M.",
+        remedy=MORE,
         mpi=row["mpi"],
         pattern=PATTERN,
+    )
+
+
+def _estimated(who: str, row: Row) -> Finding:
+    return Finding(
+        f"{who}: the effective bandwidth, {format_rate(row['b_eff_Bps'])}, is an estimate from a "
+        f"part of its points: {row['subset']}.",
+        importance=33,
+        kind="b-eff-estimated",
+        remedy=MORE,
+        figure=format_rate(row["b_eff_Bps"]),
+        value=row["b_eff_Bps"],
+        mpi=row["mpi"],
+        pattern=PATTERN,
+        label="Effective bandwidth",
     )
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.results.b_eff.estimate import estimate
 from nhalf.statistics.intervals import launch_interval, launch_intervals
 from nhalf.store.axes import axis
 from nhalf.store.keys import RUN_SUBJECT
@@ -101,7 +102,8 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 def b_eff(measurements: pl.LazyFrame) -> list[Row]:
     """One row per subject; see docs/b_eff.md for its members.
 
-    Where something was not measured, `missing` says what, and the row has no number.
+    Where something was not measured, the numbers are estimates (estimate.py) and `subset` says of
+    what; where that is too little, `missing` does, and the row has no number.
     """
     rows = rates(measurements)
     subjects = rows.partition_by(SEEDED, maintain_order=True, as_dict=True)
@@ -115,7 +117,12 @@ def _row(ranks: int, points: pl.DataFrame) -> Row:
     """The values of one subject."""
     missing = _missing(ranks, points)
     if missing:
-        return {"missing": missing}
+        figures = estimate(points, IS_RING, LONGEST_BYTES_MIN) if ranks > 1 else None
+        if figures is None:
+            return {"missing": missing}
+        return {"missing": "", "subset": missing, "launches": 0, **figures} | _per_process(
+            figures, ranks
+        )
     longest_bytes = int(points["bytes"].max())  # type: ignore[arg-type]
     points = points.filter(pl.col("bytes").is_in(b_eff_lengths(longest_bytes)))
     launches = [

@@ -209,6 +209,14 @@ def test_a_result_by_its_name_and_by_a_member(make_rings: Make) -> None:
         answers(measured, read_expectations(Path("p"), msgspec.toml.decode(wrong), None))
 
 
+def test_an_estimate_from_a_part_keeps_no_promise(make_rings: Make) -> None:
+    part = make_rings().filter(~pl.col("axes").str.contains("sendrecv"))
+    text = '[[expect]]\nmetric = "b_eff"\nat_least = "1 MB/s"'
+    (answer,) = answers(Facts(part), read_expectations(Path("p"), msgspec.toml.decode(text), None))
+    assert answer.verdict == "not measured"
+    assert "it is an estimate: measured are 2 of 3 methods" in answer.worst_point.reason
+
+
 def test_intervals_widen_with_what_is_checked_at_once(make_measurements: Make) -> None:
     libraries = ["a", "b", "c", "d"]
     measured = Facts(make_measurements(libraries=libraries, sizes=SIZES))

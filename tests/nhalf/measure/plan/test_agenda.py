@@ -188,11 +188,16 @@ class TestThinning:
         assert agenda.thinned[1].sizes > 1
 
     @pytest.mark.parametrize(
-        ("points", "launches", "others"),
-        [(2 * (32 + 24), 2, 24), (32 + 2 * 24, 1, 24), (32 + 2 * 24 - 1, 0, 24), (20, 0, 7)],
+        ("points", "launches", "others", "kept"),
+        [
+            (2 * (32 + 24), 2, 24, 32),
+            (32 + 2 * 24, 1, 24, 32),
+            (32 + 2 * 24 - 1, 1, 24, 17),
+            (20, 0, 7, 9),
+        ],
     )
-    def test_a_whole_block_is_measured_whole_or_not_at_all(
-        self, make: Make, points: int, launches: int, others: int
+    def test_a_whole_block_loses_launches_then_points_then_all(
+        self, make: Make, points: int, launches: int, others: int, kept: int
     ) -> None:
         """There is time for so many points of 4 ms and the starts that are needed anyway."""
         axes = {"pairs": "1:32"}
@@ -201,7 +206,7 @@ class TestThinning:
         starts = 4 if launches == 2 else 2 + launches
         thin(agenda, Budget(starts + points * 0.0040001, [1, 1]))
         assert agenda.thinned[0].launches == launches
-        assert self.points_of(agenda, 0) == 32
+        assert self.points_of(agenda, 0) == kept
         assert self.points_of(agenda, 1) == others
         if launches == 0:
             assert agenda.left_out()[0] == (

@@ -65,8 +65,9 @@ class TestOurs:
         assert any(block.ranks == [8] for block in everything), "more ranks than cores"
 
     def test_b_eff_is_whole(self) -> None:
-        (block,) = catalogue.study("beff", 2).blocks
-        assert (block.bytes, block.whole) == ("b_eff", True)
+        ring, beside = catalogue.study("beff", 2).blocks
+        assert (ring.bytes, ring.whole) == ("b_eff", True)
+        assert (beside.patterns, beside.whole) == (["pingpong"], False)
 
     @pytest.mark.skipif(not built(), reason="no probe is built")
     @pytest.mark.parametrize("name", sorted({*NAMES} - SIMULATED))
@@ -108,7 +109,7 @@ class TestOfUsers:
             f'title = "A"\ninclude = ["b.toml", "beff", "b.toml"]\n{BLOCK}bytes = "16"',
         )
         blocks = catalogue.study(path, cores=2).blocks
-        assert [block.bytes for block in blocks] == ["8", "b_eff", "16"]
+        assert [block.bytes for block in blocks] == ["8", "b_eff", "b_eff", "16"]
 
     def test_a_circle_is_told(self, tmp_path: Path) -> None:
         write(tmp_path / "b.toml", 'title = "B"\ninclude = ["a.toml"]')
