@@ -8,16 +8,19 @@ grow at all. Such a range is divided until each piece is near enough.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nhalf.machines.curve import starts
 from nhalf.machines.machine import FittedModel, Segment
 
 ERROR = 0.002
-"""Relative, of a piece; doubled until PIECES_MAX are enough."""
+"""Relative, of a piece; doubled until few enough pieces are left."""
 PIECES_MAX = 128
+"""Of a curve of few segments; one of many may have PIECES_PER_RANGE for each of them."""
+PIECES_PER_RANGE = 2
 
 
 @dataclass(frozen=True)
@@ -47,26 +50,32 @@ def pieces(model: FittedModel, link_Bps: float, borders: Sequence[int] = ()) -> 
 
     `link_Bps` is at least `fastest_Bps(model)`.
     """
+    least_s = 1 / link_Bps
+    ranges = _ranges(model, borders)
+    pieces_max = max(PIECES_MAX, PIECES_PER_RANGE * len(ranges))
     error = ERROR
     while True:
-        found = _divided(model, 1 / link_Bps, borders, error)
-        if len(found) <= PIECES_MAX:
+        # A range needs one piece at least, so some error leaves few enough.
+        every = (
+            piece
+            for segment, low, high in ranges
+            for piece in _pieces_of(_within(_extended(segment), least_s), low, high, least_s, error)
+        )
+        found = list(itertools.islice(every, pieces_max + 1))
+        if len(found) <= pieces_max:
             return found
         error *= 2
 
 
-def _divided(
-    model: FittedModel, per_byte_s: float, borders: Sequence[int], error: float
-) -> list[Piece]:
-    found: list[Piece] = []
+def _ranges(model: FittedModel, borders: Sequence[int]) -> list[tuple[Segment, int, int]]:
+    """Each segment between neighbouring borders, with the first and the last size."""
+    found = []
     first = starts(model)
     ends = [*first[1:], max(model.segments[-1].to_bytes, first[-1]) + 1]
     for segment, low, end in zip(model.segments, first, ends, strict=True):
         cuts = sorted({low, *(border for border in borders if low < border < end)})
         for start, stop in zip(cuts, [*cuts[1:], end], strict=True):
-            found += _pieces_of(
-                _within(_extended(segment), per_byte_s), start, stop - 1, per_byte_s, error
-            )
+            found.append((segment, start, stop - 1))
     return found
 
 
@@ -86,7 +95,7 @@ def _extended(segment: Segment) -> Callable[[float], float]:
 
 def _pieces_of(
     time_s: Callable[[float], float], low: int, high: int, least_s: float, error: float
-) -> list[Piece]:
+) -> Iterator[Piece]:
     """One piece from `low` to `high` where it is near enough, otherwise those of both halves."""
     high = max(low, high)
     piece = _piece(time_s, low, high, least_s)
@@ -96,15 +105,14 @@ def _pieces_of(
         for size in looked_at
     )
     if near or high <= low:
-        return [piece]
+        yield piece
+        return
     # Where the link is too slow for the curve the absolute error counts, elsewhere the relative.
     even = piece.per_byte_s == least_s
     halfway = (low + high + 1) // 2 if even else round(math.sqrt(max(low, 1) * high))
     middle = min(max(halfway, low + 1), high)
-    return [
-        *_pieces_of(time_s, low, middle - 1, least_s, error),
-        *_pieces_of(time_s, middle, high, least_s, error),
-    ]
+    yield from _pieces_of(time_s, low, middle - 1, least_s, error)
+    yield from _pieces_of(time_s, middle, high, least_s, error)
 
 
 def _piece(time_s: Callable[[float], float], low: int, high: int, least_s: float) -> Piece:

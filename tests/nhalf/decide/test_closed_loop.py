@@ -27,6 +27,8 @@ MESSAGES = "pingpong,roundtrip,gap,overhead-send,overhead-recv"
 FANS = "pingpong,one-to-many,many-to-one"
 BLOCKS = ("allgather", "alltoall", "gather", "reduce-scatter", "scatter")
 """The size is that of one rank's block: 17 of 1 MiB for each of 17 are too much for a test."""
+FLOATS = ("allreduce", "reduce", "reduce-scatter", "scan")
+"""The size is a multiple of four bytes."""
 Cell = tuple[str, str, int]
 Call = Callable[..., Any]
 Errors = dict[tuple[int | str, ...], float]
@@ -65,6 +67,7 @@ def cells_of(sizes: Sequence[int]) -> list[Cell]:
         for each in known
         for size in ([0] if operation == "barrier" else sizes)
         if size <= 65536 or operation not in BLOCKS
+        if size % 4 == 0 or operation not in FLOATS
     ]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nhalf.machines.machine import FittedModel, Segment
-from nhalf.machines.pieces import PIECES_MAX, Piece, fastest_Bps, pieces
+from nhalf.machines.pieces import PIECES_MAX, PIECES_PER_RANGE, Piece, fastest_Bps, pieces
 
 
 def curve(*segments: Segment) -> FittedModel:
@@ -54,6 +55,27 @@ def test_odd_curves_are_followed(segment: Segment) -> None:
     step = max(1, (segment.to_bytes - segment.from_bytes) // 997)
     for size in range(segment.from_bytes, segment.to_bytes + 1, step):
         assert at(found, size) == pytest.approx(segment.time_s(size), rel=0.01)
+
+
+@pytest.mark.parametrize("count", [181, 300])
+def test_a_noisy_curve_of_many_segments_ends(count: int) -> None:
+    """As a noisy run is calibrated: a scaled segment, rising or falling, around every size."""
+    sizes = [round(1.05**place) + 8 * place for place in range(count + 1)]
+    segments = [
+        Segment(
+            from_bytes=low,
+            to_bytes=high - 1,
+            t0_s=1e-6 * (1 + 0.4 * math.sin(7.0 * low)),
+            r_inf_Bps=1e9 / (1 + 0.4 * math.sin(5.0 * low)),
+        )
+        for low, high in itertools.pairwise(sizes)
+    ]
+    model = curve(*segments)
+    found = pieces(model, fastest_Bps(model), [65536])
+    assert count <= len(found) <= max(PIECES_MAX, PIECES_PER_RANGE * (count + 1))
+    for segment in segments:
+        middle = (segment.from_bytes + segment.to_bytes) // 2
+        assert at(found, middle) == pytest.approx(segment.time_s(middle), rel=0.05)
 
 
 times = st.floats(1e-7, 1e-3)
