@@ -9,7 +9,6 @@
 #include <limits>
 #include <new>
 #include <span>
-#include <string>
 #include <thread>
 
 #include "contract/transport.hpp"
@@ -29,12 +28,13 @@ class Flag {
   Flag(T& transport, std::span<const int> hosts) : rank_(transport.rank()) {
     if constexpr (is_real) {
       if (transport.size() < 2 || hosts[0] != hosts[1]) return;
-      std::string name = rank_ == 0 ? Segment::fresh_name() : "";
-      if (rank_ == 0) memory_ = Segment::create(name.c_str(), sizeof(Lines));
-      share(transport, name);
-      if (rank_ == 1) memory_ = Segment::open(name.c_str(), sizeof(Lines));
-      const bool everywhere = transport.all(rank_ > 1 || static_cast<bool>(memory_));
-      if (rank_ == 0) Segment::forget(name.c_str());
+      if (rank_ == 0) memory_ = Segment::create(sizeof(Lines));
+      auto address = memory_.address();
+      share(transport, address);
+      if (rank_ == 1) memory_ = Segment::open(address, sizeof(Lines));
+      const bool mine = rank_ > 1 || (memory_ && (rank_ == 1 || memory_.reserve(0, sizeof(Lines))));
+      const bool everywhere = transport.all(mine);
+      memory_.close_file();
       if (everywhere && rank_ < 2) lines_ = std::launder(reinterpret_cast<Lines*>(memory_.data()));
     }
   }
