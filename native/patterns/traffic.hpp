@@ -10,7 +10,9 @@ inline constexpr AxisInfo traffic_axes[] = {
     {"to", "uniform,complement,neighbour", "",
      "uniform: any other rank; else the rank that a permutation gives: bit-reversal, butterfly, "
      "complement, transpose, shuffle, neighbour, cube, baseline"},
-    {"distance", "2", "2", "butterfly, cube, baseline: stage i by the value of its bit, 2^i"},
+    {"distance", "highest", "highest",
+     "butterfly, cube, baseline: stage i by the value of its bit, 2^i; highest; all: every stage, "
+     "one after the other"},
     {"load", "10,25,50,75,100,150", "",
      "percent of what goes through without pauses; 0: no pauses"},
     {"size_law", "exponential", "exponential", "of sizes around their mean; uniform, fixed"},

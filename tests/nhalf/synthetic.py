@@ -137,6 +137,7 @@ class TrafficMachine:
     saturated_Bps: float = 8e9
     knee: float = 0.9
     senders: int = 4
+    on_node_share: float | None = None
     loads: Sequence[int] = (10, 25, 50, 75, 100, 150)
     axes: str = ""
 
@@ -147,6 +148,8 @@ class TrafficMachine:
             "saturated_Bps": self.saturated_Bps,
             "senders": float(self.senders),
         }
+        if self.on_node_share is not None:
+            said["on_node_share"] = self.on_node_share
         offered_Bps = self.saturated_Bps * load / 100
         waits = {"offered_Bps": offered_Bps, "delay_s": load * 1e-6, "last_delay_s": 0.0}
         return said | (waits if load else {})

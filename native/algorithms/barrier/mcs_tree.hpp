@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "algorithms/bases/wake.hpp"
 #include "contract/algorithm.hpp"
 
 namespace nhalf::algorithms::barrier {
@@ -29,10 +30,7 @@ constexpr double arrival_at_most_s(const LogGP& m, int p) {
 template <Transport T>
 void mcs_tree(T& transport) {
   arrive_by_fours(transport);
-  const int rank = transport.rank();
-  if (rank > 0) transport.recv((rank - 1) / 2, Bytes{});
-  const int end = std::min(transport.size(), 2 * rank + 3);
-  for (int child = 2 * rank + 1; child < end; ++child) transport.send(child, ConstBytes{});
+  wake_by_twos(transport);
 }
 
 inline constexpr AlgorithmInfo mcs_tree_info{

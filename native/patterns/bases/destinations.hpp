@@ -30,9 +30,10 @@ class Destinations {
     scope_ = static_cast<Scope>(point.choice("scope", scopes));
     const auto chosen = point.choice("to", names());
     if (chosen > 0) rule_ = &bit_permutations::rules[chosen - 1];
+    const auto distance = point.axes.text("distance", std::string(highest));
     if (rule_ != nullptr && rule_->first_stage >= 0) {
-      stage_ = stage_of(point);
-    } else if (distance_of(point) != fallback_distance) {
+      choose_stages(distance);
+    } else if (distance != highest) {
       throw InputError("axis distance is for butterfly, cube and baseline");
     }
   }
@@ -51,45 +52,65 @@ class Destinations {
     if (rule_ == nullptr) {
       for (int to = 0; to < ranks_; ++to) add(to);
     } else if (rank < taking_part()) {
-      add(static_cast<int>(rule_->of(static_cast<unsigned>(rank), rank_bits(ranks_), stage_)));
+      add(static_cast<int>(permuted(static_cast<unsigned>(rank))));
     }
     return found;
+  }
+
+  /// Whether two ranks are on one host; all are where nothing else is known.
+  [[nodiscard]] bool same_host(int one, int other) const {
+    const auto host = [&](int rank) {
+      return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)];
+    };
+    return host(one) == host(other);
   }
 
  private:
   enum class Scope { all, on_node, off_node };
 
-  static constexpr unsigned fallback_distance = 2;
+  /// What axis `distance` says for the last stage, and for all of them.
+  static constexpr std::string_view highest = "highest";
+  static constexpr std::string_view all = "all";
 
-  [[nodiscard]] static unsigned distance_of(const Case& point) {
-    return point.axes.number("distance", fallback_distance);
+  /// One stage, or every one after the other.
+  void choose_stages(const std::string& distance) {
+    const int last = rank_bits(ranks_) - 1;
+    if (last < rule_->first_stage)
+      throw InputError(std::string(rule_->name) + " needs " +
+                       std::to_string(2 << rule_->first_stage) + " ranks or more");
+    first_stage_ = last_stage_ = last;
+    if (distance == all) first_stage_ = rule_->first_stage;
+    if (distance != all && distance != highest) first_stage_ = last_stage_ = stage_of(distance);
   }
 
   /// The bit whose value is the axis `distance`.
-  [[nodiscard]] int stage_of(const Case& point) const {
-    const unsigned distance = distance_of(point);
+  [[nodiscard]] int stage_of(const std::string& distance) const {
     const unsigned least = 1U << rule_->first_stage;
     const unsigned most = static_cast<unsigned>(taking_part()) / 2;
-    if (!std::has_single_bit(distance) || distance < least || distance > most)
-      throw InputError("distance of " + std::string(rule_->name) + " is a power of 2 from " +
-                       std::to_string(least) + " to half of " + std::to_string(taking_part()) +
-                       " ranks");
-    return std::countr_zero(distance);
+    for (unsigned power = least; power <= most; power *= 2)
+      if (distance == std::to_string(power)) return std::countr_zero(power);
+    throw InputError("distance of " + std::string(rule_->name) + " is a power of 2 from " +
+                     std::to_string(least) + " to half of " + std::to_string(taking_part()) +
+                     " ranks, highest or all");
+  }
+
+  /// Where the chosen stages, one after the other, lead from a rank.
+  [[nodiscard]] unsigned permuted(unsigned rank) const {
+    for (int stage = first_stage_; stage <= last_stage_; ++stage)
+      rank = rule_->of(rank, rank_bits(ranks_), stage);
+    return rank;
   }
 
   [[nodiscard]] bool in_scope(int from, int to) const {
-    if (scope_ == Scope::all) return true;
-    const auto host = [&](int rank) {
-      return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)];
-    };
-    return (host(from) == host(to)) == (scope_ == Scope::on_node);
+    return scope_ == Scope::all || same_host(from, to) == (scope_ == Scope::on_node);
   }
 
   int ranks_;
   std::vector<int> hosts_;
   Scope scope_;
   const bit_permutations::Rule* rule_ = nullptr;
-  int stage_ = 0;
+  int first_stage_ = 0;
+  int last_stage_ = 0;
 };
 
 }  // namespace nhalf

@@ -40,7 +40,12 @@ class ScheduledTraffic : public Pattern {
       schedules.push_back(schedule(laws, rank, destinations.of(rank)));
       senders_ += schedules.back().empty() ? 0 : 1;
       messages_ += schedules.back().size();
-      for (const auto& message : schedules.back()) total_bytes_ += message.size_bytes;
+      for (const auto& message : schedules.back()) {
+        total_bytes_ += message.size_bytes;
+        if (!destinations.same_host(rank, message.to)) continue;
+        on_node_bytes_ += message.size_bytes;
+        ++on_node_messages_;
+      }
     }
     if (senders_ == 0) throw InputError("with so few ranks nobody has anybody to send to");
     steps_ = steps_of(transport.rank(), schedules, window);
@@ -70,7 +75,8 @@ class ScheduledTraffic : public Pattern {
     const auto bytes = static_cast<double>(total_bytes_);
     std::vector<Value> found{{"messages", static_cast<double>(messages_)},
                              {"senders", static_cast<double>(senders_)},
-                             {"ranks_taking_part", static_cast<double>(taking_part_)}};
+                             {"ranks_taking_part", static_cast<double>(taking_part_)},
+                             {"on_node_share", on_node_share()}};
     if (saturated_s_ > 0) found.push_back({"saturated_Bps", bytes / saturated_s_});
     if (round_s_ > 0) {
       found.push_back({"offered_Bps", bytes / round_s_});
@@ -95,6 +101,13 @@ class ScheduledTraffic : public Pattern {
             .size = static_cast<Law>(point.choice("size_law", law_names)),
             .gap = static_cast<Law>(point.choice("gap_law", law_names)),
             .seed = point.axes.number("seed", std::uint64_t{1})};
+  }
+
+  /// Of the bytes or, where there are none, of the messages, what stays on the sender's host.
+  [[nodiscard]] double on_node_share() const {
+    if (total_bytes_ > 0)
+      return static_cast<double>(on_node_bytes_) / static_cast<double>(total_bytes_);
+    return static_cast<double>(on_node_messages_) / static_cast<double>(messages_);
   }
 
   /// One buffer for what comes in, and a window of them for what is on its way out.
@@ -184,6 +197,9 @@ class ScheduledTraffic : public Pattern {
   int senders_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t total_bytes_ = 0;
+  /// Of these, what stays on the host of its sender.
+  std::uint64_t on_node_bytes_ = 0;
+  std::uint64_t on_node_messages_ = 0;
   std::vector<ScheduledStep> steps_;
   std::unique_ptr<Buffer> in_;
   std::array<std::unique_ptr<Buffer>, window> out_;

@@ -8,6 +8,7 @@ import polars as pl
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
+from nhalf.store.values import value
 
 FANS = ("one-to-many", "many-to-one", "many-to-many")
 DENSE = ("dense-alltoall", "dense-pairwise", "dense-cumulative", "dense-random")
@@ -15,15 +16,17 @@ PHASE = r"^phase=\d+$"
 
 
 def fans(facts: Facts) -> pl.DataFrame:
-    """One row per point of FANS: columns of `Facts.sound`, `series` and `per_message_s`.
+    """One row per point of FANS: columns of `Facts.sound`, `series`, `per_message_s`, `root_s`.
 
-    The latter is the time of a round over the messages that one rank sends or receives in it.
+    `per_message_s` is the time of a round over the messages that one rank sends or receives in it;
+    `root_s` is that of rank 0 alone, until its last message is sent or taken, null where it was not
+    measured (as by older probes).
     """
     points = facts.sound.filter(
         pl.col("pattern").is_in(FANS), pl.col("axes") == "", pl.col("ranks") > 1
     )
     per_message_s = pl.col("median_s") / (pl.col("ranks") - 1)
-    return with_series(points.with_columns(per_message_s=per_message_s), facts)
+    return with_series(points.with_columns(value("root_s"), per_message_s=per_message_s), facts)
 
 
 def phases(facts: Facts) -> pl.DataFrame:

@@ -54,9 +54,10 @@ bool waits_in_a_row(int ranks, Run run) {
 
 TEST_CASE("barriers are known by name") {
   algorithm_test::check_names(
-      known(),
-      {"dissemination", "dissemination-mcs", "mcs-tree", "mcs-tree-bcast", "central",
-       "central-bcast", "total-exchange", "total-exchange-bcast", "tournament", "tournament-mcs"});
+      known(), {"dissemination", "dissemination-mcs", "mcs-tree", "mcs-tree-bcast", "central",
+                "central-bcast", "central-native-bcast", "total-exchange", "total-exchange-bcast",
+                "tournament", "tournament-mcs", "tournament-native-bcast", "tournament-tree",
+                "mcs-tree-native-bcast"});
 }
 
 TEST_CASE("nobody leaves a barrier before the last has come") {

@@ -93,7 +93,7 @@ TEST_CASE("every rule verifies for every number of ranks") {
         });
         // With 2 or 3 ranks one bit is left: most rules leave it where it is.
         const bool one_bit = rule == "uniform" || rule == "complement" || rule == "neighbour" ||
-                             rule == "cube,distance=1";
+                             rule == "cube,distance=1" || rule == "cube";
         const bool works = one_bit || ranks >= 8 || (ranks >= 4 && rule != "baseline,distance=4");
         CHECK(good == (works ? ranks : 0));
         CHECK(refused == (works ? 0 : ranks));
@@ -166,10 +166,27 @@ TEST_CASE("hosts: on-node and off-node traffic, or a refusal where there is none
   });
 }
 
+TEST_CASE("the parts of a mixed traffic are told apart") {
+  const std::vector<int> hosts{0, 0, 1, 1};
+  on_ranks(4, [&](ProbeTransport& t) {
+    const auto share = [&](const std::string& axes) {
+      auto mixed = point(axes, 100);
+      mixed.hosts = hosts;
+      return named(Made(t, mixed).values()).at("on_node_share");
+    };
+    CHECK(share("to=neighbour") == 1);
+    CHECK(share("to=complement") == 0);
+    CHECK(share("to=uniform") > 0.2);
+    CHECK(share("to=uniform") < 0.5);
+    CHECK(share("to=uniform,scope=off-node") == 0);
+    CHECK(named(Made(t, point("to=complement", 0)).values()).at("on_node_share") == 1);
+  });
+}
+
 TEST_CASE("what is no point is refused") {
   on_ranks(2, [](ProbeTransport& t) {
     for (const auto* axes : {"to=shuffle", "load=0.5", "load=1001", "load=-1", "load=much",
-                             "size_law=normal", "gap_law=0", "seed=x", "to=cube"}) {
+                             "size_law=normal", "gap_law=0", "seed=x", "to=butterfly"}) {
       CAPTURE(axes);
       CHECK_THROWS_AS(Made(t, point(axes, 10)), InputError);
     }

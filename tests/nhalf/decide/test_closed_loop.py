@@ -65,6 +65,7 @@ def cells_of(sizes: Sequence[int]) -> list[Cell]:
         (operation, each.name, size)
         for operation, known in algorithms().items()
         for each in known
+        if each.cost is not None  # the library's broadcast is part of some, and its own affair
         for size in ([0] if operation == "barrier" else sizes)
         if size <= 65536 or operation not in BLOCKS
         if size % 4 == 0 or operation not in FLOATS

@@ -20,6 +20,8 @@ KINDS = {
     "many-to-one": "many to one",
     "many-to-many": "many to many",
 }
+OWN = "one to many, the one's own time"
+"""What rank 0 spends until its last message is sent, without waiting for anybody."""
 
 
 class Fan(Panel):
@@ -27,8 +29,8 @@ class Fan(Panel):
     how_to_read = (
         "What each message costs the busiest process: the time of a round divided by the messages "
         "that one process sends or receives in it; many to one far above one to many means that "
-        "receiving is the narrow place, and many to many above both that all get into each "
-        "other's way."
+        "receiving is the narrow place, many to many above both that all get into each other's "
+        "way, and the one's own time below one to many how much sooner it is free again."
     )
     order = 64
     patterns = FANS
@@ -43,7 +45,7 @@ class Fan(Panel):
         return lines(
             rows,
             (common.size_axis(), time_axis),
-            kinds=[kind for kind in KINDS.values() if kind in here],
+            kinds=[kind for kind in (*KINDS.values(), OWN) if kind in here],
             facets=("series", facts.series_names),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),
@@ -58,17 +60,25 @@ class Fan(Panel):
 
 
 def _rows(points: pl.DataFrame) -> list[Row]:
-    return [
-        {
-            "series": row["series"],
-            "kind": KINDS[row["pattern"]],
-            "bytes": row["bytes"],
-            "size": format_size(row["bytes"]),
-            "per_message": common.digits(row["per_message_s"]),
-            "words": format_time(row["per_message_s"]),
-            "round": format_time(row["median_s"]),
-            "rate": format_rate(row["rate_Bps"] or 0.0),
-            "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
-        }
-        for row in points.iter_rows(named=True)
-    ]
+    rows = []
+    for row in points.iter_rows(named=True):
+        rows.append(_row(row, KINDS[row["pattern"]], row["median_s"]))
+        if row["pattern"] == "one-to-many" and (row["root_s"] or 0) > 0:
+            rows.append(_row(row, OWN, row["root_s"]) | {"interval": "none"})
+    return rows
+
+
+def _row(row: Row, kind: str, round_s: float) -> Row:
+    """A point of the chart from the time of a round."""
+    per_message_s = row["per_message_s"] * round_s / row["median_s"]
+    return {
+        "series": row["series"],
+        "kind": kind,
+        "bytes": row["bytes"],
+        "size": format_size(row["bytes"]),
+        "per_message": common.digits(per_message_s),
+        "words": format_time(per_message_s),
+        "round": format_time(round_s),
+        "rate": format_rate(row["rate_Bps"] or 0.0),
+        "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
+    }

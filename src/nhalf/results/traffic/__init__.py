@@ -18,6 +18,20 @@ def _percent(load_percent: float) -> str:
     return f"{load_percent:.0f} %"
 
 
+def percent_of(share: float) -> str:
+    """A share of 1."""
+    return f"{share * 100:.0f} %"
+
+
+def _parts(row: Row) -> str:
+    """' (on-node 1.2 GB/s, off-node 3 GB/s)' where a traffic has both parts."""
+    share = row.get("on_node_share")
+    if share is None or not 0 < share < 1:
+        return ""
+    parts = (format_rate(part * row["saturated_Bps"]) for part in (share, 1 - share))
+    return " (on-node {}, off-node {})".format(*parts)
+
+
 class Traffic(Result):
     """One row per library, ranks, placement, destination rule, size and laws."""
 
@@ -29,6 +43,7 @@ class Traffic(Result):
         Column("setting", "mean size"),
         Column("senders", "senders"),
         Column("saturated_Bps", "without pauses", format_rate),
+        Column("on_node_share", "on-node", percent_of),
         Column("saturation_percent", "saturated from", _percent),
     )
 
@@ -41,9 +56,9 @@ class Traffic(Result):
 
     def line(self, row: Row) -> str:
         """What goes through, and from which load on not all of it."""
-        rule, setting, _, saturated, _ = (column.cell(row) for column in self.columns)
+        rule, setting, _, saturated, *_ = (column.cell(row) for column in self.columns)
         what = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
-        known = f"{self.title} {what}, {setting}: {saturated} without pauses"
+        known = f"{self.title} {what}, {setting}: {saturated} without pauses{_parts(row)}"
         if row["missing"]:
             return f"{known}; {row['missing']}"
         point = _percent(row["saturation_percent"])

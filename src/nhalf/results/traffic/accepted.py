@@ -24,7 +24,7 @@ from nhalf.store.values import value
 PATTERN = "traffic"
 FALLBACKS = {
     "to": "uniform",
-    "distance": "2",
+    "distance": "highest",
     "size_law": "exponential",
     "gap_law": "exponential",
     "seed": "1",
@@ -36,7 +36,12 @@ STAGED = ("butterfly", "cube", "baseline")
 
 OVER_LOADS = (*RUN_SUBJECT, *FALLBACKS, "bytes")
 """What a curve over loads is about; loads are percentages, 0 for a point without pauses."""
-VALUES = ("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s")
+VALUES = (
+    *("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s"),
+    "on_node_share",
+)
+FORMER_DISTANCE = "2"
+"""What a distance that is left out meant to the probes of version 0.1, which tell no share."""
 
 ACCEPTED = 0.95
 """Traffic counts as saturated from the load on at which less than this share is accepted."""
@@ -53,7 +58,7 @@ def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
         measurements.filter(pl.col("pattern") == PATTERN, "verified")
         .select(
             *RUN_SUBJECT,
-            *(axis(name).fill_null(fallback) for name, fallback in FALLBACKS.items()),
+            *(axis(name).fill_null(_fallback(name)) for name in FALLBACKS),
             "bytes",
             "launch",
             axis("load").fill_null("0").cast(pl.Float64, strict=False).alias("load_percent"),
@@ -67,6 +72,14 @@ def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
+def _fallback(name: str) -> pl.Expr:
+    """The value of an axis that is left out, as the probe that measured a point meant it."""
+    if name != "distance":
+        return pl.lit(FALLBACKS[name])
+    former = value("on_node_share").is_null()
+    return pl.when(former).then(pl.lit(FORMER_DISTANCE)).otherwise(pl.lit(FALLBACKS[name]))
+
+
 def curves(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per curve and load with pseudomedians over launches, `NAME_low` and `NAME_high`.
 
@@ -76,7 +89,14 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
     found: list[Row] = []
     for key, points in rows.group_by(keys, maintain_order=True):
         row: Row = dict(zip(keys, key, strict=True)) | {"launches": points.height}
-        for name in ("messages", "senders", "saturated_Bps", "offered_Bps", "last_delay_s"):
+        for name in (
+            "messages",
+            "senders",
+            "saturated_Bps",
+            "offered_Bps",
+            "last_delay_s",
+            "on_node_share",
+        ):
             row[name] = points[name].median()
         for name in ("accepted_Bps", "accepted_share", "delay_s"):
             interval = _interval(points[name].drop_nulls().to_list())
@@ -103,8 +123,11 @@ def traffic(measurements: pl.LazyFrame) -> list[Row]:
 
 
 def rule_name(row: Row) -> str:
-    """Where messages go, as people read it: 'uniform', 'cube 4'."""
-    return f"{row['to']} {row['distance']}" if row["to"] in STAGED else str(row["to"])
+    """Where messages go, as people read it: 'uniform', 'cube 4', 'cube, all stages'."""
+    if row["to"] not in STAGED:
+        return str(row["to"])
+    words = {"highest": "{}, highest stage", "all": "{}, all stages"}
+    return words.get(row["distance"], f"{{}} {row['distance']}").format(row["to"])
 
 
 def setting_name(row: Row) -> str:
@@ -153,6 +176,7 @@ def _row(rows: pl.DataFrame, curve: pl.DataFrame) -> Row:
         "launches": by_launch.height,
         "messages": _whole(rows["messages"].median()),
         "senders": _whole(rows["senders"].median()),
+        "on_node_share": rows["on_node_share"].median(),
         **_members("saturated_Bps", saturated, by_launch.height),
         **_saturation(points, offered["load_percent"].to_list()),
         "loads": [_load(row) for row in curve.iter_rows(named=True)],
@@ -184,6 +208,10 @@ def _missing(offered: pl.DataFrame, points: Sequence[float | None]) -> str:
 def _load(row: Row) -> Row:
     """One load of a curve."""
     members = {name: row[name] for name in ("load_percent", "offered_Bps", "last_delay_s")}
+    share = row["on_node_share"]
+    if share is not None:
+        members["on_node_accepted_Bps"] = share * row["accepted_Bps"]
+        members["off_node_accepted_Bps"] = (1 - share) * row["accepted_Bps"]
     for name in ("accepted_Bps", "accepted_share", "delay_s"):
         members[name] = row[name]
         if row["launches"] > 1 and row[name] is not None:

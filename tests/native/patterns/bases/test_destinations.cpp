@@ -33,13 +33,27 @@ TEST_CASE("permutations: ranks beyond the power of two and those left in place s
   CHECK(made(1, "to=complement").of(0).empty());
 }
 
-TEST_CASE("the distance is the value of the stage's bit, 2 where none is given") {
-  CHECK(made(8, "to=cube").of(5) == Ranks{7});
+TEST_CASE("the distance is the value of the stage's bit, that of the highest where none is given") {
+  CHECK(made(8, "to=cube").of(5) == Ranks{1});
+  CHECK(made(8, "to=cube,distance=highest").of(5) == Ranks{1});
   CHECK(made(8, "to=cube,distance=1").of(5) == Ranks{4});
-  CHECK(made(8, "to=cube,distance=4").of(5) == Ranks{1});
-  CHECK(made(8, "to=butterfly,distance=4").of(1) == Ranks{4});
-  CHECK(made(8, "to=baseline,distance=4").of(1) == Ranks{4});
-  CHECK(made(8, "to=baseline").of(5) == Ranks{6});
+  CHECK(made(8, "to=cube,distance=2").of(5) == Ranks{7});
+  CHECK(made(8, "to=butterfly").of(1) == Ranks{4});
+  CHECK(made(8, "to=baseline").of(1) == Ranks{4});
+  CHECK(made(8, "to=baseline,distance=2").of(5) == Ranks{6});
+}
+
+TEST_CASE("all stages follow one another") {
+  // Every bit is flipped, which is the complement.
+  for (int rank = 0; rank < 8; ++rank)
+    CHECK(made(8, "to=cube,distance=all").of(rank) == made(8, "to=complement").of(rank));
+  // b2 b1 b0: bits 1 and 0 change places, then 2 and 0: b0 b2 b1 is what was b2 b1 b0.
+  CHECK(made(8, "to=butterfly,distance=all").of(0b001) == Ranks{0b010});
+  CHECK(made(8, "to=butterfly,distance=all").of(0b010) == Ranks{0b100});
+  CHECK(made(8, "to=butterfly,distance=all").of(0b100) == Ranks{0b001});
+  // The low two rotate right, then all three: 001 -> 010 -> 001 stays, 011 -> 011 -> 101.
+  CHECK(made(8, "to=baseline,distance=all").of(0b001).empty());
+  CHECK(made(8, "to=baseline,distance=all").of(0b011) == Ranks{0b101});
 }
 
 TEST_CASE("a distance that is no stage is refused") {
@@ -50,7 +64,9 @@ TEST_CASE("a distance that is no stage is refused") {
     CAPTURE(axes);
     CHECK_THROWS_AS(made(8, axes), InputError);
   }
-  for (const int ranks : {1, 2, 3}) CHECK_THROWS_AS(made(ranks, "to=cube"), InputError);
+  CHECK_THROWS_AS(made(1, "to=cube"), InputError);
+  for (const int ranks : {1, 2, 3}) CHECK_THROWS_AS(made(ranks, "to=butterfly"), InputError);
+  CHECK_THROWS_AS(made(8, "to=complement,distance=all"), InputError);
   CHECK(made(15, "to=cube,distance=4").of(0) == Ranks{4});
   CHECK_THROWS_AS(made(15, "to=cube,distance=8"), InputError);
 }

@@ -196,6 +196,18 @@ def test_fans_are_shown_per_message_of_a_process(make_measurements: Make) -> Non
     )
 
 
+def test_the_time_of_the_one_rank_stands_beside_that_of_all(make_measurements: Make) -> None:
+    measured = make_measurements(
+        patterns=("one-to-many",), sizes=(5000,), ranks=5, rank_s=[2e-6] * 5,
+        values=[{"name": "root_s", "value": 0.8e-6}], **QUIET,
+    )  # fmt: skip
+    rows = {row["kind"]: row for row in rows_of(drawn("fan", data_of(measured)))}
+    assert rows["one to many"]["per_message"] == pytest.approx(0.5e-6)
+    own = rows["one to many, the one's own time"]
+    assert own["per_message"] == pytest.approx(0.2e-6)
+    assert own["round"] == "800 ns"
+
+
 def test_dense_traffic_has_a_facet_per_pattern_and_a_choice_of_library(
     make_measurements: Make,
 ) -> None:

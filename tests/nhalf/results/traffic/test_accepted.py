@@ -8,6 +8,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from nhalf.results.traffic import Traffic
 from nhalf.results.traffic.accepted import (
     curves,
     launches,
@@ -155,3 +156,24 @@ def test_no_more_than_everything_is_accepted(make_traffic: Make) -> None:
     low, high = row["loads"][0]["accepted_share_ci"]
     assert low < 0.5
     assert high == 1
+
+
+def test_both_parts_of_a_mixed_traffic_are_told(make_traffic: Make) -> None:
+    (row,) = traffic(make_traffic(on_node_share=0.25, loads=(50, 150)))
+    assert row["on_node_share"] == 0.25
+    for load in row["loads"]:
+        assert load["on_node_accepted_Bps"] == pytest.approx(load["accepted_Bps"] / 4)
+        parts = load["on_node_accepted_Bps"] + load["off_node_accepted_Bps"]
+        assert parts == pytest.approx(load["accepted_Bps"])
+    line = Traffic().line({**row, "rule": "uniform", "setting": "16 KiB"})
+    assert "without pauses (on-node 2 GB/s, off-node 6 GB/s)" in line
+
+
+def test_a_distance_that_is_left_out_is_that_of_the_probe(make_traffic: Make) -> None:
+    """Probes of version 0.1 took the second stage, and told no share of what stays on a node."""
+    (former,) = traffic(make_traffic(to="cube"))
+    assert rule_name(former) == "cube 2"
+    (today,) = traffic(make_traffic(to="cube", on_node_share=1.0))
+    assert rule_name(today) == "cube, highest stage"
+    (every,) = traffic(make_traffic(to="cube", axes="distance=all,", on_node_share=1.0))
+    assert rule_name(every) == "cube, all stages"

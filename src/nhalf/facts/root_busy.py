@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the root of an operation is busy: it may go on before the last rank is done.
+
+The algorithm that completes first need not be the one that frees the root first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.base.operations import NATIVE
+from nhalf.facts.collectives import usual
+from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import library_label
+from nhalf.statistics.intervals import Interval
+from nhalf.store.keys import RUN_POINT, without
+
+ROOTED = ("bcast", "scatter")
+"""Operations whose root only gives; rank 0 is the root of all that is not chained."""
+CELL = without(RUN_POINT, "algorithm")
+
+
+@dataclass(frozen=True)
+class Freed:
+    """The algorithm that completes first, and the one that frees the root first, at one point.
+
+    Seconds are medians over launches; `ratio` is the root's time by the former over the latter.
+    """
+
+    library: str
+    mpi: str
+    pattern: str
+    ranks: int
+    size_bytes: int
+    completes: str
+    frees: str
+    complete_s: float
+    completes_root_s: float
+    frees_root_s: float
+    frees_complete_s: float
+    ratio: Interval
+
+
+def root_times(facts: Facts) -> pl.DataFrame:
+    """One row per launch of a rooted operation: CELL, algorithm, launch, `complete_s`, `root_s`."""
+    columns = [*CELL, "algorithm", "launch"]
+    points = usual(facts.measurements.filter(pl.col("pattern").is_in(ROOTED)).collect()).filter(
+        pl.col("rank_s").list.len() == pl.col("ranks"), pl.col("ranks") > 1, pl.col("bytes") > 0
+    )
+    return points.select(
+        *columns,
+        complete_s=pl.col("samples_s").list.median(),
+        root_s=pl.col("rank_s").list.first(),
+    ).filter(pl.col("root_s") > 0)
+
+
+def root_medians(facts: Facts) -> pl.DataFrame:
+    """The same as medians over launches, one row per CELL and algorithm, sorted."""
+    by = [*CELL, "algorithm"]
+    medians = pl.col("complete_s", "root_s").median()
+    return root_times(facts).group_by(by).agg(medians, launches=pl.len()).sort(by)
+
+
+def freed_first(facts: Facts) -> Iterator[Freed]:
+    """Points at which another algorithm than the fastest frees the root first, beyond doubt."""
+    launches = root_times(facts)
+    for cell, medians in root_medians(facts).group_by(CELL, maintain_order=True):
+        if medians.height < 2:
+            continue
+        fastest = medians.sort("complete_s").row(0, named=True)
+        frees = medians.sort("root_s").row(0, named=True)
+        if fastest["algorithm"] == frees["algorithm"]:
+            continue
+        here = launches.filter(
+            pl.col(name) == value for name, value in zip(CELL, cell, strict=True)
+        )
+        ratio = beyond(_ratios(here, fastest["algorithm"], frees["algorithm"]), COSTLY)
+        if ratio is not None:
+            yield Freed(
+                library=library_label(facts, fastest["transport"], fastest["mpi"]),
+                mpi=fastest["mpi"],
+                pattern=fastest["pattern"],
+                ranks=fastest["ranks"],
+                size_bytes=fastest["bytes"],
+                completes=algorithm_name(fastest["algorithm"]),
+                frees=algorithm_name(frees["algorithm"]),
+                complete_s=fastest["complete_s"],
+                completes_root_s=fastest["root_s"],
+                frees_root_s=frees["root_s"],
+                frees_complete_s=frees["complete_s"],
+                ratio=ratio,
+            )
+
+
+def _ratios(launches: pl.DataFrame, slow: str, fast: str) -> list[float]:
+    """Per launch, the root's time by one algorithm over that by another."""
+    one = launches.filter(algorithm=slow)
+    other = launches.filter(algorithm=fast).select("launch", other_s="root_s")
+    both = one.join(other, on="launch").sort("launch")
+    return (both["root_s"] / both["other_s"]).to_list()
+
+
+def algorithm_name(name: str) -> str:
+    """'the library's own' or the name of an algorithm."""
+    return "the library's own way" if name in (NATIVE, "") else name

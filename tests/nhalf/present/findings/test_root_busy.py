@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The algorithm that completes first, and the one that frees the root first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.present.findings.root_busy import RootBusy
+from nhalf.present.panels import Table
+from nhalf.present.panels.root_busy import RootBusy as Panel
+
+Make = Callable[..., pl.LazyFrame]
+QUIET = {"noise": 0.002, "launch_noise": 0.002}
+
+
+def broadcast(make: Make, algorithm: str, slower: float, root_s: float) -> pl.LazyFrame:
+    return make(
+        patterns=("bcast",), sizes=(65536,), ranks=4, algorithm=algorithm,
+        slower={"mpich": slower}, rank_s=[root_s, 9e-6, 9e-6, 9e-6], **QUIET,
+    )  # fmt: skip
+
+
+def test_an_algorithm_that_frees_the_root_sooner_is_named(make_measurements: Make) -> None:
+    facts = Facts(
+        pl.concat(
+            [
+                broadcast(make_measurements, "native", 1.0, 8e-6),
+                broadcast(make_measurements, "chain", 1.5, 2e-6),
+                broadcast(make_measurements, "linear", 2.0, 9e-6),
+            ]
+        )
+    )
+    (found,) = RootBusy().find(facts)
+    assert "65536" not in found.text
+    assert "For 64 KiB on 4 ranks the library's own way completes first (14." in found.text
+    assert "by chain the root is free after 2 µs, 4.0x sooner" in found.text
+    table = Panel().render(facts)
+    assert isinstance(table, Table)
+    assert [row[3] for row in table.rows] == ["the library's own way", "chain", "linear"]
+    assert table.rows[1][5] == "2 µs"
+
+
+def test_where_one_is_first_in_both_nothing_is_said(make_measurements: Make) -> None:
+    facts = Facts(
+        pl.concat(
+            [
+                broadcast(make_measurements, "native", 1.0, 2e-6),
+                broadcast(make_measurements, "chain", 1.5, 8e-6),
+            ]
+        )
+    )
+    assert list(RootBusy().find(facts)) == []
+
+
+def test_one_algorithm_is_no_choice(make_measurements: Make) -> None:
+    facts = Facts(broadcast(make_measurements, "native", 1.0, 2e-6))
+    assert Panel().render(facts) is None
