@@ -118,15 +118,20 @@ test -f /usr/include/doctest/doctest.h -o -f build/debian/usr/include/doctest/do
   cat build/$(1).log; exit 1; }
 endef
 
+# Ranks that are threads wait for each other, and for whatever else this machine computes.
+define run_native_tests
+ctest --preset $(1) --timeout $$($(BUILD)/bin/python -m tests.patience 300)
+endef
+
 test-native: $(BUILD)/stamp
-	@$(call native_tests,asan); ctest --preset asan
+	@$(call native_tests,asan); $(call run_native_tests,asan)
 
 # More of the C++ side, for releases and nights.
 test-native-full: $(BUILD)/stamp ## C++ tests with more numbers of ranks and every check
-	@$(call native_tests,asan-full); ctest --preset asan-full
+	@$(call native_tests,asan-full); $(call run_native_tests,asan-full)
 
 test-tsan: $(BUILD)/stamp ## what threads share, with the thread sanitizer
-	@$(call native_tests,tsan); ctest --preset tsan
+	@$(call native_tests,tsan); $(call run_native_tests,tsan)
 
 test-clang: $(BUILD)/stamp ## probes and C++ tests compiled by clang++, without a warning
 	@command -v clang++ >/dev/null || { \

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How slow this machine is at the moment, and how long a test that waits should wait, therefore."""
+"""How slow this machine is at the moment, and how long a test that waits should wait, therefore.
+
+`python -m tests.patience 300` prints it for ctest, in whole seconds.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 WORK = 250_000
@@ -38,3 +42,7 @@ def patience_s(quiet_s: float) -> float:
     """How long to wait for what takes at most `quiet_s` on the quiet reference machine."""
     waiting = os.getloadavg()[0] / len(os.sched_getaffinity(0))
     return quiet_s * max(slowness(), waiting)
+
+
+if __name__ == "__main__":
+    print(round(patience_s(float(sys.argv[1]))))

@@ -23,7 +23,24 @@ from .conftest import SOURCES, inside, nhalf, own_spaces, who_is_in
 
 
 def traces(lab: Lab) -> list[str]:
-    """What of a lab can be seen on the machine."""
+    """What of a lab can be seen on the machine; its number may be another's already."""
+    given_on = has_successor(lab)
+    found = traces_of_number(lab)
+    if given_on or has_successor(lab):
+        found = []
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    found += [f"mount {line}" for line in mounts if f"/{lab.name}" in line]
+    found += [f"file {lab.folder}"] if lab.folder.exists() else []
+    return found
+
+
+def has_successor(lab: Lab) -> bool:
+    """Whether a lab that somebody else makes at the same time was given its number."""
+    return any(one.number == lab.number and one.name != lab.name for one in state.all_labs())
+
+
+def traces_of_number(lab: Lab) -> list[str]:
+    """Namespaces with who is in them, links, mounts and routes: what is named by the number."""
     names = {lab.namespace(place) for place in lab.layout.places}
     found = [f"namespace {path}" for path in network.NETNS.glob("*") if path.name in names]
     found += [
@@ -31,9 +48,7 @@ def traces(lab: Lab) -> list[str]:
     ]
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     found += [f"mount {line}" for line in mounts if any(name in line.split()[4] for name in names)]
-    found += [f"mount {line}" for line in mounts if f"/{lab.name}" in line]
     found += [f"route {line}" for line in network.routes_here() if line.startswith(f"{lab.net}.")]
-    found += [f"file {lab.folder}"] if lab.folder.exists() else []
     found += [f"process {pid}" for pid in processes.of_lab(lab)]
     return found
 
