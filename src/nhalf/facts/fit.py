@@ -182,13 +182,18 @@ def _steps(curve: Curve) -> Steps | None:
 
 def _segment(curve: Curve, piece: Piece) -> Segment:
     intervals = piece_intervals(curve, piece)
+    known: dict[str, Any] = {}
+    if intervals is not None:
+        known = {
+            "t0_ci": intervals.t0_s,
+            "r_inf_ci": intervals.r_inf_Bps,
+            "n_half_ci": intervals.n_half_bytes,
+        }
     return Segment(
         from_bytes=int(piece.from_bytes),
         to_bytes=int(piece.to_bytes),
         t0_s=piece.t0_s,
-        t0_ci=intervals.t0_s,
         r_inf_Bps=piece.r_inf_Bps,
-        r_inf_ci=intervals.r_inf_Bps,
         n_half_bytes=piece.n_half_bytes,
-        n_half_ci=intervals.n_half_bytes,
+        **known,
     )

@@ -97,9 +97,16 @@ def segment_costs(
 
 
 def move_breaks(
-    size_bytes: Floats, time_s: Floats, weight: Floats, starts: list[int], reach: int
+    size_bytes: Floats,
+    time_s: Floats,
+    weight: Floats,
+    starts: list[int],
+    reach: int,
+    points_min: int = 2,
 ) -> list[int]:
     """The starts of segments, each moved by up to `reach` points to where the misfit is least.
+
+    A segment keeps at least `points_min` of 2 points or more.
 
     Twice from left to right, since a break's best place depends on its neighbours'; O(n).
     """
@@ -108,8 +115,8 @@ def move_breaks(
     for number in [*range(1, len(moved)), *range(1, len(moved))]:
         first = moved[number - 1]
         end = moved[number + 1] if number + 1 < len(moved) else size_bytes.size
-        low = max(first + 2, moved[number] - reach)
-        high = min(end - 2, moved[number] + reach)
+        low = max(first + points_min, moved[number] - reach)
+        high = min(end - points_min, moved[number] + reach)
         if low > high:
             continue
         both = _part(sums, slice(first, end))

@@ -14,13 +14,11 @@ from nhalf.models.forms import Curve
 from nhalf.models.least_squares import fit_lines
 from nhalf.statistics.intervals import launch_intervals
 
-DRAWS = 2000
-DRAWN_SIZES_MAX = 250
-"""With more sizes in a line, means of neighbours are redrawn: a line is fitted to them as well."""
+LAUNCHES_MIN = 2
+"""What one launch shows of itself says nothing of the next: it gives no interval."""
 ROUNDING = 1e-12
 """Relative error of the arithmetic: an interval without noise is that wide."""
 _CONFIDENCE = 0.95
-_DEVIATIONS_PER_INTERVAL = 2 * 1.96
 
 Range = tuple[float, float]
 
@@ -90,40 +88,21 @@ def fit_piece(curve: Curve, weight: Floats, part: slice) -> Piece:
     return Piece(float(size[0]), float(size[-1]), float(a), float(b))
 
 
-def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals:
-    """Intervals of a line's parameters, its range of sizes taken as given.
+def piece_intervals(curve: Curve, piece: Piece) -> PieceIntervals | None:
+    """Intervals of a line's parameters, its range of sizes taken as given; None of one launch.
 
-    With two launches or more, every launch is fitted alone and the interval is that of launches
-    (statistics/intervals.py): what differs between launches is what a repetition would show. With
-    one launch the points' own intervals are redrawn and the fits' middle 95 % taken.
+    Every launch is fitted alone and the interval is that of launches (statistics/intervals.py):
+    what differs between launches is what a repetition would show.
     """
     part = (curve.size_bytes >= piece.from_bytes) & (curve.size_bytes <= piece.to_bytes)
-    size, time = curve.size_bytes[part], curve.time_s[part]
-    rows = curve.launch_time_s[:, part]
+    size, rows = curve.size_bytes[part], curve.launch_time_s[:, part]
     enough = np.isfinite(rows).sum(axis=1) >= min(2, size.size)
-    if int(enough.sum()) >= 2:
-        a, b = _fit_rows(size, rows[enough])
-        found = np.stack([a, b, *_half_sizes(a, b)])
-        _, low, high = launch_intervals(found, _CONFIDENCE)
-    else:
-        error = (curve.high_s[part] - curve.low_s[part]) / _DEVIATIONS_PER_INTERVAL
-        error = np.where(np.isfinite(error), np.maximum(error, 0.0), 0.0)
-        size, time, error = _merged(size, time, error)
-        normal = np.random.default_rng(0).standard_normal((DRAWS, size.size))
-        a, b = _fit_rows(size, np.maximum(time + error * normal, 1e-3 * time))
-        found = np.stack([a, b, *_half_sizes(a, b)])
-        low, high = np.quantile(found, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=1)
+    if int(enough.sum()) < LAUNCHES_MIN:
+        return None
+    a, b = _fit_rows(size, rows[enough])
+    found = np.stack([a, b, *_half_sizes(a, b)])
+    _, low, high = launch_intervals(found, _CONFIDENCE)
     return _with_fitted(piece, low, high)
-
-
-def _merged(size_bytes: Floats, time_s: Floats, error_s: Floats) -> tuple[Floats, Floats, Floats]:
-    """At most DRAWN_SIZES_MAX means of neighbouring points, with the standard errors of those."""
-    starts = np.arange(0, size_bytes.size, -(-size_bytes.size // DRAWN_SIZES_MAX))
-    count = np.diff(starts, append=size_bytes.size)
-    size, time, square = (
-        np.add.reduceat(values, starts) for values in (size_bytes, time_s, error_s**2)
-    )
-    return size / count, time / count, np.sqrt(square) / count
 
 
 def _fit_rows(size_bytes: Floats, rows: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 
-from nhalf.models import line
 from nhalf.models.forms import Curve
 from nhalf.models.forms.linear import Linear
 from nhalf.models.forms.segmented import Segmented
@@ -49,14 +48,11 @@ def test_intervals_over_launches_cover_the_truth():
     assert np.all(covered[:2] < runs)
 
 
-def test_one_launch_takes_the_points_intervals():
+def test_one_launch_gives_no_interval():
+    """What it shows of itself says nothing of the next launch."""
     time = 2e-6 + SIZES / 1e10
     curve = Curve(SIZES, time, 0.95 * time, 1.05 * time, time[None, :])
-    found = piece_intervals(curve, Linear.fit(curve).piece)
-    low, high = found.t0_s
-    assert low < 2e-6 < high
-    assert high / low < 1.05
-    assert found.r_inf_Bps[0] < 1e10 < found.r_inf_Bps[1]
+    assert piece_intervals(curve, Linear.fit(curve).piece) is None
 
 
 def test_launches_that_miss_sizes_are_used_for_the_rest():
@@ -77,19 +73,3 @@ def test_a_flat_line_has_an_infinite_rate():
     found = piece_intervals(curve, piece)
     assert found.r_inf_Bps[0] <= piece.r_inf_Bps <= found.r_inf_Bps[1] <= math.inf
     assert not any(math.isnan(x) for pair in vars(found).values() for x in pair)
-
-
-def test_intervals_of_one_launch_redraw_a_bounded_number_of_means(monkeypatch):
-    """Means of neighbours give the interval that the points themselves would give."""
-    size = np.arange(1.0, 2001)
-    time = 1e-6 + size * 1e-9
-    curve = Curve(size, time, 0.98 * time, 1.02 * time, time[None, :])
-    piece = line.Piece(1.0, 2000.0, 1e-6, 1e-9)
-    merged = line.piece_intervals(curve, piece)
-    monkeypatch.setattr(line, "DRAWN_SIZES_MAX", 2000)
-    every = line.piece_intervals(curve, piece)
-    for one, other in ((merged.t0_s, every.t0_s), (merged.r_inf_Bps, every.r_inf_Bps)):
-        assert one[1] - one[0] == pytest.approx(other[1] - other[0], rel=0.1)
-    assert line._merged(size, time, time)[0].size <= 2000
-    monkeypatch.setattr(line, "DRAWN_SIZES_MAX", 250)
-    assert line._merged(size, time, time)[0].size <= 250

@@ -21,7 +21,8 @@ from nhalf.models.least_squares import (
 )
 from nhalf.models.line import Piece, check_curve, check_range, fit_piece
 
-POINTS_PER_SEGMENT_MIN = 2
+POINTS_PER_SEGMENT_MIN = 3
+"""Any line meets two points: a third has to bear it out."""
 SEGMENTS_MAX = 16
 BLOCKS_MAX = 360
 """With more sizes, breaks are sought between blocks of sizes first and moved to the size then."""
@@ -132,7 +133,7 @@ def _divisions(curve: Curve, weight: Floats) -> list[list[int]]:
     divisions = [[int(start) for start in blocks[chosen]] for chosen in partitions]
     if block == 1:
         return divisions
-    return [move_breaks(*data, starts, block) for starts in divisions]
+    return [move_breaks(*data, starts, block, POINTS_PER_SEGMENT_MIN) for starts in divisions]
 
 
 def _choose(segments: list[int], misfits: list[float], count: int, noise_variance: float) -> int:

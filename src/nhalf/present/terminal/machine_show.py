@@ -95,8 +95,8 @@ def show_machine(console: Console, machine: Machine) -> None:
 
 
 def _is_published(model: FittedModel) -> bool:
-    """Publications give no intervals."""
-    return not any(segment.t0_ci or segment.r_inf_ci for segment in model.segments)
+    """It is of no run, and has no intervals."""
+    return not model.run and not any(segment.t0_ci for segment in model.segments)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +116,7 @@ def _table(model: FittedModel) -> Table:
         pad_edge=False,
     )
     table.add_column("sizes")
-    for name in ("t0", "95 %", "rate r∞", "95 %", "n½"):
+    for name in ("t0", "95 %", "rate r∞", "95 %", "n½", "95 %"):
         is_interval = name == "95 %"
         table.add_column(name, justify="left" if is_interval else "right", style=_style(name))
     table.add_column("then")
@@ -134,9 +135,10 @@ def _cells(segment: Segment) -> list[str]:
         format_range(segment),
         format_time(segment.t0_s),
         _interval(segment.t0_ci, format_time),
-        format_rate(segment.r_inf_Bps),
+        format_rate(segment.r_inf_Bps) if math.isfinite(segment.r_inf_Bps) else "–",
         _interval(segment.r_inf_ci, format_rate),
         format_n_half(segment),
+        _interval(segment.n_half_ci, _size_in_words),
     ]
 
 
@@ -146,13 +148,25 @@ def format_range(segment: Segment) -> str:
 
 
 def format_n_half(segment: Segment) -> str:
-    """Half of the rate is reached there, or nowhere."""
-    return format_size(round(segment.n_half_bytes)) if segment.n_half_bytes < 2**60 else "∞"
+    """Half of the rate is reached there; a dash where there is no rate."""
+    return _size_in_words(segment.n_half_bytes) if segment.n_half_bytes < 2**60 else "–"
+
+
+def _size_in_words(size_bytes: float) -> str:
+    return format_size(round(size_bytes))
 
 
 def _interval(ends: Range | None, words: Callable[[float], str]) -> str:
-    """Both ends; nothing where a publication gives none."""
-    return f"{words(ends[0])} – {words(ends[1])}" if ends else ""
+    """Both ends, or the lower one alone; nothing where there is none.
+
+    Launches that agree to all digits show no spread, which is no interval of no width.
+    """
+    if ends is None or not ends[0] < 2**60:
+        return ""
+    if not ends[1] < 2**60:
+        return f"> {words(ends[0])}"
+    low, high = words(ends[0]), words(ends[1])
+    return "no spread" if low == high else f"{low} – {high}"
 
 
 def _change(change: Breakpoint | None) -> Text:
@@ -175,6 +189,10 @@ def _title(model: FittedModel) -> str:
 
 def _caption(model: FittedModel) -> str:
     lines = []
+    if model.run and not any(segment.t0_ci for segment in model.segments):
+        lines.append("no interval: one launch")
+    if any(math.isinf(segment.r_inf_Bps) for segment in model.segments):
+        lines.append("– : the time does not grow with the size there, so there is no rate")
     if model.heldout_median is not None and model.heldout_p95 is not None:
         lines.append(
             f"error on sizes left out of the fit: median {100 * model.heldout_median:.1f} %, "

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,6 +16,7 @@ from nhalf.__main__ import main
 from nhalf.machines.machine_file import read
 from nhalf.store.run import Run
 from nhalf.store.schema import MEASUREMENT_COLUMNS, VERSION
+from tests.nhalf.cli.model_machine import model, needs_probes
 
 SIZES = [0, *(2**k for k in range(23))]
 
@@ -209,3 +213,20 @@ def test_formulas_of_runs_and_of_unknown_forms_are_refused(tmp_path, nhalf):
     assert code == 2 and "--formula is for machines" in err
     code, _, err = nhalf("show", "sp2-mpl", "--formula", "word")
     assert code == 2 and "unknown form 'word'" in err
+
+
+@needs_probes
+def test_one_launch_has_no_interval_and_none_of_no_width_is_printed(
+    call: Callable[..., Any],
+) -> None:
+    assert call(*model("one", "--launches", "1", "--bytes", "0:64K")).code == 0
+    text = call("fit", "one").out
+    assert "no interval: one launch" in text
+    assert call(*model("two", "--bytes", "0:64K")).code == 0
+    text = call("fit", "two").out
+    assert "no interval" not in text
+    assert "no spread" in text
+    assert "∞ – ∞" not in text
+    for line in text.splitlines():
+        ends = re.findall(r"(\S+ \S+) – (\S+ \S+)", line)
+        assert all(low != high for low, high in ends), line
