@@ -38,6 +38,7 @@ from nhalf.machines.changed_curves import (
 )
 from nhalf.machines.curve import is_between_nodes, is_message, loggp_of
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol
+from nhalf.machines.shared import faster
 from nhalf.machines.topology import SharedMemory
 from nhalf.machines.topology_text import parse_topology
 
@@ -137,6 +138,7 @@ def _bandwidth(state: Changed, text: str) -> Changed:
     changed = replace(
         with_rates(machine, factor, between=True),
         network=replace(network, bandwidth_Bps=after, adapter_Bps=adapter_Bps),
+        shared=faster(machine.shared, ("adapter", "bus", "medium"), factor),
         loggp=loggp,
     )
     return Changed(changed, state.assumed)
@@ -170,7 +172,13 @@ def _memory(state: Changed, text: str) -> Changed:
     )
     changed = with_rates(machine, factor, between=False)
     return Changed(
-        replace(changed, node=replace(node, memory_Bps=after), loggp=loggp), state.assumed
+        replace(
+            changed,
+            node=replace(node, memory_Bps=after),
+            shared=faster(machine.shared, ("memory",), factor),
+            loggp=loggp,
+        ),
+        state.assumed,
     )
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve, starts, threshold_bytes
+from nhalf.machines.curve import loggp_of, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
+from nhalf.machines.message import Message
 from nhalf.models.expression import Part
 from nhalf.models.terms import TERMS
 
@@ -54,7 +55,7 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
     Raises InputError where there is no ping-pong or `mpi` is not one of several libraries.
     """
     curve = message_curve(machine, mpi)
-    message = _Message(curve)
+    message = Message(curve)
     known = loggp_of(machine, curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
@@ -100,7 +101,7 @@ def _is_complete(known: LogGP | None) -> bool:
 
 
 def _overtaken(
-    message: _Message, known: LogGP | None, overheads_s: tuple[float, float]
+    message: Message, known: LogGP | None, overheads_s: tuple[float, float]
 ) -> set[float]:
     """The sizes from which on the gap of a message is longer than an overhead."""
     return {
@@ -120,7 +121,7 @@ def _gap_s(known: LogGP | None, overhead_s: float) -> float:
     return 0.0 if hidden else known.gap_s
 
 
-def _overheads_s(message: _Message, known: LogGP | None) -> tuple[float, float]:
+def _overheads_s(message: Message, known: LogGP | None) -> tuple[float, float]:
     """Of a send and of a receive; a share of a message where they are not known."""
     assumed_s = OVERHEAD_SHARE * float(message.t0_s[0])
     send_s = None if known is None else known.send_overhead_s
@@ -128,28 +129,7 @@ def _overheads_s(message: _Message, known: LogGP | None) -> tuple[float, float]:
     return assumed_s if send_s is None else send_s, assumed_s if recv_s is None else recv_s
 
 
-class _Message:
-    """The curve of a ping-pong on arrays of sizes."""
-
-    def __init__(self, curve: FittedModel) -> None:
-        self.first = np.array(starts(curve), dtype=np.float64)
-        self.t0_s = np.array([segment.t0_s for segment in curve.segments])
-        self.root_s = np.array([segment.root_s for segment in curve.segments])
-        self.per_byte_s = np.array([1 / segment.r_inf_Bps for segment in curve.segments])
-
-    def segment(self, size_bytes: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-        return np.maximum(np.searchsorted(self.first, size_bytes, side="right") - 1, 0)
-
-    def time_s(self, size_bytes: Floats) -> Floats:
-        size_bytes = np.asarray(size_bytes, dtype=np.float64)
-        i = self.segment(size_bytes)
-        found: Floats = (
-            self.t0_s[i] + size_bytes * self.per_byte_s[i] + self.root_s[i] * np.sqrt(size_bytes)
-        )
-        return found
-
-
-def _fan(models: list[PatternModel], message: _Message) -> Part:
+def _fan(models: list[PatternModel], message: Message) -> Part:
     """A published or fitted fan: its formula at q partners, by the range of sizes that holds x."""
     ordered = sorted(models, key=lambda model: model.from_bytes)
     first = np.array([model.from_bytes for model in ordered], dtype=np.float64)
@@ -187,7 +167,7 @@ def _term(name: str, counted: int) -> float:
     return TERMS[name](counted) if counted > 0 or name in ("1", "p", "p-1", "p-2") else 0.0
 
 
-def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: _Message) -> Floats:
+def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: Message) -> Floats:
     """What a fan takes without the answers to it that are in the time of a measured one.
 
     In a window the last of its messages, and the answer, take the time of two messages; all before
@@ -200,7 +180,7 @@ def _unanswered(time_s: Floats, size_bytes: Floats, others: Floats, message: _Me
     return found
 
 
-def _apart(message: _Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:
+def _apart(message: Message, known: LogGP | None, *, sends: bool) -> tuple[Part, str]:
     """Q messages of one rank, one after the other, and where their distance comes from."""
     overhead_s = (known.send_overhead_s if sends else known.recv_overhead_s) if known else None
     assumed = []

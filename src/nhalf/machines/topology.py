@@ -54,7 +54,7 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
 
     All three have one entry per level, otherwise ValueError. In a tree of two levels `uplinks` are
     the cables from a leaf switch up, where they are fewer than one to each switch above. Routes are
-    fixed by the node that a message goes to, or by the leaf switch above that.
+    fixed: by the node that a message goes to, or by the leaf switches at both ends.
     """
 
     down: Levels
@@ -74,9 +74,10 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
         """Cables from a leaf switch up, in a tree of two levels."""
         return self.uplinks or self.up[1] * self.cables[1]
 
-    def cable(self, to: int) -> int:
-        """The number of the cable, of those of a leaf switch, to a node in a tree of two levels."""
-        return (to if self.route == "node" else to // self.down[0]) % self.cables_up
+    def cable(self, first: int, second: int) -> int:
+        """Which of the cables of both leaf switches a message takes, in a tree of two levels."""
+        leaves = first // self.down[0] + second // self.down[0]
+        return (second if self.route == "node" else leaves) % self.cables_up
 
     @property
     def nodes(self) -> int:

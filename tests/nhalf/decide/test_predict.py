@@ -19,12 +19,12 @@ from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 US = 1e-6
 PART = 8192
 RANKS = [*range(2, 33), 64]
-SIZES = [0, 16, 216, 217, 2047, 2048, 8192, 65536, 65537, 1 << 20]
+SIZES = [0, 16, 216, 217, 2048, 2049, 8192, 65535, 65536, 1 << 20]
 
 
 def pingpong_us(n: float) -> float:
     """Abandah 1995, ch. 2: t0 + n/r in µs, rates in bytes per µs."""
-    for limit, t0, rate in ((217, 47, 23.5), (2048, 55, 22.6), (65537, 74, 29.3)):
+    for limit, t0, rate in ((217, 47, 23.5), (2049, 55, 22.6), (65536, 74, 29.3)):
         if n < limit:
             return t0 + n / rate
     return 399 + n / 36.2
@@ -57,7 +57,7 @@ PUBLISHED: dict[str, Callable[[int, int], float]] = {
 
 def t0_us(n: int) -> float:
     return next(
-        t0 for limit, t0 in ((217, 47), (2048, 55), (65537, 74), (math.inf, 399)) if n < limit
+        t0 for limit, t0 in ((217, 47), (2049, 55), (65536, 74), (math.inf, 399)) if n < limit
     )
 
 

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 CROSSOVERS_SHOWN = 12
+EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
+"""How the study and its result are called."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Changed, Json, heading="What to predict"):
     """What is predicted for which machine."""
 
-    what: Annotated[str, Word("A pattern, or one of its algorithms: bcast/binomial.", "PATTERN")]
+    what: Annotated[
+        str, Word("A pattern, one of its algorithms (bcast/binomial), or beff.", "PATTERN")
+    ]
     machine: Annotated[
         str, Option("A machine of record (nhalf machines list), a machine file, a run.")
     ] = ""
@@ -74,6 +78,9 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
+    if request.what in EFFECTIVE_BANDWIDTH:
+        _effective_bandwidth(request)
+        return
     found = _predicted(request)
     if request.table is not None:
         _write_table(found, request.table)
@@ -105,6 +112,30 @@ def _show_costs(request: Request) -> None:
         emit_json({"pattern": pattern, "form": form, "costs": costs})
     else:
         sys.stdout.write(costs_text(costs, form))
+
+
+def _effective_bandwidth(request: Request) -> None:
+    """One prediction for each number of ranks."""
+    from nhalf.cli.machine_side import side
+    from nhalf.decide.b_eff import predict_b_eff
+    from nhalf.machines.change import change
+    from nhalf.measure.plan.axes import parse_ranks
+    from nhalf.present.terminal.b_eff_prediction import show
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    others = sorted(request.given & {"sizes", "simulate", "table", "report", "extrapolate"})
+    if others:
+        raise InputError(f"b_eff has its own lengths and no {others[0]}", "leave it out")
+    machine, library = side(request.machine)
+    machine = change(machine, request.set_)
+    found = [
+        predict_b_eff(machine, ranks, request.mpi or library)
+        for ranks in parse_ranks(request.ranks, CORES)
+    ]
+    if request.json:
+        emit_json({"predictions": [each.as_json() for each in found]})
+    else:
+        show(stdout_console(), found)
 
 
 def _predicted(request: Request) -> Prediction:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import PINGPONG, is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.message import curves_by_distance
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
@@ -28,7 +29,6 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
-from nhalf.store.axes import parse_axes
 
 WIDE = 1e15
 """Bytes per second of what nothing is known to narrow."""
@@ -63,7 +63,7 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     topology = network.topology
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, nodes))
-    within, between = _curves(machine, mpi)
+    within, between = curves_by_distance(machine, mpi)
     assumed = list(machine.assumptions)
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)
@@ -101,31 +101,6 @@ def _network(machine: Machine) -> Network:
         return machine.network
     several = any(is_between_nodes(model.placement) for model in machine.models)
     return Network(topology=Crossbar() if several else SharedMemory())
-
-
-def _curves(machine: Machine, mpi: str) -> tuple[FittedModel, list[tuple[int, FittedModel]]]:
-    """The curve within a node, and by how far nodes are apart those between them, nearest first.
-
-    Each stands for the other where it is missing.
-    """
-    found = [
-        model
-        for model in machine.models
-        if model.pattern == PINGPONG and model.segments
-        if not mpi or mpi in (model.mpi, model.transport)
-    ]
-    within = [model for model in found if not is_between_nodes(model.placement)]
-    ranks = (machine.node.ranks if machine.node else 0) or 1
-    between: dict[int, FittedModel] = {}
-    for model in found:
-        if is_between_nodes(model.placement):
-            distance = int(parse_axes(model.axes).get("distance", "0"))
-            between.setdefault(max(1, distance // ranks), model)
-    listed = sorted(between.items())
-    if not listed:
-        return within[0], [(1, within[0])]
-    listed[0] = (1, listed[0][1])
-    return (within or [listed[0][1]])[0], listed
 
 
 def _memory_Bps(node: Node, within: FittedModel, assumed: list[str]) -> float:

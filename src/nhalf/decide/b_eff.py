@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The effective bandwidth of a machine, from its ping-pong and what its messages share.
+
+What was not published is drawn from its range, so that the prediction is an interval. Messages of a
+pattern go at the same time, as with the method that is the fastest of the benchmark's three where
+links have two directions; the random orders are others than those of the probe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.base.errors import InputError
+from nhalf.machines.draws import Draws, PredictedRate
+from nhalf.machines.machine import Machine, PublishedPoint
+from nhalf.machines.shared import ends
+from nhalf.machines.together import Pairs, Together
+from nhalf.measure.plan.sizes import b_eff_lengths
+
+RINGS, RANDOM = 6, 30
+LONGEST_BYTES = (4 << 20, 32 << 20)
+"""A 128th of the memory of a process with 0.5 to 4 GB."""
+NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
+"""Of the figures, as published points have them in their axis `figure`."""
+
+
+@dataclass(frozen=True)
+class EffectiveBandwidth:
+    """Bytes per second by name, what was published of the same ranks, and why they are ranges."""
+
+    machine: str
+    ranks: int
+    nodes: int
+    figures: dict[str, PredictedRate]
+    published_Bps: dict[str, float]
+    reasons: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf predict beff --json` prints."""
+        rows = [
+            {
+                "figure": name,
+                "rate_Bps": found.middle_Bps,
+                "rate_Bps_interval": [found.low, found.high],
+                "published_Bps": self.published_Bps.get(name),
+            }
+            for name, found in self.figures.items()
+        ]
+        whole = {"pattern": "b_eff", "machine": self.machine, "ranks": self.ranks}
+        return {**whole, "nodes": self.nodes, "rows": rows, "notes": list(self.reasons)}
+
+
+def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwidth:
+    """The figures of so many ranks, which fill one node after the other.
+
+    Raises InputError for less than 2 ranks, and for more than the machine holds.
+    """
+    per_node = _ranks_per_node(machine, ranks)
+    draws = Draws()
+    longest = draws.of((float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1])))
+    together = Together(machine, draws, per_node, mpi, cold=True)
+    sizes = _lengths(longest)
+    found: dict[str, list[Floats]] = {"rings": [], "random": []}
+    for kind, rings in patterns(ranks):
+        pairs = messages(rings)
+        found[kind].append(len(pairs) * sizes / together.time_s(pairs, sizes))
+    whole = {kind: _geometric([rate.mean(axis=1) for rate in each]) for kind, each in found.items()}
+    last = {kind: _geometric([rate[:, -1] for rate in each]) for kind, each in found.items()}
+    warm = Together(machine, draws, per_node, mpi)
+    alone = longest / warm.time_s([(0, 1)], longest[:, None])[:, 0]
+    figures = (
+        np.sqrt(whole["rings"] * whole["random"]),
+        np.sqrt(last["rings"] * last["random"]),
+        last["rings"],
+        alone,
+    )
+    return EffectiveBandwidth(
+        machine.name,
+        ranks,
+        -(-ranks // per_node),
+        {name: PredictedRate.of(each) for name, each in zip(NAMES, figures, strict=True)},
+        _published(machine.points, ranks),
+        tuple(_reasons(machine)),
+    )
+
+
+def _ranks_per_node(machine: Machine, ranks: int) -> int:
+    """How many ranks share a node; checks that there is room."""
+    per_node = machine.node.ranks if machine.node else ranks
+    nodes = machine.network.topology.nodes if machine.network else 1
+    if ranks < 2:
+        raise InputError("b_eff needs 2 ranks or more", "ask for them with --ranks")
+    if nodes and ranks > nodes * per_node:
+        raise InputError(
+            f"{machine.name} has {nodes} nodes of {per_node}: {ranks} ranks are too many",
+            "ask for fewer, or --set network.topology=...",
+        )
+    return per_node
+
+
+def _lengths(longest: Floats) -> Floats:
+    """The 21 lengths of every draw."""
+    return np.array([b_eff_lengths(round(each)) for each in longest], dtype=np.float64)
+
+
+def patterns(ranks: int) -> Iterator[tuple[str, list[list[int]]]]:
+    """The kind and the rings of each of the 36 patterns (patterns/bases/ring_layout.hpp)."""
+    for target in (2, 4, 8, max(16, ranks // 4), max(32, ranks // 2), ranks):
+        yield "rings", _rings(ranks, min(target, ranks))
+    random = np.random.default_rng(RANDOM)
+    for _ in range(RANDOM):
+        yield "random", [random.permutation(ranks).tolist()]
+
+
+def _rings(ranks: int, target: int) -> list[list[int]]:
+    """Consecutive ranks in rings whose lengths differ by one at most."""
+    count = max(1, min(int(ranks / target + 0.4), ranks // 2))
+    base, longer = divmod(ranks, count)
+    lengths = [base + 1] * longer + [base] * (count - longer)
+    if base % 2 == 0:
+        lengths.reverse()
+    first = np.cumsum([0, *lengths])
+    return [list(range(a, b)) for a, b in pairwise(first)]
+
+
+def messages(rings: Sequence[Sequence[int]]) -> Pairs:
+    """What the members of rings send: to both neighbours, in a ring of two to the one."""
+    return [
+        (rank, ring[(place + step) % len(ring)])
+        for ring in rings
+        for place, rank in enumerate(ring)
+        for step in ((1, -1) if len(ring) > 2 else (1,))
+    ]
+
+
+def _geometric(rates: Sequence[Floats]) -> Floats:
+    found: Floats = np.exp(np.mean(np.log(rates), axis=0))
+    return found
+
+
+def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]:
+    return {
+        point.axes.removeprefix("figure="): point.rate_Bps
+        for point in points
+        if (point.pattern, point.ranks) == ("b_eff", ranks) and point.rate_Bps is not None
+    }
+
+
+def _reasons(machine: Machine) -> Iterator[str]:
+    """Whatever makes the interval wide."""
+    yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
+    yield "two exchanges start within 1 to 3.2 latencies: at once, or in turn"
+    yield "long messages (from 1 to 256 KiB on) start with up to three trips if no curve says so"
+    yield "nothing is in a cache: where the curve does not show it, 2/3 of the rate or all of it"
+    yield "links to which messages come from several sides get 0.59 of their rate through, or all"
+    for each in machine.ranges:
+        yield f"{each.of}: {each.why}"
+    for shared in machine.shared:
+        amounts = (shared.one_way_Bps, shared.both_ways_Bps, shared.both_ways_ratio)
+        if any(amount and len(set(ends(amount))) > 1 for amount in amounts):
+            yield f"{shared.what}: {shared.why}"

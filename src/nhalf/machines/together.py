@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What messages take that go at the same time: the slowest of all that they share.
+
+With everything started at once, the last message ends no earlier than the most loaded thing has
+moved its load (max-rate: W. Gropp, L. Olson, P. Samfass, EuroMPI 2016). A rank is loaded by the
+time of each of its messages, a memory, adapter, bus or cable by their bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.machines.draws import Draws
+from nhalf.machines.machine import FittedModel, Machine
+from nhalf.machines.message import Message, curves_by_distance
+from nhalf.machines.shared import Shared, middle
+from nhalf.machines.topology import Crossbar, Direct, FatTree
+
+Pairs = Sequence[tuple[int, int]]
+"""Messages: who sends and who receives."""
+OVERLAP = (1.0, 3.2)
+"""What the start-ups of two exchanges take, over that of a message: from all at once to one after
+the other, each with 9.84 us of a barrier of two for 6.2 us of a message (Qian 2004, Myrinet)."""
+HANDSHAKE, THRESHOLD_BYTES = (1.0, 3.0), (1024.0, 262144.0)
+"""How many trips a long message starts with, the last of three being the message itself, and from
+which size on, where a curve is one straight line: a study gave its latency and its rate only."""
+COLD = (2 / 3, 1.0)
+"""What buffers that no cache holds leave of a rate within a node whose fall was not published: a
+third less on the Altix, a quarter on the Opteron cluster at 4 MB (Adamidis et al. 2005)."""
+BLOCKING = (2 - math.sqrt(2), 1.0)
+"""What a link gets through to which messages come from several sides: less where they wait behind
+others in the switch (M. Karol, M. Hluchyj, S. Morgan, "Input versus output queueing on a
+space-division packet switch", IEEE Transactions on Communications 35, 1987)."""
+
+
+@dataclass(frozen=True)
+class _Load:
+    """Bytes per byte of a message on the most loaded of its kind, over what that moves."""
+
+    seconds_per_byte: Floats
+
+
+class Together:
+    """Messages of a machine's ranks, the nodes filled one after the other.
+
+    Times have the shape (draws, sizes), of sizes of the same shape. `cold` buffers are in no cache.
+    """
+
+    def __init__(
+        self, machine: Machine, draws: Draws, per_node: int, mpi: str = "", *, cold: bool = False
+    ) -> None:
+        self.machine, self.per_node = machine, per_node
+        within, between = curves_by_distance(machine, mpi)
+        # Relative to the middle, which is what the file has and what a change of it changes.
+        ranges = {
+            each.of: draws.of((each.low, each.high)) / middle((each.low, each.high))
+            for each in machine.ranges
+        }
+        one = np.ones(draws.count)
+        later = ranges.get("latency between nodes", one)
+        slower = 1 / ranges.get("rate between nodes", one)
+        self._curves = [(0, _Curve(within, one, one))]
+        self._curves += [(apart, _Curve(model, later, slower)) for apart, model in between]
+        network = machine.network
+        self._link_Bps: Floats | None = None
+        if network and network.bandwidth_Bps:
+            self._link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", one)
+        self._overlap, self._trips = draws.of(OVERLAP), draws.of(HANDSHAKE)
+        self._threshold_bytes = draws.of(THRESHOLD_BYTES)
+        self._shared = [(each, _amounts(each, draws)) for each in machine.shared]
+        self._none = np.zeros(draws.count)
+        self._blocking = draws.of(BLOCKING)
+        self._cold = draws.of(COLD) if cold else one
+        peak_Bps, last_Bps = _fall(within)
+        if cold and last_Bps < peak_Bps:
+            self._cold = one * last_Bps / peak_Bps
+        self._least_s = 1 / (peak_Bps * self._cold) if cold else self._none
+
+    def time_s(self, pairs: Pairs, size_bytes: Floats) -> Floats:
+        """Until the last of all messages, each of `size_bytes` (draws, sizes), is there."""
+        counts: dict[int, Counter[int]] = {}
+        for pair in pairs:
+            kind = self._kind(*pair)
+            for rank in pair:
+                counts.setdefault(rank, Counter())[kind] += 1
+        used = {kind for each in counts.values() for kind in each}
+        start_s = np.max([self._curves[kind][1].start_s for kind in used], axis=0)
+        least_s = self._least_s[:, None] * size_bytes
+        bytes_s = {
+            kind: np.maximum(self._curves[kind][1].bytes_s(size_bytes), least_s) for kind in used
+        }
+        slowest = np.max(list(bytes_s.values()), axis=0)
+        if len(pairs) == 1:
+            alone_s: Floats = start_s[:, None] + slowest
+            return alone_s
+        for found in self._loads(pairs):
+            slowest = np.maximum(slowest, found.seconds_per_byte[:, None] * size_bytes)
+        ratio = self._ratio()
+        for row in {tuple(sorted(each.items())) for each in counts.values()}:
+            busy_s = sum(number * bytes_s[kind] for kind, number in row)
+            slowest = np.maximum(slowest, busy_s / ratio[:, None])
+        straight = all(self._curves[kind][1].is_straight for kind in used)
+        is_long = size_bytes >= self._threshold_bytes[:, None]
+        trips = np.where(is_long & straight, self._trips[:, None], 1.0)
+        waiting_s = self._waiting_s(pairs)[:, None]
+        found_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
+        return found_s
+
+    def _node(self, rank: int) -> int:
+        return rank // self.per_node
+
+    def _kind(self, a: int, b: int) -> int:
+        """Which curve holds between two ranks."""
+        apart = abs(self._node(a) - self._node(b))
+        near = [i for i, (least, _) in enumerate(self._curves) if least <= apart]
+        return near[-1] if apart else 0
+
+    def _ratio(self) -> Floats:
+        """What a rank does both ways at once, over its ping-pong; 2 where nothing is known."""
+        for each, amounts in self._shared:
+            if each.what == "rank":
+                return amounts["both_ways_ratio"]
+        return self._none + 2
+
+    def _waiting_s(self, pairs: Pairs) -> Floats:
+        """What a message waits for others that keep the same adapter busy."""
+        for _, amounts in self._shared:
+            if "per_message_s" in amounts:
+                away = [pair for pair in pairs if self._is_away(pair)]
+                ends = Counter(self._node(rank) for pair in away for rank in pair)
+                return (max(ends.values(), default=1) - 1) * amounts["per_message_s"]
+        return self._none
+
+    def _is_away(self, pair: tuple[int, int]) -> bool:
+        return self._node(pair[0]) != self._node(pair[1])
+
+    def _loads(self, pairs: Pairs) -> Iterator[_Load]:
+        """Of everything that is shared, the most loaded."""
+        away = [pair for pair in pairs if self._is_away(pair)]
+        for each, amounts in self._shared:
+            if each.what == "medium":
+                yield _Load(len(away) / amounts["both_ways_Bps"])
+                continue
+            passing = pairs if each.what == "memory" else away
+            slower = 1 / self._cold if each.what == "memory" else 1.0
+            out, into = (
+                Counter(self._owner(each, pair[end]) for pair in passing) for end in (0, 1)
+            )
+            if "one_way_Bps" in amounts:
+                yield _Load(slower * _most(out, into) / amounts["one_way_Bps"])
+            if "both_ways_Bps" in amounts:
+                yield _Load(slower * _most(out + into) / amounts["both_ways_Bps"])
+        yield from self._network_loads(away)
+        if self.machine.node and self.machine.node.memory_Bps:
+            stays = Counter(self._node(pair[0]) for pair in pairs if not self._is_away(pair))
+            yield _Load(self._none + _most(stays) / self.machine.node.memory_Bps)
+
+    def _owner(self, each: Shared, rank: int) -> tuple[int, int]:
+        """Which one of its kind a rank has: that of its node, or of its neighbours there."""
+        node = self._node(rank)
+        return node, (rank - node * self.per_node) // (each.ranks or self.per_node)
+
+    def _network_loads(self, away: Pairs) -> Iterator[_Load]:
+        """Of the links of nodes and, where routes are known, of the cables between switches."""
+        network = self.machine.network
+        if network is None or not away:
+            return
+        nodes = [(self._node(a), self._node(b)) for a, b in away]
+        out, into = (Counter(pair[end] for pair in nodes) for end in (0, 1))
+        if network.adapter_Bps:
+            yield _Load(self._none + _most(out, into) / network.adapter_Bps)
+        topology = network.topology
+        if isinstance(topology, Direct):
+            yield self._link(Counter(nodes))
+        elif isinstance(topology, FatTree | Crossbar):
+            yield self._link(out, into, *([] if network.duplex else [out + into]))
+        if isinstance(topology, FatTree) and len(topology.down) == 2:
+            yield self._link(*_cables(topology, nodes))
+
+    def _link(self, *counted: Counter[Any]) -> _Load:
+        """Of the link that most messages pass."""
+        most = _most(*counted)
+        if self._link_Bps is None:
+            return _Load(self._none)
+        return _Load(most / (self._link_Bps * (self._blocking if most > 1 else 1.0)))
+
+
+def _fall(within: FittedModel) -> tuple[float, float]:
+    """The highest rate of a message, and that of the largest, of the ends of all segments."""
+    sizes = [size for one in within.segments for size in (one.from_bytes, one.to_bytes) if size]
+    rates = [size / within.time_s(size) for size in sizes]
+    return max(rates), rates[-1]
+
+
+def _cables(topology: FatTree, nodes: Pairs) -> tuple[Counter[tuple[int, int]], ...]:
+    """Messages on every cable of a tree of two levels, up and down."""
+    up: Counter[tuple[int, int]] = Counter()
+    down: Counter[tuple[int, int]] = Counter()
+    for a, b in nodes:
+        leaves = a // topology.down[0], b // topology.down[0]
+        if leaves[0] != leaves[1]:
+            cable = topology.cable(a, b)
+            up[leaves[0], cable] += 1
+            down[leaves[1], cable] += 1
+    return up, down
+
+
+def _most(*counted: Counter[Any]) -> int:
+    return max((number for each in counted for number in each.values()), default=0)
+
+
+def _amounts(each: Shared, draws: Draws) -> dict[str, Floats]:
+    """Draws of every number that is given."""
+    given = {
+        "one_way_Bps": each.one_way_Bps,
+        "both_ways_Bps": each.both_ways_Bps,
+        "both_ways_ratio": each.both_ways_ratio,
+        "per_message_s": each.per_message_s,
+    }
+    return {name: draws.of(amount) for name, amount in given.items() if amount is not None}
+
+
+class _Curve:
+    """A message alone: its start-up, and what its bytes take, in every draw."""
+
+    def __init__(self, model: FittedModel, later: Floats, slower: Floats) -> None:
+        self._message = Message(model)
+        self._slower = slower
+        self.is_straight = len(model.segments) == 1
+        self.start_s = later * float(self._message.time_s(np.array(0.0)))
+
+    def bytes_s(self, size_bytes: Floats) -> Floats:
+        """What is beyond the start-up, of sizes (draws, sizes)."""
+        start_s = float(self._message.time_s(np.array(0.0)))
+        found: Floats = (self._message.time_s(size_bytes) - start_s) * self._slower[:, None]
+        return np.maximum(found, 0.0)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A predicted effective bandwidth in the terminal: figures, their intervals and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from nhalf.base.units import format_rate
+from nhalf.decide.b_eff import EffectiveBandwidth
+
+WORDS = {
+    "b_eff": "b_eff",
+    "at-longest": "at L_max",
+    "rings-at-longest": "rings at L_max",
+    "pingpong": "ping-pong at L_max",
+}
+
+
+def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
+    """A row for each figure of each number of ranks; then what makes the intervals wide."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("ranks", justify="right")
+    table.add_column("nodes", justify="right")
+    table.add_column("of")
+    for name in ("predicted", "95 % of what is possible", "published"):
+        table.add_column(name, justify="right")
+    for each in predictions:
+        where = (str(each.ranks), str(each.nodes))
+        for name, found in each.figures.items():
+            between = f"{format_rate(found.low)} – {format_rate(found.high)}"
+            known = each.published_Bps.get(name)
+            published = "" if known is None else format_rate(known)
+            table.add_row(*where, WORDS[name], format_rate(found.middle_Bps), between, published)
+            where = ("", "")
+    console.print(table)
+    for line in predictions[0].reasons:
+        console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The effective bandwidth is predicted from a ping-pong and what messages share."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.b_eff import messages, patterns, predict_b_eff
+from nhalf.machines import catalogue
+from nhalf.machines.change import change
+from nhalf.machines.draws import Draws
+from nhalf.machines.machine import FittedModel, Machine, Network, Node, Segment
+from nhalf.machines.shared import Shared
+from nhalf.machines.together import Together
+from nhalf.machines.topology import Crossbar
+
+PUBLISHED = {
+    ("altix-bx2", 256): 47166e6,
+    ("x1-ssp", 8): 1858e6,
+    ("x1-msp", 8): 7686e6,
+    ("opteron-myrinet", 8): 530e6,
+}
+"""Adamidis et al. 2005, by hand."""
+
+
+@pytest.mark.parametrize(("name", "ranks"), sorted(PUBLISHED))
+def test_the_published_value_is_in_a_narrow_interval(name: str, ranks: int) -> None:
+    prediction = predict_b_eff(catalogue.machine(name), ranks)
+    found, published = prediction.figures["b_eff"], PUBLISHED[name, ranks]
+    assert prediction.published_Bps["b_eff"] == published
+    assert found.low < published < found.high
+    assert found.high / found.low <= 3
+    assert 1 / 1.7 < found.middle_Bps / published < 1.7
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_machine_of_record_has_a_b_eff_of_no_more_than_its_ping_pongs(name: str) -> None:
+    machine = catalogue.machine(name)
+    assert machine.node is not None
+    assert machine.network is not None
+    fastest_Bps = max((4 << 20) / each.time_s(4 << 20) for each in machine.models)
+    for ranks in {2, min(16, machine.node.ranks * machine.network.topology.nodes)}:
+        found = predict_b_eff(machine, ranks).figures["b_eff"]
+        assert found.low <= found.middle_Bps <= found.high <= 2 * ranks * fastest_Bps
+
+
+def test_too_many_ranks_are_refused() -> None:
+    with pytest.raises(InputError, match="too many"):
+        predict_b_eff(catalogue.machine("x1-msp"), 17)
+
+
+def test_rings_are_those_of_the_benchmark() -> None:
+    """By hand, for 5 and 7 ranks: a ring of two and one of three; two, two and three."""
+    first = {ranks: [list(map(len, rings)) for _, rings in patterns(ranks)][:2] for ranks in (5, 7)}
+    assert first == {5: [[2, 3], [5]], 7: [[2, 2, 3], [3, 4][::-1]]}
+    assert messages([[0, 1], [2, 3, 4]]) == [
+        *((0, 1), (1, 0), (2, 3), (2, 4), (3, 4), (3, 2), (4, 2), (4, 3))
+    ]
+    assert len(list(patterns(8))) == 36
+
+
+RATE_Bps = 1e9
+
+
+def machine(*shared: Shared) -> Machine:
+    """Two nodes of two ranks; every message moves at the same rate, after 1 us."""
+    segment = Segment(from_bytes=0, to_bytes=1 << 30, t0_s=1e-6, r_inf_Bps=RATE_Bps)
+    curves = [
+        FittedModel(
+            transport="mpi", pattern="pingpong", ranks=2, placement=placement, segments=(segment,)
+        )
+        for placement in ("same-node", "other-node")
+    ]
+    network = Network(topology=Crossbar(2), bandwidth_Bps=100 * RATE_Bps)
+    return Machine(
+        name="two-nodes",
+        node=Node(ranks=2),
+        network=network,
+        models=tuple(curves),
+        shared=shared,
+    )
+
+
+def rate_Bps(of: Machine, pairs: list[tuple[int, int]]) -> float:
+    """What each of some messages gets, without their start-up, of 1 GiB."""
+    size = np.full((1, 1), float(1 << 30))
+    return float((1 << 30) / Together(of, Draws(1), 2).time_s(pairs, size)[0, 0])
+
+
+AWAY, BACK = [(0, 2), (1, 3)], [(2, 0), (3, 1)]
+
+
+@pytest.mark.parametrize(
+    ("shared", "pairs", "wanted"),
+    [
+        ({}, [(0, 2)], 1.0),
+        ({}, [(0, 2), (2, 0)], 1.0),
+        ({"what": "rank", "both_ways_ratio": 1.0}, [(0, 2), (2, 0)], 0.5),
+        ({"what": "rank", "both_ways_ratio": 1.0}, AWAY, 1.0),
+        ({"what": "rank", "both_ways_ratio": 1.5}, [(0, 2), (2, 0)], 0.75),
+        ({"what": "adapter", "one_way_Bps": 1.2e9}, AWAY, 0.6),
+        ({"what": "adapter", "one_way_Bps": 1.2e9}, AWAY + BACK, 0.6),
+        ({"what": "bus", "both_ways_Bps": 1.2e9}, AWAY + BACK, 0.3),
+        ({"what": "bus", "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 1.0),
+        ({"what": "memory", "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 0.3),
+        ({"what": "memory", "ranks": 1, "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 0.6),
+        ({"what": "medium", "both_ways_Bps": 1.2e9}, [*AWAY, (0, 1)], 0.6),
+    ],
+)
+def test_messages_that_share_something_divide_it(
+    shared: dict[str, object], pairs: list[tuple[int, int]], wanted: float
+) -> None:
+    entries = [msgspec.convert({**shared, "why": "by hand"}, Shared)] if shared else []
+    assert rate_Bps(machine(*entries), pairs) == pytest.approx(wanted * RATE_Bps, rel=1e-4)
+
+
+def test_a_change_of_the_network_changes_what_is_shared() -> None:
+    """Everything between nodes is twice as fast, so the longest messages between nodes are."""
+    before = catalogue.machine("opteron-myrinet")
+    after = change(before, ["network.bandwidth=2x"])
+    found = [predict_b_eff(each, 64).figures["at-longest"].middle_Bps for each in (before, after)]
+    assert found[0] * 1.3 < found[1] <= found[0] * 2
