@@ -16,14 +16,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTICED_LEAST = 0.85
-TIMEOUT_S = 120.0
+UNCHANGED_MAX_S = 3600.0
+PATIENCE = 10
+"""A change after which tests take so many times as long as before is noticed."""
 TARGETS = {
     "native/timing/criterion.hpp": ["timing/test_criterion.cpp"],
     "native/timing/statistics.hpp": ["timing/test_statistics.cpp", "timing/test_criterion.cpp"],
@@ -82,13 +86,14 @@ def spread(found: Sequence[Mutation], most: int) -> list[Mutation]:
     return [found[int(i * step)] for i in range(min(most, len(found)))]
 
 
-def passes(path: str, text: str, folder: Path) -> bool:
-    """Whether the tests of a file pass where it has this text."""
+def passes(path: str, text: str, limit_s: float) -> bool:
+    """Whether the tests of a file pass where it has this text, each step within the limit."""
     run = _native if path.startswith("native/") else _python
-    return run(path, text, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        return run(path, text, Path(folder), limit_s)
 
 
-def _native(path: str, text: str, folder: Path) -> bool:
+def _native(path: str, text: str, folder: Path, limit_s: float) -> bool:
     """A header stands before the real one where its tests are compiled."""
     header = folder / path.removeprefix("native/")
     header.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +103,8 @@ def _native(path: str, text: str, folder: Path) -> bool:
     includes = [f"-I{one}" for one in folders]
     program = folder / "tests"
     command = ["c++", "-std=c++20", "-O0", "-pthread", *includes, *tests, str(_main())]
-    return _succeeds([*command, "-o", str(program)]) and _succeeds([str(program)])
+    steps = ([*command, "-o", str(program)], [str(program)])
+    return all(_succeeds(step, folder, limit_s) for step in steps)
 
 
 def _main() -> Path:
@@ -112,7 +118,7 @@ def _main() -> Path:
     return compiled
 
 
-def _python(path: str, text: str, folder: Path) -> bool:
+def _python(path: str, text: str, folder: Path, limit_s: float) -> bool:
     """The package and its tests are copied, with the file changed."""
     for name in ("src", "tests"):
         ignored = shutil.ignore_patterns("__pycache__", "_native", "data", "native")
@@ -122,26 +128,25 @@ def _python(path: str, text: str, folder: Path) -> bool:
         (folder / name).symlink_to(ROOT / name)
     (folder / path).write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    return _succeeds([*command, *TARGETS[path]], folder)
+    return _succeeds([*command, *TARGETS[path]], folder, limit_s)
 
 
-def _succeeds(command: Sequence[str], folder: Path | None = None) -> bool:
+def _succeeds(command: Sequence[str], folder: Path, limit_s: float) -> bool:
     """Whether a command ends well, and in time."""
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, timeout=TIMEOUT_S, check=False
+            command, cwd=folder, capture_output=True, timeout=limit_s, check=False
         )
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
 
 
-def unnoticed(mutation: Mutation) -> bool:
+def unnoticed(mutation: Mutation, limit_s: float) -> bool:
     """Whether no test noticed a change."""
     lines = (ROOT / mutation.path).read_text(encoding="utf-8").splitlines()
     lines[mutation.number - 1] = mutation.after
-    with tempfile.TemporaryDirectory() as folder:
-        return passes(mutation.path, "\n".join(lines) + "\n", Path(folder))
+    return passes(mutation.path, "\n".join(lines) + "\n", limit_s)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -157,15 +162,15 @@ def main(arguments: Sequence[str]) -> int:
         if chosen.words and not any(word in path for word in chosen.words):
             continue
         text = (ROOT / path).read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            if not passes(path, text, Path(folder)):
-                print(f"{path}: its tests fail as it is")
-                return 1
+        began_s = time.monotonic()
+        if not passes(path, text, UNCHANGED_MAX_S):
+            print(f"{path}: its tests fail as it is")
+            return 1
+        limit_s = PATIENCE * (time.monotonic() - began_s)
         tried = spread(list(mutations(path, text)), chosen.most)
         with ThreadPoolExecutor(chosen.jobs) as pool:
-            survivors = [
-                m for m, alive in zip(tried, pool.map(unnoticed, tried), strict=True) if alive
-            ]
+            alive = pool.map(partial(unnoticed, limit_s=limit_s), tried)
+            survivors = [one for one, lives in zip(tried, alive, strict=True) if lives]
         share = 1 - len(survivors) / len(tried)
         tried_all += len(tried)
         noticed_all += len(tried) - len(survivors)
