@@ -22,7 +22,7 @@ import polars as pl
 from nhalf.decide.check.against import TOLERANCE, against_former
 from nhalf.decide.check.verdict import worst
 from nhalf.facts.facts import Facts
-from nhalf.statistics.same_state import with_flags
+from nhalf.statistics.flags import with_flags
 from nhalf.statistics.summary import launch_medians
 from nhalf.store.run import Run
 

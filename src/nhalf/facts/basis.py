@@ -18,7 +18,7 @@ import polars as pl
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
 from nhalf.results import parts, results
-from nhalf.statistics.same_state import with_flags
+from nhalf.statistics.flags import with_flags, with_states
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
@@ -98,13 +98,33 @@ class Basis:
 
     @cached_property
     def launches(self) -> pl.DataFrame:
-        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`."""
+        """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`.
+
+        These are the launches in the state of the machine that `summary` reports of their point.
+        """
+        every = self.every_launch
+        if self.stated["counts"].all():
+            return every
+        return self.stated.filter("counts").select(every.columns)
+
+    @cached_property
+    def stated(self) -> pl.DataFrame:
+        """`flagged` with the state of the machine in which each launch of a point was.
+
+        Adds `state_s`, the middle flag of the state, and `counts`, whether it is reported
+        (statistics/flags.py).
+        """
+        return with_states(self.flagged)
+
+    @cached_property
+    def every_launch(self) -> pl.DataFrame:
+        """As `launches`, in whatever state they were."""
         return launch_medians(self.measurements)
 
     @cached_property
     def flagged(self) -> pl.DataFrame:
-        """`launches` with the machine's state: what a flag between two cores took, `flag_s`."""
-        return with_flags(self.launches, self.measurements)
+        """`every_launch` with what a flag between two cores took meanwhile, `flag_s`."""
+        return with_flags(self.every_launch, self.measurements)
 
     @cached_property
     def whole(self) -> pl.DataFrame:

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from nhalf.statistics.intervals import Floats
+from nhalf.base.arrays import Floats
+from nhalf.statistics.gamma import digamma, tetragamma, trigamma
 
 THINGS_LEAST = 3
 FLOOR = 1e-5
@@ -26,15 +27,13 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     Things with no degree of freedom (seen once) take the common variance. Fewer than three
     variances above zero cannot lend anything: they are returned as they are.
     """
-    from scipy.special import digamma, polygamma
-
     seen = degrees > 0
     if np.sum(seen & (variances > 0)) < THINGS_LEAST:
         return np.where(seen, variances, math.nan), degrees
     half = degrees[seen] / 2
     floor = FLOOR * float(np.median(variances[seen & (variances > 0)]))
     logs = np.log(np.maximum(variances[seen], floor)) - digamma(half) + np.log(half)
-    excess = float(np.var(logs, ddof=1) - np.mean(polygamma(1, half)))
+    excess = float(np.var(logs, ddof=1) - np.mean(trigamma(half)))
     # As if known from `prior` degrees of freedom; never more than there are in all.
     prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
     if math.isfinite(prior):
@@ -51,16 +50,14 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
 
 def _trigamma_inverse(value: float) -> float:
     """The x with trigamma(x) = value > 0, by Newton's iteration (Smyth 2004, appendix)."""
-    from scipy.special import polygamma
-
     if value > 1e7:
         return 1 / math.sqrt(value)
     if value < 1e-6:
         return 1 / value
     guess = 0.5 + 1 / value
     for _ in range(50):
-        here = float(polygamma(1, guess))
-        step = here * (1 - here / value) / float(polygamma(2, guess))
+        here = float(trigamma(guess))
+        step = here * (1 - here / value) / float(tetragamma(guess))
         guess += step
         if abs(step) < 1e-8 * guess:
             break

@@ -1,29 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two runs of a machine that changes by itself: like is compared with like.
 
-Beside every point, probes measure what two cores need to pass one flag (native/timing/flag.hpp), in
-which no message library has a part. Virtual machines that move their cores about, and clocks that
-change, show in it: flags fall into groups with gaps between them. Points of two runs are paired
-within a group, one with one, as launches are that ran side by side; what has no partner is left
-out. Where two runs have no group in common, nothing can be said.
+Points of two runs are paired within a state (flags.py), one with one, as launches are that ran side
+by side; what has no partner is left out. Where two runs have no state in common, nothing can be
+said.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, POINT
-from nhalf.store.values import value
+from nhalf.statistics.flags import borders
+from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 
-APART = 1.5
-"""From this factor between one flag and the next slower one on, a new group begins."""
-STEADY = 1.25
-"""Flags before and after a point that differ by more: the machine changed in between."""
 PAIRS_MIN = 2
 
 
@@ -38,23 +30,6 @@ class SameState:
     b: pl.DataFrame
     lost: tuple[dict[str, Any], ...] = ()
     note: str = ""
-
-
-def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
-    """Launch medians with `flag_s`: null where it was not measured, NaN where it changed."""
-    on = [*POINT, "launch"]
-    flags = (
-        measurements.select(*on, value("flag_before_s"), value("flag_after_s"))
-        .drop_nulls(["flag_before_s", "flag_after_s"])
-        .with_columns(pl.col(pl.String).fill_null(""))
-        .collect()
-    )
-    low = pl.min_horizontal("flag_before_s", "flag_after_s").min()
-    high = pl.max_horizontal("flag_before_s", "flag_after_s").max()
-    steady = flags.group_by(on).agg(
-        flag_s=pl.when(high <= STEADY * low).then((low * high).sqrt()).otherwise(math.nan)
-    )
-    return medians.join(steady, on=on, how="left", nulls_equal=True)
 
 
 def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
@@ -72,7 +47,7 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
     if any(flags.is_empty() for flags in known):
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
-    borders_s = _borders(pl.concat(known))
+    borders_s = borders(pl.concat(known))
     if not borders_s:
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
     left, right = (_numbered(frame, borders_s) for frame in (a, b))
@@ -96,16 +71,6 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         f"cores takes {low:.0f} to {high:.0f} ns: like is compared with like"
     )
     return SameState(_paired(left, pairs), _paired(right, pairs), tuple(lost), note)
-
-
-def _borders(flags_s: pl.Series) -> list[float]:
-    """Between groups of flags: the middle of every gap."""
-    ordered = flags_s.sort().to_list()
-    return [
-        math.sqrt(one * following)
-        for one, following in itertools.pairwise(ordered)
-        if following >= APART * one
-    ]
 
 
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:

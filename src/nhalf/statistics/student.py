@@ -6,6 +6,38 @@ from __future__ import annotations
 import functools
 
 USUAL = {
+    0.95: (
+        12.706204736174694,
+        4.302652729749462,
+        3.1824463052837078,
+        2.7764451051977934,
+        2.5705818356363146,
+        2.4469118511449786,
+        2.364624251592784,
+        2.306004135204166,
+        2.262157162798205,
+        2.228138851986274,
+        2.200985160091639,
+        2.1788128296672284,
+        2.1603686564627913,
+        2.144786687917804,
+        2.131449545559776,
+        2.1199052992212546,
+        2.1098155778333156,
+        2.1009220402410382,
+        2.0930240544083087,
+        2.085963447265864,
+        2.0796138447276795,
+        2.0738730679040254,
+        2.0686576104190486,
+        2.0638985616280245,
+        2.0595385527532972,
+        2.0555294386428735,
+        2.0518305164802846,
+        2.0484071417952454,
+        2.045229642132703,
+        2.0422724563012378,
+    ),
     0.98: (
         31.820515953773935,
         6.9645567342832715,
@@ -74,6 +106,8 @@ USUAL = {
 """By the probability of intervals and of trends, for 1 to 30 degrees of freedom, as SciPy computes
 them: whoever shows a run need not load it, which takes a fifth of that time."""
 
+NORMAL_95 = 1.959963984540054
+
 
 @functools.cache
 def student_quantile(degrees: int, probability: float) -> float:
@@ -81,7 +115,19 @@ def student_quantile(degrees: int, probability: float) -> float:
     usual = USUAL.get(probability, ())
     if 1 <= degrees <= len(usual):
         return usual[degrees - 1]
+    if probability == 0.95 and degrees > len(usual):
+        return _of_many(degrees)
     # scipy.special alone loads in a tenth of the time of scipy.stats.
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + probability) / 2))
+
+
+def _of_many(degrees: int) -> float:
+    """The quantile of 95 % by Fisher's expansion (Abramowitz and Stegun, 26.7.5).
+
+    It is right to 5e-5 of itself for more than 30 degrees of freedom.
+    """
+    z = NORMAL_95
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / degrees + second / degrees**2

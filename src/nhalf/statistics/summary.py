@@ -15,7 +15,9 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.statistics.advice import ADVICES, PRECISION_TARGET
 from nhalf.statistics.derived_advice import derived
-from nhalf.statistics.intervals import Floats, launch_intervals, sample_interval
+from nhalf.statistics.flags import with_flags, with_states
+from nhalf.statistics.intervals import sample_interval
+from nhalf.statistics.next_run import matrix_of, next_run_intervals
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.schema import SUMMARY_COLUMNS
 
@@ -43,35 +45,47 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
-    The reported value is the pseudomedian of the launch medians, its interval that of
-    `launch_interval`; with one launch, that of `sample_interval`, and the advice says so; NaN where
-    that is of one sample and not simulated.
-    `advice` holds what probe and launcher said and what the samples give away, in the order of
-    `nhalf.statistics.advice.ADVICES`; names that are not in the list come last. `rank_s` and
-    `values` are medians over launches, each rank and each name by itself.
+    A point is reported in one state of the machine (flags.py), from the launches that were in it.
+    The reported value is the pseudomedian of their medians, its interval that of
+    `next_run_intervals`; with one launch, that of `sample_interval`, and the advice says so; NaN
+    where that is of one sample and not simulated. `advice` holds what probe and launcher said and
+    what the samples give away, in the order of `nhalf.statistics.advice.ADVICES`; names that are
+    not in the list come last. `rank_s` and `values` are medians over launches, each rank and each
+    name by itself.
     """
     # Read once: unpacking ten million samples takes longer than any use that is made of them.
     measurements = _worded(measurements.select(_READ)).collect().lazy()
-    launches = _launches(measurements)
-    if launches.is_empty():
+    every = _launches(measurements)
+    if every.is_empty():
         return pl.DataFrame(schema=SUMMARY_COLUMNS)
-    points = launches.group_by(RUN_POINT, maintain_order=True).agg(
-        pl.col("median_s").alias("medians"),
-        pl.col("lowest_s").min(),
-        pl.len().cast(pl.Int32).alias("launches"),
-        pl.col("samples").sum().cast(pl.Int64),
-        pl.col("bytes_per_time").first(),
-        pl.col("verified").all(),
-        _flat("advice").unique(maintain_order=True),
-    )
-    median, low, high = launch_intervals(_matrix(points["medians"]), confidence)
-    points = points.drop("medians").with_columns(
+    every = with_states(with_flags(every, measurements))
+    points = _points(every)
+    launches, measurements = _counted(every, measurements)
+    median, low, high = next_run_intervals(*matrix_of(points), confidence)
+    points = points.drop("medians", "numbers").with_columns(
         pl.Series("median_s", median), pl.Series("ci_low_s", low), pl.Series("ci_high_s", high)
     )
     points = _with_sample_intervals(points, measurements, confidence)
     points = _with_advice(points, derived(measurements, launches))
     points = _with_lists(points, measurements)
     return points.select(pl.col(name).cast(kind) for name, kind in SUMMARY_COLUMNS.items())
+
+
+def _points(every: pl.DataFrame) -> pl.DataFrame:
+    """One row per point, from the launches in the state that is reported; doubts from all."""
+    counted = pl.col("counts")
+    return every.group_by(RUN_POINT, maintain_order=True).agg(
+        pl.col("median_s").filter(counted).alias("medians"),
+        pl.col("launch").filter(counted).alias("numbers"),
+        pl.col("lowest_s").filter(counted).min(),
+        counted.sum().cast(pl.Int32).alias("launches"),
+        pl.col("samples").filter(counted).sum().cast(pl.Int64),
+        pl.col("bytes_per_time").first(),
+        pl.col("verified").all(),
+        _flat("advice").unique(maintain_order=True),
+        pl.col("state_s").filter(counted).first().fill_nan(None),
+        state_share=counted.mean(),
+    )
 
 
 def _worded(measurements: pl.LazyFrame) -> pl.LazyFrame:
@@ -143,14 +157,15 @@ def _check_times(rows: pl.DataFrame) -> None:
     )
 
 
-def _matrix(lists: pl.Series) -> Floats:
-    """Rows of a list column as (rows, longest) with NaN where a list is shorter."""
-    length = lists.list.len().to_numpy().astype(np.int64)
-    matrix = np.full((len(length), int(length.max())), np.nan)
-    matrix[np.arange(matrix.shape[1]) < length[:, None]] = lists.list.explode(
-        keep_nulls=False, empty_as_null=False
-    ).to_numpy()
-    return matrix
+def _counted(every: pl.DataFrame, measurements: pl.LazyFrame) -> tuple[pl.DataFrame, pl.LazyFrame]:
+    """The launches that are reported, and what they measured."""
+    if every["counts"].all():
+        return every, measurements
+    launches = every.filter("counts")
+    on = [*RUN_POINT, "launch"]
+    return launches, measurements.join(
+        launches.lazy().select(on), on=on, how="semi", nulls_equal=True
+    )
 
 
 def _with_sample_intervals(

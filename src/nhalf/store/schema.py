@@ -25,6 +25,8 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "median_s": pl.Float64(),
     "ci_low_s": pl.Float64(),
     "ci_high_s": pl.Float64(),
+    "state_s": pl.Float64(),
+    "state_share": pl.Float64(),
     "lowest_s": pl.Float64(),
     "launches": pl.Int32(),
     "samples": pl.Int64(),
@@ -35,5 +37,8 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "values": VALUES,
 }
 """One row is one point of one run: what is reported. `median_s` is the pseudomedian of the launch
-medians (statistics/intervals.py); `rank_s` holds the median over launches for each rank, `values`
-that of each name. Derived from the measurements, never stored."""
+medians (statistics/intervals.py), the interval is for the next run. Both are of the launches in one
+state of the machine, which are `state_share` of all; `state_s` is what a flag between two cores
+took in it, null where the machine had one state (statistics/flags.py). `rank_s` holds the median
+over launches for each rank, `values` that of each name. Derived from the measurements, never
+stored."""

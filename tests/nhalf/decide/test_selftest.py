@@ -91,7 +91,7 @@ def test_promises_hold_on_a_few_runs() -> None:
     """Of 60 runs: the published bars, coverage with room for so few runs."""
     result = selftest(60, seed=3)
     checks = {check.name: check for check in result.checks}
-    assert 0.91 < checks["coverage"].value < 0.99
+    assert 0.93 < checks["coverage"].value < 0.999
     assert checks["false_alarms"].value <= 1 / 60
     assert checks["detected_1.05"].value > 0.8
     assert checks["detected_1.25"].value == 1
@@ -104,7 +104,7 @@ def test_promises_hold_on_a_few_runs() -> None:
 @needs_probe
 def test_a_wrong_interval_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half as wide, and the self test says so: it is able to fail."""
-    monkeypatch.setattr("nhalf.statistics.intervals.GUARD", 8.0)
+    monkeypatch.setattr("nhalf.statistics.next_run.BETWEEN_RUNS", -0.14)
     result = selftest(20)
     assert not next(check for check in result.checks if check.name == "coverage").held
     assert not result.held

@@ -90,7 +90,7 @@ def test_a_whole_report_computes_each_fact_at_most_once(
     findings(facts)
     assert max(calls.values()) == 1
     assert calls["summary"] == calls["launches"] == calls["models"] == 1
-    assert calls["patterns"] == calls["flagged"] == 0
+    assert calls["patterns"] == 0
 
 
 def test_what_is_not_asked_for_costs_nothing(

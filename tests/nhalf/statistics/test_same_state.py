@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from nhalf.statistics.same_state import same_state, with_flags
+from nhalf.statistics.flags import with_flags
+from nhalf.statistics.same_state import same_state
 from nhalf.store.schema import POINT_COLUMNS
 
 NEAR, FAR = 50e-9, 200e-9
@@ -109,6 +110,7 @@ def test_flags_come_from_both_sides_of_a_point() -> None:
     flags = [{"flag_before_s": 40e-9, "flag_after_s": 40e-9}] * len(SIZES)
     flags += [{"flag_before_s": 40e-9, "flag_after_s": 160e-9}] * len(SIZES)
     values = [[{"name": name, "value": x} for name, x in one.items()] for one in flags]
+    given = given.with_columns(run=pl.lit("run"))
     measured = given.with_columns(values=pl.Series(values)).lazy()
     found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
     assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
-from nhalf.statistics.intervals import launch_interval, sample_interval
+from nhalf.statistics.intervals import Interval, launch_interval, sample_interval
+from nhalf.statistics.next_run import next_run_intervals
 from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS, SUMMARY_COLUMNS
 
@@ -91,12 +92,18 @@ samples = st.lists(st.floats(min_value=1e-7, max_value=1e-3), min_size=1, max_si
 def test_the_summary_equals_a_naive_one(points: dict[tuple[int, int], list[float]]) -> None:
     measurements = rows_of([(size, launch, s) for (size, launch), s in points.items()])
     summary = {row["bytes"]: row for row in summarise(measurements).to_dicts()}
+    sizes = sorted({size for size, _ in points})
+    table = [[np.median(points.get((size, n), [math.nan])) for n in range(7)] for size in sizes]
+    _, low, high = next_run_intervals(np.array(table), np.zeros(len(sizes), dtype=np.int64))
+    next_run = {size: ends for size, *ends in zip(sizes, low, high, strict=True)}
     for size in {size for size, _ in points}:
         own = [s for (other, _), s in sorted(points.items()) if other == size]
         medians = [float(np.median(s)) for s in own]
         expected = launch_interval(medians) if len(own) > 1 else sample_interval(own[0])
         row = summary[size]
         assert row["median_s"] == pytest.approx(expected.median, rel=1e-12)
+        if len(own) > 1:
+            expected = Interval(expected.median, *next_run[size])
         if len(own) == len(own[0]) == 1:
             assert math.isnan(row["ci_low_s"])
             continue

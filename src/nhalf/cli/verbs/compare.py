@@ -49,9 +49,10 @@ class Request(Json, heading="How to compare"):
 
 def command(request: Request) -> int:
     """Compare two runs or libraries (exit 1 when the second is slower), or two machines."""
-    from nhalf.decide.compare import compare
+    from nhalf.decide.compare import compare, pair_libraries
     from nhalf.present.terminal.compare_machines import names_machine
     from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.wording import sentence
 
     if names_machine(request.a) or (request.b and names_machine(request.b)):
         _machines(request)
@@ -61,10 +62,14 @@ def command(request: Request) -> int:
             "--ranks, --bytes and --report are for machines", "of runs: nhalf report A B"
         )
     left, right, libraries = _sides(request.a, request.b, request.mpi)
+    libraries = libraries or pair_libraries(left, right)
+    left, right, notes = _in_same_states(left, right, libraries)
     comparison = compare(left, right, libraries=libraries, threshold=request.threshold)
     if request.json:
-        emit_json(comparison.as_json())
+        emit_json({**comparison.as_json(), "notes": notes})
     else:
+        for note in notes:
+            stdout_console().print(f"{sentence(note)}.", markup=False)
         _show(stdout_console(), comparison, request.sizes)
     return 1 if comparison.regressed else 0
 
@@ -134,15 +139,40 @@ def _sides(
     return left, right, [pair]
 
 
+def _in_same_states(
+    left: pl.DataFrame, right: pl.DataFrame, libraries: list[tuple[str, str]]
+) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
+    """Both sides as far as the machine was in the same state, and notes on what was left out."""
+    import polars as pl
+
+    from nhalf.statistics.same_state import same_state
+
+    pairs = [
+        same_state(left.filter(pl.col("mpi") == a), right.filter(pl.col("mpi") == b))
+        for a, b in libraries
+    ]
+    if pairs and any(same.lost for same in pairs) and all(same.a.is_empty() for same in pairs):
+        raise InputError(
+            "the machine was in another state in B than in A: a flag between two cores tells it",
+            "add launches at another time: nhalf run --resume RUN --budget 1m",
+        )
+    notes = list(dict.fromkeys(same.note for same in pairs if same.note))
+    if not pairs:
+        return left.drop("flag_s"), right.drop("flag_s"), notes
+    return pl.concat([one.a for one in pairs]), pl.concat([one.b for one in pairs]), notes
+
+
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
+    from nhalf.statistics.flags import with_flags
     from nhalf.statistics.summary import launch_medians
     from nhalf.store.run import Run
 
     path, library = text, ""
     if not Path(text).exists() and ":" in text:
         path, library = text.rsplit(":", 1)
-    return launch_medians(Run.open(Path(path)).measurements()), library
+    measurements = Run.open(Path(path)).measurements()
+    return with_flags(launch_medians(measurements), measurements), library
 
 
 def _names(medians: pl.DataFrame) -> list[str]:

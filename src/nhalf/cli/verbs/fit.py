@@ -27,8 +27,10 @@ class Request(Json, heading=OUTPUT):
 def command(request: Request) -> None:
     """Fit models to a run and write them as a machine file."""
     from nhalf.facts.facts import Facts
+    from nhalf.facts.machine_states import machine_states
     from nhalf.facts.pattern_fit import not_modelled
     from nhalf.machines.machine_file import write
+    from nhalf.present.states import states_text
     from nhalf.present.terminal.machine_table import as_tables, model_json
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
@@ -50,6 +52,7 @@ def command(request: Request) -> None:
                 "patterns": patterns,
                 "not_modelled": [_not_modelled(one) for one in missing],
                 "loggp": machine.loggp,
+                "states": machine_states(facts),
             }
         )
         return
@@ -60,6 +63,8 @@ def command(request: Request) -> None:
         if len(one.ranks) > 1:
             words = f"no model of ranks: {one.pattern} of {one.mpi}, {one.reason}"
             screen.print(words, style="dim", markup=False, highlight=False)
+    for states in machine_states(facts):
+        screen.print(states_text(states), markup=False, highlight=False)
     screen.print(f"machine: {path}", soft_wrap=True, markup=False, highlight=False)
 
 

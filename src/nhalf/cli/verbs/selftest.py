@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nhalf.decide.selftest import SelfTest
 
 WORDS = {
-    "next_run_in_interval": "interval of one run holds what the next run reports",
+    "truth_in_interval": "interval of one run holds the true median",
     "relative_error_median": "error of the reported value, median",
     "relative_bias": "error of the reported value, mean",
     "half_width_median": "half width of the interval, median",

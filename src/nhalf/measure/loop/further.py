@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import polars as pl
 
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Point
-from nhalf.statistics.intervals import launch_interval
+from nhalf.statistics.flags import with_states
+from nhalf.statistics.next_run import half_widths
+from nhalf.store.keys import RUN_POINT
 
 
 class Further:
@@ -30,18 +32,41 @@ class Further:
         return bool(points)
 
     def _missed(self) -> dict[Point, float]:
-        """Points that miss their precision on some library, and by which factor on the worst."""
+        """Points that miss their precision on some library, and by which factor on the worst.
+
+        A point with one launch in the state of the machine that is reported of it misses it most.
+        """
+        targets, rows = self._launches()
+        if not rows:
+            return {}
+        launches = pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64()})
+        widths = half_widths(with_states(launches).filter("counts"), "number")
         found: dict[Point, float] = {}
-        for start in self._agenda.starts():
-            for point, number in self._agenda.points(start).items():
-                target = self._target(number)
-                medians_s = self._agenda.state.medians_s.get((start.subject, point), {})
-                if target and len(medians_s) > 1:
-                    times_s = np.array(list(medians_s.values()))
-                    factor = launch_interval(times_s).half_width / target
-                    if factor > 1:
-                        found[point] = max(found.get(point, 0.0), factor)
+        for number, half_width in widths.select("number", "half_width").iter_rows():
+            point, target = targets[number]
+            if half_width > target:
+                found[point] = max(found.get(point, 0.0), half_width / target)
         return found
+
+    def _launches(self) -> tuple[list[tuple[Point, float]], list[dict[str, object]]]:
+        """Every point on every library with what it aims at, and the rows of their launches."""
+        targets: list[tuple[Point, float]] = []
+        rows: list[dict[str, object]] = []
+        for start in self._agenda.starts():
+            for point, block in self._agenda.points(start).items():
+                target = self._target(block)
+                measured = self._agenda.state.medians_s.get((start.subject, point), {})
+                if not target or len(measured) < 2:
+                    continue
+                key = ("", "", start.subject, point.pattern, "", point.ranks, point.placement)
+                known = dict(zip(RUN_POINT, (*key, point.axes, point.size_bytes), strict=True))
+                rows += [
+                    {**known, "launch": launch, "median_s": median_s, "flag_s": flag_s}
+                    | {"number": len(targets)}
+                    for launch, (median_s, flag_s) in measured.items()
+                ]
+                targets.append((point, target))
+        return targets, rows
 
     def _target(self, number: int) -> float:
         """The half-width that a block aims at; 0 where it has one launch and so no interval."""

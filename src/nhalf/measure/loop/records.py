@@ -85,7 +85,8 @@ class Records:
             values=named_values(said.get("values", {})),
         )
         self.journal.append(event("point", subject.key, record))
-        self.state.measured(subject.key, launch, answer.point, record.samples_s)
+        values = said.get("values", {})
+        self.state.measured(subject.key, launch, answer.point, record.samples_s, values)
         self.progress.point(subject.title, answer.point, record.samples_s)
 
     def impossible(self, subject: Subject, point: Point, reason: str) -> None:

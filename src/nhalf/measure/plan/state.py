@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from nhalf.base.operations import NATIVE
 from nhalf.measure.plan.algorithm import joined
 from nhalf.measure.plan.plan import Point
 from nhalf.sites.placement import CORES
+from nhalf.statistics.flags import steady_flag_s
 
 END, EXTENDED, LIKE = "end", "extended", "like"
 """Events: a run came to its end; more was asked for than it was begun with; the sizes of a curve of
@@ -29,6 +30,8 @@ class Curve(NamedTuple):
     range: str
 
 
+Median = tuple[float, float | None]
+"""Of a launch at a point, and its flag (statistics/flags.py), both seconds."""
 EVERYBODY = ""
 """In a curve, instead of one subject: sizes that all of them measure."""
 
@@ -37,7 +40,8 @@ EVERYBODY = ""
 class State:
     """What a journal says is done: points by subject and launch, sizes found, failures.
 
-    `medians_s` are the medians of points by launch, as far as their samples were told.
+    `medians_s` are the medians of points by launch with what a flag took, as far as samples were
+    told.
     `placement` is that of events which do not tell theirs (version 1). `refused` are the starts
     (subject, ranks, placement) that this machine cannot give, `dead` the hosts that were lost
     while measuring, each with the reason, `hosts` by rank those of the first launch of each start;
@@ -47,7 +51,7 @@ class State:
 
     placement: str = CORES
     done: set[tuple[str, int, Point]] = field(default_factory=set)
-    medians_s: dict[tuple[str, Point], dict[int, float]] = field(default_factory=dict)
+    medians_s: dict[tuple[str, Point], dict[int, Median]] = field(default_factory=dict)
     sizes: dict[Curve, list[int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     impossible: set[tuple[str, Point]] = field(default_factory=set)
@@ -74,11 +78,20 @@ class State:
         places = (curve._replace(subject=EVERYBODY), curve, curve._replace(range=""))
         return next((self.sizes[place] for place in places if self.sizes.get(place)), None)
 
-    def measured(self, subject: str, launch: int, point: Point, samples_s: Sequence[float]) -> None:
-        """Take in that a launch has measured a point."""
+    def measured(
+        self,
+        subject: str,
+        launch: int,
+        point: Point,
+        samples_s: Sequence[float],
+        values: Mapping[str, float | None],
+    ) -> None:
+        """Take in that a launch has measured a point, with the values beside its samples."""
         self.done.add((subject, launch, point))
         if samples_s:
-            self.medians_s.setdefault((subject, point), {})[launch] = median(samples_s)
+            flag_s = steady_flag_s(values.get("flag_before_s"), values.get("flag_after_s"))
+            known = self.medians_s.setdefault((subject, point), {})
+            known[launch] = (median(samples_s), flag_s)
 
     def moved(self, start: tuple[str, int, str], launch: dict[str, Any]) -> bool:
         """Whether a launch has its ranks on other hosts than the first of its start had."""
@@ -109,6 +122,7 @@ class State:
         axes = joined(event.get("algorithm", NATIVE), event.get("axes", ""))
         point = Point(pattern, ranks, event["bytes"], placement, axes)
         if kind == "point":
-            self.measured(subject, event["launch"], point, event.get("samples_s", []))
+            values = {one["name"]: one["value"] for one in event.get("values", [])}
+            self.measured(subject, event["launch"], point, event.get("samples_s", []), values)
         else:
             self.impossible.add((subject, point))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many points missed the precision that was asked for."""
+"""What precision the machine allows, and the points that are worse than their neighbours."""
 
 from __future__ import annotations
 
@@ -7,28 +7,41 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import target
+from nhalf.facts.precision import reach, target, worse_than_neighbours
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import count, half_width_text
+from nhalf.present.wording import half_width_text
+
+NAMED_MAX = 3
 
 
 class PrecisionMissed(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        points = facts.missed
-        if points.is_empty():
-            return
-        worst = points.row(0, named=True)
-        yield Finding(
-            f"{points.height} of {count(facts.summary.height, 'point')} did not reach the "
-            f"precision of ±{target(facts) * 100:.3g} %; the widest is {worst['series']}, "
-            f"{full_name(worst)} of {format_size(worst['bytes'])}: "
-            f"{format_time(worst['median_s'])} {half_width_text(worst['half_width'])}.",
-            importance=10 + 29 * points.height / facts.summary.height,
-            kind="precision-missed",
-            remedy="Measure longer (a larger --budget) or more often (--launches).",
-            value=points.height,
-            mpi=worst["mpi"],
-            pattern=worst["pattern"],
-            size_bytes=worst["bytes"],
-        )
+        reached = reach(facts)
+        if reached is not None:
+            low, high = reached.launches
+            launches = f"{low}" if low == high else f"{low} to {high}"
+            usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
+            yield Finding(
+                f"The noise of this machine allows {usual} with {launches} launches (95 % of the "
+                f"points are within {most}); ±{target(facts) * 100:.3g} % was asked for.",
+                importance=25,
+                kind="precision-allowed",
+                remedy="Leave the machine to itself, or spread more launches over a longer time: "
+                "nhalf run --resume RUN --budget 5m.",
+                value=reached.half_width_share,
+            )
+        for row in worse_than_neighbours(facts).head(NAMED_MAX).iter_rows(named=True):
+            yield Finding(
+                f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])} is less sure "
+                f"than its neighbours: {format_time(row['median_s'])} "
+                f"{half_width_text(row['half_width'])}, against "
+                f"{half_width_text(row['neighbours'])} beside it.",
+                importance=20,
+                kind="precision-missed",
+                remedy="Measure it again: nhalf run --resume RUN --budget 1m.",
+                value=row["half_width"],
+                mpi=row["mpi"],
+                pattern=row["pattern"],
+                size_bytes=row["bytes"],
+            )

@@ -40,7 +40,7 @@ SIMULATED = (
 )
 MEASURED = (
     "Each point was measured in several launches, in shuffled order. A value is the middle of the "
-    "launches' medians; its interval covers the truth in 95 of 100 repetitions. Libraries are "
+    "launches' medians; its interval covers what the next run reports in 95 of 100. Libraries are "
     "compared within the same round of launches."
 )
 LEAD_FINDINGS = 3

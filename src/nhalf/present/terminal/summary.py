@@ -54,20 +54,16 @@ def show_outcome(outcome: Outcome, facts: Facts, report: Path | None) -> None:
     for text in outcome.notes:
         console.print(text, markup=False, style="yellow")
     for row in unresolved(facts, outcome.unmeasured):
-        console.print(_unresolved_line(row), markup=False, style="yellow")
+        if row["unmeasured"]:
+            console.print(_unmeasured_line(row), markup=False, style="yellow")
     console.print(f"\nrun     {outcome.run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
 
 
-def _unresolved_line(row: Mapping[str, Any]) -> str:
-    """The points of one pattern that could not be resolved."""
-    said = []
-    if row["imprecise"]:
-        said.append(f"{row['imprecise']} missed their precision")
-    if row["unmeasured"]:
-        said.append(f"{row['unmeasured']} were not measured")
-    return f"not resolved: {row['pattern']}: of {row['points']} points {', '.join(said)}"
+def _unmeasured_line(row: Mapping[str, Any]) -> str:
+    """The points of one pattern that were not measured."""
+    return f"not measured: {row['pattern']}: {row['unmeasured']} of {row['points']} points"
 
 
 def overview_table(lines: Sequence[Overview]) -> Table:
@@ -123,9 +119,13 @@ def _interval(low_s: float, high_s: float) -> str:
 
 
 def show_points(facts: Facts) -> None:
-    """Every point, one table per library and pattern."""
+    """Every point, one table per library and pattern; states of the machine where several were."""
+    from nhalf.facts.machine_states import machine_states
+    from nhalf.present.states import states_text
+
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
     console, summary = stdout_console(), facts.summary
+    stated = summary["state_s"].is_not_null().any()
     placements = summary["placement"].n_unique() > 1
     for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
@@ -139,7 +139,19 @@ def show_points(facts: Facts) -> None:
         rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
         further = [name for name, usual in POINTS_ALIKE.items() if (ordered[name] != usual).any()]
         cells = [[text or "–" for text in ordered[name].fill_null("")] for name in further]
+        if stated:
+            further = [*further, "state"]
+            cells.append([_state(row) for row in ordered.iter_rows(named=True)])
         show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
+    for found in machine_states(facts):
+        console.print(states_text(found), markup=False)
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """What a flag took in the state that a point is reported in, and the share of its launches."""
+    if row["state_s"] is None:
+        return "–"
+    return f"{format_time(row['state_s'])}, {row['state_share']:.0%}"
 
 
 def _point_row(row: dict[str, Any]) -> list[str]:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The states in which the machine was measured, where there were several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.basis import Basis, once
+from nhalf.statistics.flags import PLACES
+
+
+@dataclass(frozen=True)
+class State:
+    """What a flag between two cores took, and the share of the points' launches that met it so."""
+
+    flag_s: float
+    share: float
+
+
+@dataclass(frozen=True)
+class MachineStates:
+    """The states of one run on the same cores, the most frequent first.
+
+    `changed_share` is the share of launches of points during which the machine changed; of
+    `points`, `elsewhere` are reported in another state than the first.
+    """
+
+    run: str
+    ranks: int
+    placement: str
+    states: tuple[State, ...]
+    changed_share: float
+    points: int
+    elsewhere: int
+
+
+@once
+def machine_states(basis: Basis) -> list[MachineStates]:
+    """One entry for each run, number of ranks and placement that met more than one state."""
+    stated = basis.stated.drop_nulls("state_s")
+    found = []
+    for key, part in stated.group_by(PLACES, maintain_order=True):
+        counts = part.drop_nans("state_s")["state_s"].value_counts().sort("count", descending=True)
+        states = tuple(State(flag_s, count / part.height) for flag_s, count in counts.iter_rows())
+        if len(states) < 2:
+            continue
+        same = [pl.col(name) == value for name, value in zip(PLACES, key, strict=True)]
+        points = basis.summary.filter(*same)
+        elsewhere = points.filter(pl.col("state_s") != states[0].flag_s).height
+        changed_share = 1 - sum(state.share for state in states)
+        run, ranks, placement = (str(key[0]), int(str(key[1])), str(key[2]))
+        found.append(
+            MachineStates(run, ranks, placement, states, changed_share, points.height, elsewhere)
+        )
+    return found

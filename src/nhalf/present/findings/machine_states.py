@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In which states the machine was, where there were several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import machine_states
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.states import states_text
+
+
+class MachineStatesSeen(Finder):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for found in machine_states(facts):
+            yield Finding(
+                states_text(found),
+                importance=37 + 2 * (1 - found.states[0].share),
+                kind="machine-states",
+                remedy="A longer --budget, or --resume RUN --budget, adds launches at other times.",
+                value=len(found.states),
+            )

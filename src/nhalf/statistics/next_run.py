@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interval of what the next run reports, in the same state of the machine.
+
+A launch k measures the logarithm of the time of a point p as
+
+    log t(k, p) = mean(p) + run(p) + launch(k) + own(k, p)
+
+with a disturbance of the whole launch and one of its own for each point. The next run has others,
+and reports the pseudomedian of as many launches n, so that the difference of both has the variance
+
+    2 (V + v(p)) (1 / (e n) + BETWEEN_RUNS)
+
+where V is the variance of launches, from as many degrees of freedom as there are launches but one,
+v(p) that of a point's own, moderated over the points of a curve (moderation.py), and e the
+efficiency of the pseudomedian. Degrees of freedom are joined by Satterthwaite's formula (Biometrics
+Bulletin 2, 1946, 110), and the interval is Student's. What run(p) adds cannot be seen in one run:
+disturbances of machines last from milliseconds to hours, and launches that are seconds apart share
+the long ones. BETWEEN_RUNS is the share of the variance of launches that runs do not average out.
+Where half of a disturbance is white and half of it has the spectrum 1/f, whose means over any time
+vary alike, it is 0.25 for five launches and for twenty.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+from nhalf.statistics.intervals import LOG_LARGEST, launch_intervals
+from nhalf.statistics.moderation import THINGS_LEAST, moderate
+from nhalf.statistics.student import student_quantile
+from nhalf.store.keys import RUN_POINT, without
+
+CURVE = without(RUN_POINT, "axes", "bytes")
+"""Points whose variances lend each other strength."""
+
+BETWEEN_RUNS = 0.3
+"""Repeated runs on a shared machine had 0.1 to 0.5 (tools/benchmarks/coverage.py)."""
+
+EFFICIENCY = 3 / math.pi
+"""Of the pseudomedian of normal numbers, relative to their mean."""
+
+ROUNDING = 1e-9
+"""Less is no width: machines without noise have none."""
+
+
+def next_run_intervals(
+    medians: Floats, curves: NDArray[np.int64], confidence: float = 0.95
+) -> tuple[Floats, Floats, Floats]:
+    """What is reported of every row of `medians` (points, launches), low and high, each (points,).
+
+    `curves` (points,) numbers the curve of each point. NaN marks a launch that did not measure a
+    point. Equal launches give an interval of width zero, and so does a point of one launch; where a
+    launch measured 0 the interval is the range. Raises InputError for what is no time.
+    """
+    value, low, high = launch_intervals(medians, confidence)
+    count = (~np.isnan(medians)).sum(axis=1)
+    usable = (count > 1) & (np.nan_to_num(medians, nan=1.0) > 0).all(axis=1)
+    for curve in np.unique(curves[usable]):
+        rows = np.flatnonzero(usable & (curves == curve))
+        variance, degrees = _variances(np.log(medians[rows]))
+        both = 2 * variance * (1 / (EFFICIENCY * count[rows]) + BETWEEN_RUNS)
+        quantile = [student_quantile(max(1, int(df)), confidence) for df in degrees]
+        reach = np.array(quantile) * np.sqrt(both)
+        reach[reach < ROUNDING] = 0.0
+        low[rows] = value[rows] * np.exp(-reach)
+        high[rows] = value[rows] * np.exp(np.minimum(reach, LOG_LARGEST / 2))
+    return value, low, high
+
+
+def matrix_of(points: pl.DataFrame) -> tuple[Floats, NDArray[np.int64]]:
+    """Launch medians of points (points, launches), NaN where there is none, and their curves.
+
+    Each row of `points` has a list of `medians` and one of their launches' `numbers`, both as long
+    as `launches` says.
+    """
+    length = points["launches"].to_numpy().astype(np.int64)
+    flat = points.select(
+        pl.col(name).list.explode(keep_nulls=False, empty_as_null=False)
+        for name in ("medians", "numbers")
+    )
+    column = flat["numbers"].rank("dense").to_numpy().astype(np.int64) - 1
+    matrix = np.full((len(length), int(column.max()) + 1), np.nan)
+    matrix[np.repeat(np.arange(len(length)), length), column] = flat["medians"].to_numpy()
+    curves = points.select(curve=pl.struct(CURVE).rank("dense"))["curve"]
+    return matrix, curves.to_numpy().astype(np.int64)
+
+
+def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
+    """One row per point of launch medians: the columns `kept` and its `half_width`, relative.
+
+    It is infinite where there is one launch only.
+    """
+    points = launches.group_by(RUN_POINT, maintain_order=True).agg(
+        pl.col(kept).first(),
+        pl.col("median_s").alias("medians"),
+        pl.col("launch").alias("numbers"),
+        launches=pl.len(),
+    )
+    value, _, high = next_run_intervals(*matrix_of(points))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        width = np.where(points["launches"].to_numpy() > 1, high / value - 1, math.inf)
+    return points.select(*kept, half_width=pl.Series(width))
+
+
+def _variances(logs: Floats) -> tuple[Floats, Floats]:
+    """Variance of a launch at each point of a curve and its degrees of freedom, each (points,)."""
+    count = (~np.isnan(logs)).sum(axis=1)
+    apart = logs - np.nanmean(logs, axis=1, keepdims=True)
+    points = len(logs)
+    if points < THINGS_LEAST:
+        return np.nansum(apart**2, axis=1) / (count - 1), count - 1.0
+    apart = apart[:, ~np.isnan(apart).all(axis=0)]
+    level = np.nanmedian(apart, axis=0)
+    own = apart - level
+    own -= np.nanmean(own, axis=1, keepdims=True)
+    # The level was taken from all points, which takes a part of a degree from each.
+    own_degrees = (count - 1) * (1 - 1 / points)
+    own_variance, own_degrees = moderate(np.nansum(own**2, axis=1) / own_degrees, own_degrees)
+    common, common_degrees = float(np.var(level, ddof=1)), len(level) - 1
+    total = common + own_variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = total**2 / (common**2 / common_degrees + own_variance**2 / own_degrees)
+    return total, np.where(total > 0, degrees, count - 1.0)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The states that a machine was in while it was measured, and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.machine_states import machine_states
+from nhalf.present.findings.machine_states import MachineStatesSeen
+from tests.nhalf.synthetic import build_measurements
+
+NEAR, FAR = 55e-9, 290e-9
+
+
+def facts(far: list[tuple[int, int]], **asked: Any) -> Facts:
+    """Five launches of three sizes; those of `far` (size, launch) met a slow flag."""
+    asked = {"sizes": (0, 8, 64), "placement": "cores", **asked}
+    given = build_measurements(**asked).collect()
+    slow = [(size, launch) in far for size, launch in given.select("bytes", "launch").iter_rows()]
+    flags = [FAR if is_slow else NEAR for is_slow in slow]
+    names = ("flag_after_s", "flag_before_s")
+    values = [[{"name": name, "value": flag} for name in names] for flag in flags]
+    kind = given.schema["values"]
+    return Facts(given.with_columns(pl.Series("values", values, dtype=kind)).lazy())
+
+
+def test_one_state_is_no_word_worth() -> None:
+    assert machine_states(facts([])) == []
+    assert list(MachineStatesSeen().find(facts([]))) == []
+    assert machine_states(Facts(build_measurements())) == []
+
+
+def test_states_have_their_shares() -> None:
+    given = facts([(0, 1), (8, 1), (64, 1)])
+    (found,) = machine_states(given)
+    assert [one.flag_s for one in found.states] == pytest.approx([NEAR, FAR])
+    assert [one.share for one in found.states] == pytest.approx([0.8, 0.2])
+    assert (found.points, found.elsewhere) == (3, 0)
+    (finding,) = MachineStatesSeen().find(given)
+    assert finding.text == (
+        "The machine was in 2 states with 2 ranks on cores: a flag between two cores took 55 ns in "
+        "80 %, 290 ns in 20 % of the measurements. Values and intervals are of the first state."
+    )
+    assert given.launches["launch"].unique().sort().to_list() == [0, 2, 3, 4]
+    assert given.every_launch["launch"].n_unique() == 5
+
+
+def test_points_that_hardly_met_the_first_state_are_counted() -> None:
+    given = facts([(64, launch) for launch in range(4)])
+    (finding,) = MachineStatesSeen().find(given)
+    assert finding.text.endswith("but for 1 of 3 points, which hardly met it.")
+    assert given.summary["state_s"].to_list() == pytest.approx([NEAR, NEAR, FAR])

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of a machine that flags between two cores tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from nhalf.statistics.flags import borders, with_states
+from nhalf.statistics.summary import summarise
+from nhalf.store.schema import POINT_COLUMNS
+from tests.nhalf.synthetic import build_measurements
+
+NEAR, FAR = 55e-9, 290e-9
+
+
+def launches(flags_s: Sequence[Sequence[float | None]], **point: Any) -> pl.DataFrame:
+    """A row per point (by size) and launch, with what its flag took."""
+    text = {name: point.get(name, "") for name in POINT_COLUMNS if name not in ("bytes", "ranks")}
+    rows = [
+        {"run": "run", **text, "ranks": 2, "bytes": size, "launch": launch, "flag_s": flag_s}
+        for size, row in enumerate(flags_s)
+        for launch, flag_s in enumerate(row)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"flag_s": pl.Float64})
+
+
+def counted(frame: pl.DataFrame) -> list[list[bool]]:
+    groups = frame.group_by("bytes", maintain_order=True).agg("counts")
+    counts: list[list[bool]] = groups["counts"].to_list()
+    return counts
+
+
+def test_one_state_has_no_border_though_flags_spread() -> None:
+    flags_s = np.random.default_rng(1).lognormal(math.log(60e-9), 0.1, 2000)
+    assert borders(pl.Series(flags_s)) == []
+
+
+def test_few_flags_between_two_states_are_no_bridge() -> None:
+    random = np.random.default_rng(1)
+    near, far = (random.lognormal(math.log(flag), 0.05, 500) for flag in (NEAR, FAR))
+    between = np.linspace(60e-9, 280e-9, 15)
+    (border_s,) = borders(pl.Series(np.concatenate([near, between, far])))
+    assert 70e-9 < border_s < 250e-9
+
+
+def test_one_flag_of_many_is_no_state() -> None:
+    assert borders(pl.Series([NEAR] * 60 + [10e-6])) == []
+    assert borders(pl.Series([NEAR, FAR])) != []
+
+
+def test_the_state_of_most_launches_is_reported() -> None:
+    flags_s = [[NEAR, NEAR, FAR, NEAR], [NEAR, FAR, FAR, NEAR], [NEAR, NEAR, NEAR, math.nan]]
+    found = with_states(launches(flags_s))
+    assert counted(found) == [
+        [True, True, False, True],
+        [True, False, False, True],
+        [True, True, True, False],
+    ]
+    states_s = sorted(set(found["state_s"].drop_nans().to_list()))
+    assert states_s == pytest.approx([NEAR, FAR])
+
+
+def test_a_point_that_hardly_met_the_state_keeps_its_own() -> None:
+    found = with_states(launches([[NEAR] * 5, [NEAR] * 5, [FAR, FAR, FAR, FAR, NEAR]]))
+    assert counted(found)[2] == [True, True, True, True, False]
+
+
+@pytest.mark.parametrize("flags_s", [[None, None], [NEAR, NEAR * 1.2], [NEAR, math.nan]])
+def test_without_states_all_counts(flags_s: list[float | None]) -> None:
+    found = with_states(launches([flags_s]))
+    assert found["counts"].all()
+    assert found["state_s"].null_count() == 2
+
+
+def test_other_cores_are_other_places() -> None:
+    """Ranks on one processor pass flags faster than on two: that is no change of the machine."""
+    near = launches([[NEAR] * 4], placement="same-cache")
+    far = launches([[FAR] * 4], placement="cores")
+    assert with_states(pl.concat([near, far]))["counts"].all()
+
+
+def test_a_summary_is_of_one_state() -> None:
+    """Times in the far state are twice those in the near one; a fifth of the launches is far."""
+    given = build_measurements(sizes=(0, 8, 64), launches=5, noise=0.0).collect()
+    far = pl.col("launch") == 3
+    flags = pl.when(far).then(FAR).otherwise(NEAR)
+    values = pl.concat_list(
+        pl.struct(pl.lit(name).alias("name"), flags.alias("value"))
+        for name in ("flag_after_s", "flag_before_s")
+    )
+    slowed = pl.when(far).then(pl.col("samples_s").list.eval(2 * pl.element()))
+    given = given.with_columns(values=values, samples_s=slowed.otherwise("samples_s"))
+    found = summarise(given.lazy())
+    alone = summarise(given.filter(~far).lazy())
+    for name in ("median_s", "ci_low_s", "ci_high_s"):
+        assert found[name].to_list() == pytest.approx(alone[name].to_list(), rel=1e-12)
+    assert found["launches"].to_list() == [4] * 3
+    assert found["state_share"].to_list() == pytest.approx([0.8] * 3)
+    assert found["state_s"].to_list() == pytest.approx([NEAR] * 3)
+    assert alone["state_s"].null_count() == 3

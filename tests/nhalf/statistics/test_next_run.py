@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often the interval holds what the next run reports, where every variance is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from nhalf.base.arrays import Floats
+from nhalf.statistics.intervals import launch_intervals
+from nhalf.statistics.next_run import BETWEEN_RUNS, next_run_intervals
+
+SIZES = 24
+
+
+def runs(
+    count: int, launches: int, *, between: float, common: float, odd: float = 0.0, seed: int = 1
+) -> Floats:
+    """Launch medians (runs, sizes, launches) of 1 with a variance of 0.02^2 a launch.
+
+    `common` of that is of whole launches, the rest of a size's own, by size up to twice as much;
+    runs add `between` of it; a share `odd` of launches of a size is off by three times as much.
+    """
+    random = np.random.default_rng(seed)
+    own = np.sqrt((1 - common) * np.linspace(0.5, 1.5, SIZES))[:, None]
+    logs = math.sqrt(common) * random.normal(size=(count, 1, launches))
+    logs = logs + own * random.normal(size=(count, SIZES, launches))
+    logs += math.sqrt(between * common) * random.normal(size=(count, 1, 1))
+    logs += math.sqrt(between) * own * random.normal(size=(count, SIZES, 1))
+    logs += 3 * (random.random(logs.shape) < odd)
+    found: Floats = np.exp(0.02 * logs)
+    return found
+
+
+def covered(medians: Floats) -> float:
+    """The share of values of the next run within the interval of the run before."""
+    curves = np.repeat(np.arange(len(medians)), SIZES)
+    flat = medians.reshape(-1, medians.shape[2])
+    value, low, high = (x.reshape(-1, SIZES) for x in next_run_intervals(flat, curves))
+    following = np.roll(value, -1, axis=0)
+    return float(((low <= following) & (following <= high)).mean())
+
+
+@pytest.mark.parametrize("common", [0.0, 0.5, 0.95])
+@pytest.mark.parametrize("launches", [3, 5, 20])
+def test_the_next_run_is_covered_as_often_as_is_said(launches: int, common: float) -> None:
+    medians = runs(600, launches, between=BETWEEN_RUNS, common=common)
+    assert 0.92 <= covered(medians) <= 0.985
+
+
+@pytest.mark.parametrize("odd", [0.05, 0.2])
+def test_launches_that_went_wrong_do_not_spoil_it(odd: float) -> None:
+    assert covered(runs(400, 5, between=BETWEEN_RUNS, common=0.5, odd=odd)) >= 0.92
+
+
+def test_runs_that_differ_less_or_more_than_is_assumed() -> None:
+    """Without any difference it covers too much; with half of a launch's variance, 90 %."""
+    assert covered(runs(400, 5, between=0.0, common=0.5)) > 0.97
+    assert covered(runs(400, 5, between=0.5, common=0.5)) >= 0.88
+
+
+def test_the_interval_of_the_mean_would_not_do() -> None:
+    medians = runs(400, 5, between=BETWEEN_RUNS, common=0.5)
+    value, low, high = (
+        x.reshape(-1, SIZES) for x in launch_intervals(medians.reshape(-1, medians.shape[2]))
+    )
+    following = np.roll(value, -1, axis=0)
+    assert ((low <= following) & (following <= high)).mean() < 0.87
+
+
+def test_the_value_is_that_of_the_launches_and_in_the_interval() -> None:
+    medians = runs(1, 5, between=0.0, common=0.5)[0]
+    medians[3, 1:] = math.nan
+    medians[4, 2] = math.nan
+    medians[5, 0] = 0.0
+    value, low, high = next_run_intervals(medians, np.zeros(SIZES, dtype=np.int64))
+    expected, least, most = launch_intervals(medians)
+    assert value.tolist() == expected.tolist()
+    assert (low <= value).all()
+    assert (value <= high).all()
+    assert low[3] == value[3] == high[3], "one launch has no interval"
+    assert (low[5], high[5]) == (least[5], most[5]) == (0.0, np.nanmax(medians[5]))
+
+
+def test_equal_launches_have_an_interval_without_width() -> None:
+    medians = np.full((SIZES, 5), 1.25e-6)
+    value, low, high = next_run_intervals(medians, np.zeros(SIZES, dtype=np.int64))
+    assert value.tolist() == low.tolist() == high.tolist()
