@@ -15,7 +15,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import accuracy, collectives, curve_time, link_rates, overhead, preload, spread
+from benchmarks import (
+    accuracy,
+    collectives,
+    coverage,
+    curve_time,
+    link_rates,
+    overhead,
+    preload,
+    spread,
+)
 
 BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "overhead": overhead.measure,
@@ -24,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "preload": preload.measure,
     "time": curve_time.measure,
     "spread": spread.measure,
+    "coverage": coverage.measure,
     "links": link_rates.measure,
 }
 

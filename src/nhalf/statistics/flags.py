@@ -26,6 +26,8 @@ STEADY = 1.25
 SHARE_LEAST = 0.02
 MANY = 10
 """Fewer flags than this share are no state, nor is one of so many: somebody came between."""
+MISSED_MOST = 0.5
+"""With fewer flags than that, states cannot be told: others kept the ranks from their cores."""
 PLACES = ("run", "ranks", "placement")
 """Cores that pass flags are others where these differ."""
 
@@ -55,6 +57,11 @@ def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFram
     return medians.join(steady, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
+def mostly_missed(flags_s: pl.Series) -> bool:
+    """Whether too few flags were measured to tell states."""
+    return flags_s.null_count() > MISSED_MOST * len(flags_s)
+
+
 def borders(flags_s: pl.Series) -> list[float]:
     """Between groups of flags: the middle of every gap, seconds; none where there is one group."""
     flags = flags_s.drop_nulls().drop_nans()
@@ -71,8 +78,8 @@ def borders(flags_s: pl.Series) -> list[float]:
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
     """Launch medians with `flag_s`, and in which state each was measured.
 
-    Adds `state_s`, the middle flag of the launch's state: null where there is one state only or no
-    flag, NaN where the machine changed. `counts` is whether the launch is in the state that is
+    Adds `state_s`, the middle flag of the launch's state: null where there is none, NaN where the
+    machine changed between several. `counts` is whether the launch is in the state that is
     reported of its point: the one that most of the run was measured in, and where a point has fewer
     than two launches in it, its own most frequent one.
     """
@@ -96,10 +103,10 @@ def _grouped(ordered: Floats) -> Floats:
 def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     """The launches on the same cores, with `state_s` and `counts`."""
     edges_s = borders(part["flag_s"])
-    if not edges_s:
-        return part.with_columns(state_s=pl.lit(None, pl.Float64()), counts=pl.lit(True))
     flag = pl.col("flag_s")
     steady = flag.is_not_null() & flag.is_not_nan()
+    if not edges_s or mostly_missed(part["flag_s"]):
+        return part.with_columns(state_s=flag.filter(steady).median(), counts=pl.lit(True))
     number = pl.sum_horizontal([flag >= edge for edge in edges_s])
     part = part.with_columns(number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
     middle = flag.filter(steady).median().over("number")
@@ -115,4 +122,6 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     chosen = of_point.select(*RUN_POINT, chosen=pl.when(enough).then(main_number).otherwise("own"))
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     counts = pl.col("number") == pl.col("chosen").fill_null(-1)
-    return part.with_columns(counts=counts).drop("number", "chosen")
+    # A launch whose flag was missed is in some state: better than having one launch alone.
+    alone = (counts.sum() < 2).over(RUN_POINT) & flag.is_null().any().over(RUN_POINT)
+    return part.with_columns(counts=counts | alone).drop("number", "chosen")

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.statistics.flags import borders
+from nhalf.statistics.flags import borders, mostly_missed
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT
 
 PAIRS_MIN = 2
@@ -44,8 +44,10 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
         )
         for one, other in ((a, b), (b, a))
     )
-    known = [frame["flag_s"].drop_nulls().drop_nans() for frame in (a, b)]
-    if any(flags.is_empty() for flags in known):
+    has_flags = pl.col("flag_s").is_not_null().any().over(COMPARED_CURVE)
+    flags = [frame.filter(has_flags)["flag_s"] for frame in (a, b)]
+    known = [one.drop_nulls().drop_nans() for one in flags]
+    if any(one.is_empty() for one in known) or any(map(mostly_missed, flags)):
         return SameState(a.drop("flag_s"), b.drop("flag_s"))
     borders_s = borders(pl.concat(known))
     if not borders_s:

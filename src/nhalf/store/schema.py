@@ -39,6 +39,6 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
 """One row is one point of one run: what is reported. `median_s` is the pseudomedian of the launch
 medians (statistics/intervals.py), the interval is for the next run. Both are of the launches in one
 state of the machine, which are `state_share` of all; `state_s` is what a flag between two cores
-took in it, null where the machine had one state (statistics/flags.py). `rank_s` holds the median
+took in it, null where it was not measured (statistics/flags.py). `rank_s` holds the median
 over launches for each rank, `values` that of each name. Derived from the measurements, never
 stored."""

@@ -75,7 +75,14 @@ def test_a_point_that_hardly_met_the_state_keeps_its_own() -> None:
 def test_without_states_all_counts(flags_s: list[float | None]) -> None:
     found = with_states(launches([flags_s]))
     assert found["counts"].all()
-    assert found["state_s"].null_count() == 2
+    assert found["state_s"].n_unique() == 1
+
+
+def test_a_launch_without_a_flag_counts_where_one_would_be_left_alone() -> None:
+    flags_s = [[NEAR] * 4, [FAR, FAR, NEAR, None], [NEAR, None, None, FAR], [NEAR, NEAR, None, FAR]]
+    found = counted(with_states(launches(flags_s)))
+    assert found[1:] == [[True, True, False, False], [True] * 4, [True, True, False, False]]
+    assert with_states(launches([[NEAR, FAR, None, None, None]]))["counts"].all()
 
 
 def test_other_cores_are_other_places() -> None:
@@ -103,4 +110,5 @@ def test_a_summary_is_of_one_state() -> None:
     assert found["launches"].to_list() == [4] * 3
     assert found["state_share"].to_list() == pytest.approx([0.8] * 3)
     assert found["state_s"].to_list() == pytest.approx([NEAR] * 3)
-    assert alone["state_s"].null_count() == 3
+    assert alone["state_s"].to_list() == pytest.approx([NEAR] * 3)
+    assert alone["state_share"].to_list() == [1.0] * 3

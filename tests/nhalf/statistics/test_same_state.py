@@ -115,3 +115,8 @@ def test_flags_come_from_both_sides_of_a_point() -> None:
     found = with_flags(given, measured).sort("launch")["flag_s"].to_list()
     assert found[: len(SIZES)] == pytest.approx([40e-9] * len(SIZES))
     assert all(math.isnan(flag) for flag in found[len(SIZES) :])
+
+
+def test_where_most_flags_were_missed_all_stays_as_it_is() -> None:
+    given = medians([NEAR, None, None, FAR, None])
+    assert same_state(given, given).a.equals(given.drop("flag_s"))

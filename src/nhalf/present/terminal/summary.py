@@ -125,7 +125,7 @@ def show_points(facts: Facts) -> None:
 
     columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
     console, summary = stdout_console(), facts.summary
-    stated = summary["state_s"].is_not_null().any()
+    states = machine_states(facts)
     placements = summary["placement"].n_unique() > 1
     for (mpi, transport, pattern, ranks, placement), points in summary.group_by(
         ["mpi", "transport", "pattern", "ranks", "placement"], maintain_order=True
@@ -139,11 +139,11 @@ def show_points(facts: Facts) -> None:
         rows = [_point_row(row) for row in ordered.iter_rows(named=True)]
         further = [name for name, usual in POINTS_ALIKE.items() if (ordered[name] != usual).any()]
         cells = [[text or "–" for text in ordered[name].fill_null("")] for name in further]
-        if stated:
+        if states:
             further = [*further, "state"]
             cells.append([_state(row) for row in ordered.iter_rows(named=True)])
         show_table((*further, *columns), [[*p, *row] for *p, row in zip(*cells, rows, strict=True)])
-    for found in machine_states(facts):
+    for found in states:
         console.print(states_text(found), markup=False)
 
 
