@@ -155,10 +155,11 @@ class Basis:
     @cached_property
     def models(self) -> list[FittedModel]:
         """A model of time against size for every curve that can be fitted; none for others."""
+        from nhalf.facts.causes import with_causes
         from nhalf.facts.fit import fit_summary
 
         try:
-            return fit_summary(self.summary, self.launches)
+            return with_causes(fit_summary(self.summary, self.launches), self.environments)
         except InputError:
             return []
 

@@ -37,10 +37,14 @@ def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:
     """
     if not jump.costs:
         return None
+    return cache_between(environment, jump.before_bytes, jump.after_bytes)
+
+
+def cache_between(
+    environment: Mapping[str, Any], before_bytes: int, after_bytes: int
+) -> Cache | None:
+    """The smallest cache that a message's buffers outgrow somewhere between two sizes."""
     for cache in caches(environment):
-        if (
-            jump.after_bytes > cache.size_bytes / BUFFERS_MAX
-            and jump.before_bytes < cache.size_bytes
-        ):
+        if after_bytes > cache.size_bytes / BUFFERS_MAX and before_bytes < cache.size_bytes:
             return cache
     return None

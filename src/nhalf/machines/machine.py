@@ -54,7 +54,9 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     """A change between two segments, somewhere in (low_bytes, high_bytes].
 
     `change_percent` is by how much the time is longer (or shorter: negative) in the right segment
-    at the place of the break; `kind` is "jump", or "bend" where only the rate changes.
+    at the place of the break; `kind` is "jump", or "bend" where only the rate changes. `cause` is
+    empty, or where the end of a cache may be one "protocol or L2 cache", or either of the two where
+    the run tells them apart.
     """
 
     low_bytes: int
@@ -62,6 +64,7 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True):
     at_bytes: float
     change_percent: float
     kind: str
+    cause: str = ""
 
 
 class Steps(msgspec.Struct, frozen=True, kw_only=True):

@@ -174,10 +174,11 @@ def _change(change: Breakpoint | None) -> Text:
 
     if change is None:
         return Text("")
+    cause = f": {change.cause}" if change.cause else ""
     if change.kind == "bend":
-        return Text("bend", style="dim")
+        return Text(f"bend{cause}", style="dim")
     slower = change.change_percent > 0
-    words = f"{change.change_percent:+.0f} % above {format_size(change.low_bytes)}"
+    words = f"{change.change_percent:+.0f} % above {format_size(change.low_bytes)}{cause}"
     return Text(words, style="yellow" if slower else "green")
 
 
