@@ -9,6 +9,7 @@ namespace nhalf::coll {
 template <class Library>
 int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm,
           Library library) {
+  if (count == 0) return pass_on(Operation::bcast, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data data(buffer, count, type);
     if (!is_rank(root, on) || !data.is_valid()) return std::nullopt;

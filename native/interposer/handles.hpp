@@ -7,11 +7,11 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <string_view>
+
+#include "interposer/library.hpp"
 
 namespace nhalf::coll {
 
@@ -32,14 +32,9 @@ inline Handles handles_of_process() {
     return Handles::others;
   const std::string_view path = own.dli_fname;
   if (path.substr(path.rfind('/') + 1).starts_with("libmpi_abi")) return Handles::standard;
-  // Longer than any library's MPI_MAX_LIBRARY_VERSION_STRING.
-  std::array<char, 1 << 15> text{};
-  int length = 0;
-  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return Handles::others;
-  const std::string_view version = text.data();
-  if (version.find("Open MPI") != version.npos) return Handles::open_mpi;
+  if (library_is("Open MPI")) return Handles::open_mpi;
   for (const auto* name : {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"})
-    if (version.find(name) != version.npos) return Handles::integers;
+    if (library_is(name)) return Handles::integers;
   return Handles::others;
 }
 

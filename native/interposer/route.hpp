@@ -72,15 +72,19 @@ int carry_out(Communicator& on, int number, Routed routed) {
   return error;
 }
 
+/// A call that moves nothing is the library's on all ranks.
+template <class Library>
+int pass_on(Operation operation, Library library) {
+  Counts::of_process().add(operation, way::native);
+  return library();
+}
+
 /// Calls `library()` or `routed(communicator, number)`. `describe(communicator)` gives the call;
 /// none where its arguments are for the library to judge.
 template <class Describe, class Library, class Routed>
 int route(Operation operation, MPI_Comm comm, Describe describe, Library library, Routed routed) {
   Communicator* on = Communicator::of(comm);
-  if (on == nullptr || !on->may_route(operation)) {
-    Counts::of_process().add(operation, way::native);
-    return library();
-  }
+  if (on == nullptr || !on->may_route(operation)) return pass_on(operation, library);
   try {
     const std::optional<Call> call = describe(*on);
     const int number = call ? choose(*on, *call) : way::native;

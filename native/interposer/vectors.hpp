@@ -36,9 +36,10 @@ inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 template <class Library, class Routed, class AreRight = decltype(any_arguments)>
 int route_vector(Operation operation, const Vector& vector, Library library, Routed routed,
                  AreRight are_right = any_arguments) {
+  if (vector.count == 0) return pass_on(operation, library);
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
-    if (vector.count <= 0 || !are_right(on)) return std::nullopt;
+    if (vector.count < 0 || !are_right(on)) return std::nullopt;
     combining = &combining_of(vector.operation, vector.type);
     if (!combining->is_valid()) return std::nullopt;
     return Call{operation, static_cast<std::int64_t>(vector.size_bytes(*combining)), 1, combining};
