@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
+from nhalf.decide.one_wire import (
+    MESSAGES,
+    on_one_wire,
+    shares_a_wire,
+    waiting_at_adapters,
+)
 from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
@@ -78,7 +84,10 @@ def known_ways(
     for curve in machine.models:
         if curve.pattern == pattern and (not mpi or (curve.mpi or curve.transport) == mpi):
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
+    wire = shares_a_wire(machine)
     composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}
+    if wire and pattern in MESSAGES:
+        composed = on_one_wire(pattern)
     extent = Extent(machine.ranks_max, machine.largest_bytes)
     ways = [
         _modelled(name, fitted.get(name, []), curves.get(name, []), extent, extrapolate)
@@ -86,7 +95,12 @@ def known_ways(
     ]
     rest = [each for name, each in composed.items() if name not in fitted and name not in curves]
     if rest:
-        ways += _composed(pattern, rest, parts_of(machine, mpi), extent, extrapolate)
+        parts = parts_of(machine, mpi)
+        if pattern in UNSIZED:
+            parts = waiting_at_adapters(machine, parts)
+        if wire:
+            parts = replace(parts, overheads_s=None)  # rounds are not followed, messages counted
+        ways += _composed(pattern, rest, parts, extent, extrapolate)
     if not ways:
         there = {model.pattern for model in machine.patterns} | set(known)
         there |= {curve.pattern for curve in machine.models}

@@ -156,7 +156,7 @@ def test_rates_of_the_altix_by_distance() -> None:
     rates = {1: 1762, 2: 1264, 8: 1191, 32: 1097, 128: 1016, 256: 917}
     for distance, rate in rates.items():
         found = curve("altix-bx2", SAME if distance == 1 else OTHER, f"distance={distance}")
-        latency_us = 1.25 if distance == 1 else 1.7321
+        latency_us = 1.25
         assert found.time_s(100000) == pytest.approx((latency_us + 100000 / rate) * 1e-6)
     assert len(catalogue.machine("altix-bx2").models) == len(rates)
 

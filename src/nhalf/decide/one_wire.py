@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What barriers and broadcasts take where messages wait for each other on a wire or at an adapter.
+
+On a wire that all nodes share an operation takes as long as its messages one after the other,
+however few rounds it has (Krishnamurthy, "Performance of Barriers and NAS Parallel Benchmarks on
+the Intel Clusters", 1998). At an adapter the messages of a node's ranks follow each other, those
+that leave and those that arrive, whenever all ranks send in the same round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nhalf.base.arrays import Floats
+from nhalf.base.operations import NATIVE
+from nhalf.machines.algorithms import Algorithm
+from nhalf.machines.machine import Machine
+from nhalf.machines.parts import Parts
+from nhalf.machines.shared import middle
+from nhalf.models.expression import parse
+
+MESSAGES = {
+    "barrier": {
+        NATIVE: "2 * p * log2(p)",
+        "central": "2 * (p - 1)",
+        "central-bcast": "2 * (p - 1)",
+        "dissemination": "p * log2(p)",
+        "dissemination-mcs": "p * log2(p)",
+        "mcs-tree": "2 * (p - 1)",
+        "mcs-tree-bcast": "2 * (p - 1)",
+        "total-exchange": "p * (p - 1)",
+        "tournament": "p",
+        "tournament-mcs": "2 * (p - 1)",
+    },
+    "bcast": dict.fromkeys(("linear", "chain", "binary", "binomial", "k-nomial"), "(p - 1)"),
+}
+"""By operation and algorithm: those of dissemination as the study counts them; twice as many for a
+library that answers each; of a tournament its losers, and its champion's flag that all hear."""
+
+
+def shares_a_wire(machine: Machine) -> bool:
+    """Whether all nodes of a machine share one wire."""
+    return any(each.what == "medium" for each in machine.shared)
+
+
+def on_one_wire(operation: str) -> dict[str, Algorithm]:
+    """By name, what algorithms cost on a shared wire; those whose messages are not counted lack."""
+    source = "messages one after the other on a shared wire"
+    return {
+        name: Algorithm(name, "", source, parse(f"{messages} * T(n)"))
+        for name, messages in MESSAGES.get(operation, {}).items()
+    }
+
+
+def waiting_at_adapters(machine: Machine, parts: Parts) -> Parts:
+    """Parts of which each message waits for those of the other ranks of full nodes."""
+    waits = [each.per_message_s for each in machine.shared if each.per_message_s is not None]
+    if not waits or machine.node is None:
+        return parts
+    others = 2 * machine.node.ranks - 1
+    waiting_s = others * middle(waits[0])
+    alone = parts.functions["T"]
+
+    def time_s(size_bytes: Floats) -> Floats:
+        return alone(size_bytes) + waiting_s
+
+    sources = (*parts.sources, f"each message waits for {others} at its adapter")
+    return replace(parts, functions={**parts.functions, "T": time_s}, sources=sources)
