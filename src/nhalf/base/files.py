@@ -25,9 +25,20 @@ def replacing(path: Path) -> Iterator[Path]:
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.replace(path)
+        _sync_folder(path.parent)
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, too; not every file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_text(path: Path, text: str, remedy: str = ANOTHER_PLACE) -> Path:

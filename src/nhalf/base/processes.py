@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -55,22 +56,22 @@ def run(
     outcome.
     """
     try:
-        process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE if text else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
-            start_new_session=True,
-        )
+        # A file, because a pipe takes 64 KiB and then waits for a program that may not read.
+        with tempfile.TemporaryFile() as given:
+            given.write(text.encode())
+            given.seek(0)
+            process = subprocess.Popen(
+                list(command),
+                stdin=given if text else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
     except OSError as error:
         return Outcome(None, "", "", f"cannot be started: {error.strerror or error}")
     with process:
         try:
-            if process.stdin is not None:
-                with suppress(BrokenPipeError):
-                    process.stdin.write(text.encode())
-                    process.stdin.close()
             return _collect(process, timeout_s)
         finally:
             stop_group(process)

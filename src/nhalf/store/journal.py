@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,8 +27,8 @@ SYNC_INTERVAL_S = 0.2
 class Journal:
     """Appends lines to a file; what a crash cut off is cut away first.
 
-    A line is in the file, whatever becomes of this process, and soon after on the disk, whatever
-    becomes of the machine.
+    A line is in the file, whatever becomes of this process, and within SYNC_INTERVAL_S on the disk,
+    whatever becomes of the machine, even where no other line follows for long.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,6 +39,7 @@ class Journal:
         self._path = path
         self._encoder = msgspec.json.Encoder()
         self._synced_s = time.monotonic()
+        self._later: threading.Timer | None = None
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             _lock(self._descriptor, path)
@@ -51,6 +53,8 @@ class Journal:
     def append(self, event: dict[str, Any]) -> None:
         """Write one event, and wait until all are on the disk where that was long ago.
 
+        Where it was not, they follow in a moment, and somebody else waits.
+
         Raises MissingError when it cannot be kept; the file then ends with the event before.
         """
         line = self._encoder.encode(event) + b"\n"
@@ -60,6 +64,8 @@ class Journal:
                 written += os.write(self._descriptor, line[written:])
             if time.monotonic() - self._synced_s > SYNC_INTERVAL_S:
                 self._sync()
+            else:
+                self._sync_later()
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._size_bytes)
@@ -68,11 +74,22 @@ class Journal:
 
     def close(self) -> None:
         """Close the file when all is on the disk; safe to call twice."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later.join()
+            self._later = None
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):
                 self._sync()
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _sync_later(self) -> None:
+        """Once for all lines of the next moment; what fails then is seen at the next line."""
+        if self._later is None or not self._later.is_alive():
+            self._later = threading.Timer(SYNC_INTERVAL_S, os.fsync, (self._descriptor,))
+            self._later.daemon = True
+            self._later.start()
 
     def _sync(self) -> None:
         os.fsync(self._descriptor)

@@ -48,6 +48,12 @@ def test_a_program_that_reads_no_input_is_no_error() -> None:
     assert run(["/bin/true"], 20.0, text="x\n").succeeded
 
 
+def test_a_program_that_does_not_read_a_long_input_is_ended_in_time() -> None:
+    outcome = run(["/bin/sleep", "1000"], 0.3, text="x" * 1_000_000)
+    assert outcome.reason == "no end within 0.3 s"
+    assert run(["/usr/bin/wc", "-c"], 20.0, text="x" * 1_000_000).stdout == "1000000\n"
+
+
 @pytest.mark.parametrize("path", ["/nonexistent/mpiexec", "/", "/etc/passwd"])
 def test_what_cannot_be_started_has_a_reason(path: str) -> None:
     outcome = run([path], 20.0)

@@ -7,6 +7,8 @@ import errno
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nhalf.base.errors import InputError, MissingError
+from nhalf.store import journal as journal_module
 from nhalf.store.journal import Journal, events, events_named
+from tests.patience import patience_s
 
 LINES = [{"event": "point", "n": 1}, {"event": "launch", "µ": "½\n"}, {"event": "point", "n": 3}]
 
@@ -127,6 +131,7 @@ def test_only_one_may_write(path: Path) -> None:
 def test_the_lock_ends_with_its_holder_and_not_with_its_children(path: Path) -> None:
     text = """
 import os, pathlib, subprocess, sys
+from nhalf.store import journal as journal_module
 from nhalf.store.journal import Journal
 journal = Journal(pathlib.Path(sys.argv[1]))
 subprocess.Popen(["sleep", "5"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -136,6 +141,29 @@ os._exit(9)
     done = subprocess.run([sys.executable, "-c", text, path], env=environment, check=False)
     assert done.returncode == 9
     append(path, {"event": "end"})
+
+
+def test_the_last_line_before_a_long_silence_gets_to_the_disk(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = threading.Semaphore(0)
+    sync = os.fsync
+
+    def counted(descriptor: int) -> None:
+        sync(descriptor)
+        synced.release()
+
+    monkeypatch.setattr(journal_module, "SYNC_INTERVAL_S", 0.05)
+    monkeypatch.setattr(os, "fsync", counted)
+    with Journal(path) as journal:
+        for _ in range(3):
+            journal._synced_s = time.monotonic()
+            journal.append({"event": "last"})
+            assert synced.acquire(timeout=patience_s(10))
+    before = threading.active_count()
+    for _ in range(3):
+        append(path, {"event": "more"})
+    assert threading.active_count() <= before
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_whole_lines(

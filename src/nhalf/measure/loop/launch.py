@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nhalf.measure.loop.free_cores import leaves_a_core
 from nhalf.measure.loop.order import Order
 from nhalf.measure.loop.question import line
 from nhalf.measure.loop.records import Answer, Records
@@ -55,8 +56,10 @@ class Launching:
         """Ask for every point; an answer is handed out while the next point is running.
 
         What the front end does with an answer then happens while ranks verify and warm up, and
-        the machine is not idle between points.
+        the machine is not idle between points. Where ranks leave it no core it would disturb them:
+        then an answer is handed out before the next point is asked for.
         """
+        apart = leaves_a_core(processes.launch)
         answer: Answer | None = None
         for position, point in enumerate(todo):
             if not self.stopping.before_point(launch, position):
@@ -75,6 +78,9 @@ class Launching:
                     answer = None
             answer = self._answer(processes, start, position, point, slice_s)
             self.stopping.answered(group, launch, time.monotonic() - asked_s, slice_s)
+            if not apart:
+                yield answer
+                answer = None
         if answer is not None:
             yield answer
 

@@ -24,10 +24,18 @@ END_TIMEOUT_S = 10.0
 """How long the processes may take to end after their last point."""
 LINE_BYTES_MAX = 1 << 24
 """Longer lines are no records, which know how many samples they may hold."""
+ERRORS_BYTES_MAX = 1 << 24
+"""What a launcher writes to its standard error beyond this is forgotten, but for its end."""
+WORDS_BYTES = 8192
+"""How much of that end is looked at."""
+LOOK_S = 1.0
+"""How often the length of what it has written is looked at while nothing else happens."""
 NOISE_LETTERS_MAX = 300
 NOBODY = Examiner()
 """Looks after a launch on this machine."""
 _PR_SET_PDEATHSIG = 1
+_PUNCH_HOLE = 3
+"""FALLOC_FL_PUNCH_HOLE, and FALLOC_FL_KEEP_SIZE that it needs."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -117,7 +125,8 @@ class Probe:
     def _read(self, timeout_s: float) -> None:
         """Move what has arrived into whole lines."""
         assert self._process.stdout is not None
-        if not self._selector.select(timeout_s):
+        self._cut_errors()
+        if not self._selector.select(min(timeout_s, LOOK_S)):
             return
         data = os.read(self._process.stdout.fileno(), 1 << 20)
         if not data:
@@ -160,10 +169,20 @@ class Probe:
         why = f": {found.text}" if found.text else self._last_words()
         return LaunchError(f"{how}{why}", found.dead)
 
+    def _cut_errors(self) -> None:
+        """Give back the memory of all but the end of standard error, where it is too much.
+
+        The length stays, so that nothing is lost of what is being written meanwhile.
+        """
+        status = os.fstat(self._errors.fileno())
+        if status.st_blocks * 512 > ERRORS_BYTES_MAX:
+            before_end = ctypes.c_int64(status.st_size - WORDS_BYTES)
+            _libc.fallocate(self._errors.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), before_end)
+
     def _words(self) -> list[str]:
         """The last lines that the launcher and the processes wrote and that say anything."""
         self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - 8192))
+        self._errors.seek(max(0, self._errors.tell() - WORDS_BYTES))
         lines = self._errors.read().decode(errors="replace").splitlines()
         words = (line.strip("\0 \t\r") for line in [*lines, *self._noise])
         return [line for line in words if any(map(str.isalnum, line))]

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from nhalf.measure.loop.measure import Measuring
 from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.records import Records
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.probe.process import LaunchError
 from nhalf.measure.probe.subject import Subject
@@ -82,6 +86,28 @@ def test_a_launch_asks_for_every_point_and_ends(tmp_path: Path) -> None:
     assert measured(events) == EVERYTHING
     for launch in opened:
         assert Counter(launch.events) == Counter(["asked 0", "asked 8", "asked 64", "ended"])
+
+
+def test_where_ranks_fill_all_cores_answers_are_kept_between_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, send = Records.point, Scripted.send
+    for free in (True, False):
+        order: list[str] = []
+        monkeypatch.setattr("nhalf.measure.loop.launch.leaves_a_core", lambda launch, f=free: f)
+        monkeypatch.setattr(Records, "point", logged(keep, order, "kept"))
+        monkeypatch.setattr(Scripted, "send", logged(send, order, "asked"))
+        measure(tmp_path / str(free), point)
+        pairs = list(itertools.pairwise(order))
+        assert (("asked", "asked") in pairs) == free
+
+
+def logged(call: Callable[..., None], order: list[str], name: str) -> Callable[..., None]:
+    def noting(*given: Any) -> None:
+        order.append(name)
+        call(*given)
+
+    return noting
 
 
 def test_a_launch_that_died_is_killed_and_only_what_it_lacks_is_asked_again(

@@ -99,6 +99,26 @@ def test_a_record_of_megabytes_is_read(begin: Begin) -> None:
         assert len(probe.receive(20)["samples_s"]) == 500_000
 
 
+def test_endless_errors_are_not_kept_and_their_end_is(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ERRORS_BYTES_MAX", 1 << 16)
+    monkeypatch.setattr(module, "LOOK_S", 0.01)
+    stays = "head -c 40000000 /dev/zero >&2; echo 'Error: the end' >&2"
+    with begin(f"echo '{LAUNCH}'; {stays}; read word; {ANSWER}") as probe:
+        patience = time.monotonic() + patience_s(20)
+        while not probe._last_words() and time.monotonic() < patience:
+            with pytest.raises(LaunchError, match="no answer"):
+                probe.receive(0.05)
+        assert "Error: the end" in probe._last_words()
+        probe.send("go")
+        probe.send("id=0")
+        assert probe.receive(20)["id"] == "0"
+        status = os.fstat(probe._errors.fileno())
+        assert status.st_size > 40_000_000
+        assert status.st_blocks * 512 < 4 << 20
+
+
 def test_a_line_without_end_is_not_kept(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LINE_BYTES_MAX", 1 << 20)
     body = f"head -c 9000000 /dev/zero; echo; echo '{LAUNCH}'; cat /dev/zero"
