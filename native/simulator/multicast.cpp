@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/bases/parts.hpp"
 #include "multicast/all_multicasts.hpp"
 #include "patterns/bases/permutation.hpp"
 #include "probe/arguments.hpp"
@@ -33,6 +34,7 @@ constexpr std::string_view usage =
 constexpr std::string_view forwardings[] = {"host", "nic-assisted", "nic"};
 constexpr int parts_usual = 3;
 constexpr double bytes_max = 1e15;
+constexpr std::int64_t pieces_max = 100000;
 
 /// The machine, and how many of its nodes have a rank: one each, from node 0 on.
 struct Setting {
@@ -86,6 +88,7 @@ std::vector<AxisInfo> axes_with(std::string_view algorithms) {
           {"forwarding", "host,nic-assisted,nic", "", "who makes the copies of a message"},
           {"group", "1:ranks-1:x2,ranks-1", "", "destinations"},
           {"parts", "3", "3", "into how many parts beside its own mu-torus cuts a list"},
+          {"piece", "0", "0", "bytes of the pieces into which the message is cut; 0: none is"},
           {"draw", "1", "1", "which random destinations; a larger group has those of a smaller"}};
 }
 
@@ -154,6 +157,19 @@ Multicast drawn(const Setting& setting, const Case& point) {
   return multicast;
 }
 
+/// The sizes of the pieces in which a message travels, as the axis `piece` says.
+std::vector<std::size_t> pieces_of(const Case& point) {
+  const auto piece_bytes = point.axes.number("piece", std::size_t{0});
+  if (piece_bytes == 0) return {point.size_bytes};
+  const auto whole = parts_of(point.size_bytes, piece_bytes);
+  if (whole > pieces_max)
+    throw InputError("axis piece cuts the message into more than " + std::to_string(pieces_max) +
+                     " pieces");
+  std::vector<std::size_t> sizes(static_cast<std::size_t>(whole), piece_bytes);
+  sizes.back() = point.size_bytes - (sizes.size() - 1) * piece_bytes;
+  return sizes;
+}
+
 double mean(double sum, std::size_t count) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
@@ -203,7 +219,7 @@ std::string simulated(const Setting& setting, const Options& point, const std::s
   const auto multicast = drawn(setting, where);
   const auto schedule = info.make(multicast);
   auto outcome = MulticastRun(setting.topology, schedule, multicast.source, setting.costs,
-                              forwarding, where.size_bytes)
+                              forwarding, pieces_of(where))
                      .run();
   outcome.done_s.resize(static_cast<std::size_t>(setting.ranks));
   Measurement measured{.verified = true,

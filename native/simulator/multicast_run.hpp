@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "multicast/bases/multicast.hpp"
@@ -40,17 +41,19 @@ struct MulticastOutcome {
 ///
 /// A message leaves an adapter after the one before it; while it moves it shares each link of its
 /// route fairly with others (max-min), and its head adds the latency of the links passed. It comes
-/// in whole before it is taken or forwarded.
+/// in whole before it is taken or forwarded; one that is cut into pieces does so piece by piece,
+/// and each costs what a message costs.
 class MulticastRun {
  public:
+  /// `pieces` are the sizes in bytes into which the message is cut, one at least.
   MulticastRun(const Topology& topology, const Schedule& schedule, int source,
-               const MulticastCosts& costs, Forwarding forwarding, std::size_t size_bytes)
+               const MulticastCosts& costs, Forwarding forwarding, std::vector<std::size_t> pieces)
       : topology_(topology),
         schedule_(schedule),
         source_(source),
         costs_(costs),
         forwarding_(forwarding),
-        size_bytes_(size_bytes),
+        pieces_(std::move(pieces)),
         outcome_{.done_s = std::vector<double>(schedule.size()),
                  .host_cpu_s = std::vector<double>(schedule.size()),
                  .completion_s = 0} {}
@@ -69,7 +72,9 @@ class MulticastRun {
     for (auto& [number, node] : nodes_) {
       const int name = number;
       simgrid::s4u::Actor::create("host", node.place, [this, name] { serve_host(name); });
-      simgrid::s4u::Actor::create("adapter", node.place, [this, name] { serve_adapter(name); });
+      simgrid::s4u::Actor::create("sender", node.place, [this, name] { serve_sends(name); });
+      if (number != source_)
+        simgrid::s4u::Actor::create("receiver", node.place, [this, name] { serve_arrivals(name); });
     }
     engine.run();
     return outcome_;
@@ -79,18 +84,22 @@ class MulticastRun {
   /// A message that the host posted, or a list of copies, on the adapter from `ready_s` on.
   struct Request {
     std::vector<int> to;
+    std::size_t size_bytes = 0;
     double ready_s = 0;
+    /// Whether the adapter copies what came in, and not what its host posted.
+    bool forwards = false;
   };
 
   struct Node {
     simgrid::s4u::Host* place = nullptr;
     simgrid::s4u::Mailbox* wire = nullptr;
-    /// What the host posted, and what came in for it.
+    /// What the adapter has to send, and when each piece that came in is there for the host.
     std::deque<Request> requests{};
     simgrid::s4u::SemaphorePtr posted = simgrid::s4u::Semaphore::create(0);
     simgrid::s4u::SemaphorePtr arrived = simgrid::s4u::Semaphore::create(0);
-    double arrived_s = 0;
+    std::deque<double> arrivals_s{};
     double bus_free_s = 0;
+    double receive_free_s = 0;
   };
 
   static double now_s() { return simgrid::s4u::Engine::get_clock(); }
@@ -129,18 +138,21 @@ class MulticastRun {
   void serve_host(int number) {
     auto& node = nodes_.at(number);
     const bool destination = number != source_;
-    if (destination) {
-      node.arrived->acquire();
-      simgrid::s4u::this_actor::sleep_until(node.arrived_s);
-      compute(number, costs_.receive_overhead_s);
-      outcome_.completion_s = std::max(outcome_.completion_s, now_s());
+    for (const auto size_bytes : pieces_) {
+      if (destination) {
+        node.arrived->acquire();
+        simgrid::s4u::this_actor::sleep_until(node.arrivals_s.front());
+        node.arrivals_s.pop_front();
+        compute(number, costs_.receive_overhead_s);
+        outcome_.completion_s = std::max(outcome_.completion_s, now_s());
+      }
+      if (!destination || forwarding_ != Forwarding::adapter) post(number, node, size_bytes);
     }
-    if (!destination || forwarding_ != Forwarding::adapter) post(number, node);
     outcome_.done_s[static_cast<std::size_t>(number)] = now_s();
   }
 
-  /// The host gives to its adapter what has to be sent.
-  void post(int number, Node& node) {
+  /// The host gives to its adapter what has to be sent of one piece.
+  void post(int number, Node& node, std::size_t size_bytes) {
     const auto& to = forwards_of(number);
     std::vector<std::vector<int>> lists;
     if (forwarding_ == Forwarding::host)
@@ -149,45 +161,61 @@ class MulticastRun {
       lists.push_back(to);
     for (auto& list : lists) {
       compute(number, costs_.send_overhead_s);
-      node.requests.push_back({std::move(list), over_bus(node)});
+      node.requests.push_back({std::move(list), size_bytes, over_bus(node, size_bytes), false});
       node.posted->release();
     }
   }
 
-  void serve_adapter(int number) {
+  /// The adapter takes what comes in, piece by piece; the next may be on the wire meanwhile.
+  void serve_arrivals(int number) {
     auto& node = nodes_.at(number);
-    const bool destination = number != source_;
-    if (destination) {
+    for (const auto size_bytes : pieces_) {
       const std::unique_ptr<int> from(node.wire->get<int>());
       const auto links = static_cast<double>(topology_.route(*from, number).size());
-      wait(links * costs_.link_latency_s + costs_.adapter_receive_s);
-      node.arrived_s = over_bus(node);
-      node.arrived->release();
+      const double here_s = now_s() + links * costs_.link_latency_s;
+      simgrid::s4u::Actor::create("arrival", node.place, [this, number, size_bytes, here_s] {
+        arrive(number, size_bytes, here_s);
+      });
     }
-    const auto& to = forwards_of(number);
-    if (destination && forwarding_ == Forwarding::adapter) {
-      for (const int one : to) inject(number, one, costs_.adapter_forward_s);
-      return;
-    }
-    for (std::size_t sent = 0; sent < to.size();) {
+  }
+
+  /// One piece, whose last byte is at the adapter at `here_s`, on its way to the host and on.
+  void arrive(int number, std::size_t size_bytes, double here_s) {
+    auto& node = nodes_.at(number);
+    simgrid::s4u::this_actor::sleep_until(here_s);
+    node.receive_free_s = std::max(now_s(), node.receive_free_s) + costs_.adapter_receive_s;
+    simgrid::s4u::this_actor::sleep_until(node.receive_free_s);
+    node.arrivals_s.push_back(over_bus(node, size_bytes));
+    node.arrived->release();
+    if (forwarding_ != Forwarding::adapter || forwards_of(number).empty()) return;
+    node.requests.push_back({forwards_of(number), size_bytes, now_s(), true});
+    node.posted->release();
+  }
+
+  /// The adapter sends what there is to send, one message after the other.
+  void serve_sends(int number) {
+    auto& node = nodes_.at(number);
+    const auto messages = forwards_of(number).size() * pieces_.size();
+    for (std::size_t sent = 0; sent < messages;) {
       node.posted->acquire();
       const auto request = std::move(node.requests.front());
       node.requests.pop_front();
       simgrid::s4u::this_actor::sleep_until(request.ready_s);
-      for (const int one : request.to) inject(number, one, costs_.adapter_send_s);
+      const double prepare_s = request.forwards ? costs_.adapter_forward_s : costs_.adapter_send_s;
+      for (const int one : request.to) inject(number, one, prepare_s, request.size_bytes);
       sent += request.to.size();
     }
   }
 
   /// The adapter prepares a message and puts it on the wire until its last byte has left.
-  void inject(int from, int to, double prepare_s) {
+  void inject(int from, int to, double prepare_s, std::size_t size_bytes) {
     wait(prepare_s);
-    nodes_.at(to).wire->put(new int(from), size_bytes_);
+    nodes_.at(to).wire->put(new int(from), size_bytes);
   }
 
   /// When a message that wants the bus now has passed it.
-  double over_bus(Node& node) const {
-    node.bus_free_s = std::max(now_s(), node.bus_free_s) + costs_.bus_s(size_bytes_);
+  double over_bus(Node& node, std::size_t size_bytes) const {
+    node.bus_free_s = std::max(now_s(), node.bus_free_s) + costs_.bus_s(size_bytes);
     return node.bus_free_s;
   }
 
@@ -205,7 +233,7 @@ class MulticastRun {
   int source_;
   MulticastCosts costs_;
   Forwarding forwarding_;
-  std::size_t size_bytes_;
+  std::vector<std::size_t> pieces_;
   std::map<int, Node> nodes_;
   MulticastOutcome outcome_;
 };

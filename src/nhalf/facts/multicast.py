@@ -26,17 +26,24 @@ def multicasts(basis: Basis) -> pl.DataFrame:
     """One row per case (CASE) and `method`, with the columns `median_s` and VALUES, sorted.
 
     Times in seconds; each column is the middle of the random sets of destinations that were drawn.
-    A method is named with its number of parts where that is not the usual one. `series` is the
-    machine and what tells runs apart.
+    A method is named with its number of parts where that is not the usual one, and with the size
+    of pieces where messages were cut. `host_cpu_share` is the mean processor time of a node over
+    the completion. `series` is the machine and what tells runs apart.
     """
     points = basis.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
-    parts = axis("parts")
+    parts, piece = axis("parts"), axis("piece")
+    in_pieces = (
+        pl.when(piece.is_null() | (piece == "0"))
+        .then(pl.lit(""))
+        .otherwise(", pieces of " + piece + " B")
+    )
     named = points.select(
         *RUN_SUBJECT,
         "bytes",
         pl.when(parts.is_null())
         .then(axis("algorithm"))
         .otherwise(axis("algorithm") + ", r=" + parts)
+        .add(in_pieces)
         .alias("method"),
         axis("forwarding"),
         axis("group").cast(pl.Int64),
@@ -47,6 +54,7 @@ def multicasts(basis: Basis) -> pl.DataFrame:
         named.drop_nulls(["method", "forwarding", "group"])
         .group_by(*CASE, "method")
         .agg(pl.col("median_s", *VALUES).median())
+        .with_columns(host_cpu_share=pl.col("host_cpu_s") / pl.col("median_s"))
         .sort(*CASE, "method")
     )
     plain = found.with_columns(algorithm=pl.lit(""), pattern=pl.lit("multicast"))

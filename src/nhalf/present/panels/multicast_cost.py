@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.facts.multicast import FORWARDINGS, methods_of
 from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import percent
 
 
 class MulticastCost(Panel):
     title = "What a multicast costs besides time"
     how_to_read = (
         "For the largest group and the smallest message: the mean processor time of a node, lost "
-        "to computing, by who makes the copies; and how evenly links are used: with a "
-        "concentration of 1 all links that are used carry as much, with 3 one carries three times "
-        "the mean."
+        "to computing, with its share of the multicast's time, by who makes the copies; and how "
+        "evenly links are used: with a concentration of 1 all links that are used carry as much, "
+        "with 3 one carries three times the mean."
     )
     order = 68
 
@@ -34,13 +36,16 @@ class MulticastCost(Panel):
         for (series,), machine in points.group_by("series", maintain_order=True):
             for method in methods_of(machine):
                 of_method = machine.filter(pl.col("method") == method)
-                cpu_s = dict(of_method.select("forwarding", "host_cpu_s").iter_rows())
+                cpu = {row["forwarding"]: row for row in of_method.iter_rows(named=True)}
                 rows.append([str(series), method, *_cells(of_method.row(0, named=True))])
-                rows[-1] += [
-                    format_time(cpu_s[name]) if name in cpu_s else "–" for name in forwardings
-                ]
+                rows[-1] += [_processor(cpu[name]) if name in cpu else "–" for name in forwardings]
         columns = ["machine", "way", "destinations", "size", "links", "visits", "concentration"]
         return Table([*columns, *(f"processor, {FORWARDINGS[name]}" for name in forwardings)], rows)
+
+
+def _processor(row: Row) -> str:
+    """'6.86 µs (12 %)': the mean time of a node's processor, and its share of the completion."""
+    return f"{format_time(row['host_cpu_s'])} ({percent(row['host_cpu_share'])})"
 
 
 def _cells(row: dict[str, object]) -> list[str]:

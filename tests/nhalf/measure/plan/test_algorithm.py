@@ -121,7 +121,7 @@ PARTS: dict[str, Part] = {
 """What patterns measure of this machine."""
 BOUNDS = {
     *("binary", "binary-pipelined", "binomial-pipelined", "split-binary"),
-    *("mcs-tree", "mcs-tree-bcast", "total-exchange-bcast"),
+    *("mcs-tree", "mcs-tree-bcast", "total-exchange-bcast", "tournament-tree"),
 }
 """As they were published, or the longest path that there may be: up to twice the time."""
 NEARLY = {"windowed": 0.2}
@@ -172,13 +172,15 @@ class TestCosts:
         for info in found.values():
             for one in info.algorithms:
                 assert one.what and one.source and one.present
-                assert parse(one.cost).parts() <= set(PARTS)
+                # What the library's own broadcast takes is not composed.
+                assert bool(one.cost) != one.name.endswith("native-bcast")
+                assert not one.cost or parse(one.cost).parts() <= set(PARTS)
 
     @pytest.mark.parametrize("ranks", [2, 4, 8, pytest.param(16, marks=pytest.mark.full)])
     def test_costs_of_a_logp_machine_are_its_times(self, ranks: int) -> None:
         points, costs = [], []
         for name, info in operations().items():
-            for one in info.algorithms:
+            for one in filter(lambda each: each.cost, info.algorithms):
                 for size in [0] if name == "barrier" else [4096, 1 << 20]:
                     # The size of a reduce-scatter is that of all blocks.
                     n = size / ranks if name == "reduce-scatter" else size

@@ -84,6 +84,13 @@ def test_a_number_of_parts_is_a_way_of_its_own(make_measurements: Make) -> None:
     assert set(methods) == {"u-torus", "u-torus, r=2"}
 
 
+def test_messages_in_pieces_are_a_way_of_their_own(make_measurements: Make) -> None:
+    measured = simulated(make_measurements, methods=("u-torus",))
+    cut = measured.with_columns(axes=pl.col("axes") + ",piece=8192")
+    methods = data_of(pl.concat([measured, cut])).multicasts["method"]
+    assert set(methods) == {"u-torus", "u-torus, pieces of 8192 B"}
+
+
 def test_draws_are_one_point_in_the_middle(make_measurements: Make) -> None:
     measured = simulated(make_measurements)
     doubled = pl.col("samples_s").list.eval(2 * pl.element())
@@ -118,9 +125,10 @@ def test_the_panel_has_a_line_for_each_way(make_measurements: Make) -> None:
 def test_the_table_is_of_the_largest_group(make_measurements: Make) -> None:
     table = PANELS["multicast-cost"]().render(data_of(simulated(make_measurements)))
     assert isinstance(table, Table)
+    shares = {"separate": (133, 67), "binomial": (89, 44), "u-torus": (88, 44)}
     assert [row[1:] for row in table.rows] == [
-        [name, "3", "0 B", "4", "6", "2", "4 µs", "1 µs"]
-        for name in ("separate", "binomial", "u-torus")
+        [name, "3", "0 B", "4", "6", "2", f"4 µs ({host} %)", f"1 µs ({nic} %)"]
+        for name, (host, nic) in shares.items()
     ]
     assert all(len(row) == len(table.columns) for row in table.rows)
 
