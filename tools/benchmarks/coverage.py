@@ -53,11 +53,13 @@ def _figures(library: str, ours: Sequence[Points]) -> dict[str, Any]:
 
 
 def in_same_state(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether a flag between two cores took about the same beside both, as far as is known."""
+    """Whether a flag between two cores took about the same beside both, or was missed by both."""
     from nhalf.statistics.flags import APART
 
     flags_s = (one["state_s"], other["state_s"])
-    return None in flags_s or max(flags_s) < APART * min(flags_s)
+    if None in flags_s:
+        return flags_s == (None, None)
+    return bool(max(flags_s) < APART * min(flags_s))
 
 
 def _spreads(

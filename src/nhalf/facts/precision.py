@@ -14,6 +14,8 @@ from nhalf.facts.series import with_series
 from nhalf.statistics.advice import PRECISION_TARGET
 from nhalf.store.keys import RUN_CURVE
 
+BLIND = 1.0
+"""From this half-width on an interval says hardly more than the order of magnitude."""
 WORSE = 3.0
 """By this factor an interval is wider than those beside it before it is worth a word."""
 
@@ -58,8 +60,9 @@ def reach(basis: Basis) -> Reach | None:
 def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
     """The points that missed what was aimed at by far more than their neighbours, worst first.
 
-    Neighbours are the points of the same curve up to two sizes away. Columns as `missed`, and
-    `neighbours`, the middle half-width there.
+    Neighbours are the points of the same curve up to two sizes away; where these know nothing
+    either, no point is told apart. Columns as `missed`, and `neighbours`, the middle half-width
+    there.
     """
     points = with_series(_judged(basis), basis).sort(*RUN_CURVE, "bytes")
     width = pl.col("half_width")
@@ -67,7 +70,11 @@ def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
     middle = pl.concat_list(beside).list.drop_nulls().list.median()
     return (
         points.with_columns(neighbours=middle)
-        .filter((width > pl.col("wanted")) & (width > WORSE * pl.col("neighbours")))
+        .filter(
+            width > pl.col("wanted"),
+            width > WORSE * pl.col("neighbours"),
+            pl.col("neighbours") < BLIND,
+        )
         .sort("half_width", descending=True)
     )
 

@@ -11,9 +11,19 @@ import pytest
 from nhalf.facts.facts import Facts
 from nhalf.facts.machine_states import machine_states
 from nhalf.present.findings.machine_states import MachineStatesSeen
+from nhalf.present.findings.taken_cores import TakenCores
 from tests.nhalf.synthetic import build_measurements
 
 NEAR, FAR = 55e-9, 290e-9
+
+
+def without_flags(given: Facts, launches: list[int]) -> Facts:
+    """The same where flags of some launches were missed."""
+    measured = given.measurements.collect()
+    missed = pl.col("launch").is_in(launches)
+    nothing = pl.lit([], dtype=measured.schema["values"])
+    values = pl.when(missed).then(nothing).otherwise("values")
+    return Facts(measured.with_columns(values=values).lazy())
 
 
 def facts(far: list[tuple[int, int]], **asked: Any) -> Facts:
@@ -54,3 +64,11 @@ def test_points_that_hardly_met_the_first_state_are_counted() -> None:
     (finding,) = MachineStatesSeen().find(given)
     assert finding.text.endswith("but for 1 of 3 points, which hardly met it.")
     assert given.summary["state_s"].to_list() == pytest.approx([NEAR, NEAR, FAR])
+
+
+def test_missed_flags_say_that_others_had_the_cores() -> None:
+    assert list(TakenCores().find(facts([]))) == []
+    assert list(TakenCores().find(Facts(build_measurements()))) == [], "no flag can be passed there"
+    (finding,) = TakenCores().find(without_flags(facts([]), [1, 3]))
+    assert finding.value == pytest.approx(0.4)
+    assert "beside 40 % of the measurements" in finding.text

@@ -49,7 +49,9 @@ class Thinning:
         if self.launches == 0:
             return "left out, because all of its points do not fit into the time"
         said = {
-            f"{self.launches} launches instead of {launches}": self.launches < launches,
+            f"{self.launches} launch{'es' * (self.launches > 1)} instead of {launches}": (
+                self.launches < launches
+            ),
             f"one of {self.sizes} sizes": self.sizes > 1,
             f"one of {self.axes} values of axes": self.axes > 1,
         }

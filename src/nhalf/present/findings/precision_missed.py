@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.precision import reach, target, worse_than_neighbours
+from nhalf.facts.precision import BLIND, Reach, reach, target, worse_than_neighbours
 from nhalf.facts.series import full_name
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import half_width_text
@@ -19,18 +19,7 @@ class PrecisionMissed(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
         reached = reach(facts)
         if reached is not None:
-            low, high = reached.launches
-            launches = f"{low}" if low == high else f"{low} to {high}"
-            usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
-            yield Finding(
-                f"The noise of this machine allows {usual} with {launches} launches (95 % of the "
-                f"points are within {most}); ±{target(facts) * 100:.3g} % was asked for.",
-                importance=25,
-                kind="precision-allowed",
-                remedy="Leave the machine to itself, or spread more launches over a longer time: "
-                "nhalf run --resume RUN --budget 5m.",
-                value=reached.half_width_share,
-            )
+            yield _allowed(reached, target(facts))
         for row in worse_than_neighbours(facts).head(NAMED_MAX).iter_rows(named=True):
             yield Finding(
                 f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])} is less sure "
@@ -45,3 +34,27 @@ class PrecisionMissed(Finder):
                 pattern=row["pattern"],
                 size_bytes=row["bytes"],
             )
+
+
+def _allowed(reached: Reach, target_share: float) -> Finding:
+    """What precision the noise of the machine allows."""
+    low, high = reached.launches
+    launches = f"{low}" if low == high else f"{low} to {high}"
+    usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))
+    text = (
+        f"The noise of this machine allows {usual} with {launches} launches (95 % of the points "
+        f"are within {most}); ±{target_share * 100:.3g} % was asked for."
+    )
+    if reached.half_width_share >= BLIND:
+        text = (
+            f"This machine was too busy to be measured: with {launches} launches, half of the "
+            "intervals are wider than the times themselves."
+        )
+    return Finding(
+        text,
+        importance=25 if reached.half_width_share < BLIND else 39,
+        kind="precision-allowed",
+        remedy="Leave the machine to itself, or spread more launches over a longer time: "
+        "nhalf run --resume RUN --budget 5m.",
+        value=reached.half_width_share,
+    )

@@ -32,3 +32,11 @@ def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
     slow = given.with_columns(samples_s=pl.when(odd).then(worse).otherwise("samples_s"))
     (text,) = said(Facts(slow.lazy()))
     assert "of 1 KiB is less sure than its neighbours" in text
+
+
+def test_where_nothing_is_known_no_point_is_told_apart() -> None:
+    (text,) = said(Facts(build_measurements(launch_noise=1.5)))
+    assert text == (
+        "This machine was too busy to be measured: with 5 launches, half of the intervals are "
+        "wider than the times themselves."
+    )

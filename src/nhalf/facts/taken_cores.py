@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether others had the cores while the machine was measured: flags then go unanswered."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.basis import Basis, once
+from nhalf.statistics.flags import PLACES
+
+SHARE_LEAST = 0.1
+
+
+@once
+def taken_share(basis: Basis) -> float:
+    """The share of points' launches without an answer to the flag beside them; 0 where it is small.
+
+    Counted on cores that did answer at other times: elsewhere no flag can be passed.
+    """
+    known = pl.col("flag_s").is_not_null().any().over(PLACES)
+    flags = basis.flagged.filter(known)["flag_s"]
+    share = flags.null_count() / len(flags) if len(flags) else 0.0
+    return share if share >= SHARE_LEAST else 0.0
