@@ -138,6 +138,19 @@ test-clang: $(BUILD)/stamp ## probes and C++ tests compiled by clang++, without 
 	  echo "nhalf: the second compiler is skipped: clang++ is missing (apt-get install clang)"; \
 	  exit 0; }; $(call native_tests,clang)
 
+# An emulator runs what is compiled for other processors. It keeps to their order of memory, but on
+# the cores of this machine, which reorder less.
+PROCESSORS := aarch64 ppc64le
+compiler-aarch64 := aarch64-linux-gnu-g++
+compiler-ppc64le := powerpc64le-linux-gnu-g++
+
+test-processors: $(addprefix test-processor-,$(PROCESSORS)) ## C++ for ARM and POWER, emulated
+
+test-processor-%: $(BUILD)/stamp
+	@for tool in $(compiler-$*) qemu-$*; do command -v $$tool >/dev/null || { \
+	  echo "nhalf: tests for $* are skipped: $$tool is missing (see tools/test_packages)"; \
+	  exit 0; }; done; $(call native_tests,$*); ctest --preset $*
+
 test-mutation: $(BUILD)/stamp $(VENV)/stamp-test ## whether tests notice what one wrong sign does
 	@PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" $(VENV)/bin/python tools/mutate.py
 
@@ -160,9 +173,10 @@ test: ## before every change: lint, unit tests with sanitizers, documentation, P
 
 test-full: ## every night and before a release: what `make test` leaves out, which takes long
 	@$(MAKE) test-setup
-	@tools/test_packages build/debian clang
+	@tools/test_packages build/debian clang qemu-user g++-aarch64-linux-gnu \
+	  g++-powerpc64le-linux-gnu
 	@$(VENV)/bin/nhalf mpi install intel
-	@$(MAKE) test-native-full test-clang test-tsan test-mutation
+	@$(MAKE) test-native-full test-clang test-tsan test-processors test-mutation
 	@$(MAKE) test-python-full
 
 format: $(VENV)/stamp-test ## put everything into its form
@@ -174,4 +188,4 @@ clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
 .PHONY: help setup run bench test-setup lint test-native test-native-full test-tsan test-clang \
-  test-mutation docs test-python test-python-full test test-full format clean
+  test-processors test-mutation docs test-python test-python-full test test-full format clean

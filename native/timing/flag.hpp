@@ -61,7 +61,11 @@ class Flag {
   static constexpr int rounds = 25;
   static constexpr std::int64_t spins_max = 1 << 18;
   static constexpr double meeting_s = 0.02;
-  static constexpr std::size_t line_bytes = 128;
+  /// Two lines of 64 bytes, which x86 fetches together; POWER has lines of 128, A64FX of 256.
+  static constexpr std::size_t line_bytes = 256;
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
+                    std::atomic<bool>::is_always_lock_free,
+                "other processes do not see the lock of an atomic");
 
   struct Lines {
     alignas(line_bytes) std::atomic<std::int64_t> there;

@@ -18,6 +18,9 @@
 
 namespace nhalf {
 
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
+              "a lock would be timed with every message");
+
 /// How often a waiting thread looks before it lets others run. Where ranks outnumber cores, the one
 /// that is waited for may need this very core.
 inline int spins_before_yield = 4000;
