@@ -44,5 +44,10 @@ def patience_s(quiet_s: float) -> float:
     return quiet_s * max(slowness(), waiting)
 
 
+def duration(quiet_s: float) -> str:
+    """The same for an option of nhalf, such as --budget."""
+    return f"{patience_s(quiet_s):.0f}s"
+
+
 if __name__ == "__main__":
     print(round(patience_s(float(sys.argv[1]))))

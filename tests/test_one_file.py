@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import patience_s
+from tests.patience import duration, patience_s
 
 pytestmark = pytest.mark.slow
 
@@ -256,7 +256,7 @@ def test_they_are_measured_and_reported(
 ) -> None:
     run = tmp_path / "run"
     arguments = ["-m", "nhalf", "run", "--transport", transport, "--pattern", "ask-twice"]
-    arguments += ["--bytes", "0,1000", "--launches", "2", "--budget", "5s", "--json"]
+    arguments += ["--bytes", "0,1000", "--launches", "2", "--budget", duration(5), "--json"]
     arguments += ["--out", str(run)]
     if transport == "model":
         arguments += ["--model", MACHINE]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import patience_s
+from tests.patience import duration, patience_s
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD_ENVIRONMENT = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env"))
@@ -135,7 +135,7 @@ def test_measures_without_mpi_and_compiler(
         unpacked,
         no_compiler,
         *("run", "--transport", transport, "--pattern", "pingpong", "--bytes", "8,1K"),
-        *("--launches", "2", "--budget", "2s", "--out", str(tmp_path / "run"), "--json"),
+        *("--launches", "2", "--budget", duration(2), "--out", str(tmp_path / "run"), "--json"),
     )
     assert done.returncode == 0, done.stderr
     points = json.loads(done.stdout)["points"]
@@ -156,7 +156,7 @@ def test_measures_with_mpi_wheels_without_compiler(
         unpacked,
         no_compiler,
         *("run", "--mpi", usable[0], "--pattern", "pingpong", "--bytes", "8,1K"),
-        *("--launches", "1", "--budget", "3s", "--out", str(tmp_path / "run"), "--json"),
+        *("--launches", "1", "--budget", duration(3), "--out", str(tmp_path / "run"), "--json"),
     )
     assert done.returncode == 0, done.stderr
     points = json.loads(done.stdout)["points"]

@@ -18,7 +18,7 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.mpi.discover import libraries
-from tests.patience import patience_s
+from tests.patience import duration, patience_s
 
 NAME = f"submit-{os.getpid()}"
 Call = Callable[..., Any]
@@ -90,11 +90,13 @@ def wait_for_points(run: Path, number: int) -> None:
 def test_a_run_is_submitted_and_collected(nhalf: Call, tmp_path: Path) -> None:
     out = tmp_path / "it's 100%"
     words = ["run", "--mpi", "mpich", "--placement", "2x1", "--bytes", "8", "--launches", "2"]
-    ended = nhalf(*words, "--budget", "3s", "--submit", "--json", "--out", out)
+    ended = nhalf(*words, "--budget", duration(3), "--submit", "--json", "--out", out)
     assert (ended.code, ended.err) == (0, "")
     answer = json.loads(ended.out)
     assert answer["run"] == str(out)
-    assert [(p["placement"], p["launches"]) for p in answer["points"]] == [("2x1", 2)]
+    (point,) = answer["points"]
+    assert point["placement"] == "2x1"
+    assert point["launches"] >= 2, "noise asks for more"
     assert "latency" in (out / "job.out").read_text()
     launch = json.loads((out / "journal.jsonl").read_text().splitlines()[1])
     assert [rank["host"] for rank in launch["placement"]] == ["n1", "n2"]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.nhalf.cli.model_machine import Call, model, needs_probes
+from tests.patience import duration
 
 pytestmark = needs_probes
 
@@ -119,7 +120,8 @@ class TestSettings:
     def test_each_is_a_subject_whose_processes_have_the_variables(
         self, call: Call, tmp_path: Path
     ) -> None:
-        words = ["--ranks", "2", "--bytes", "8", "--launches", "2", "--budget", "2s", "--json"]
+        words = ["--ranks", "2", "--bytes", "8", "--launches", "2", "--json"]
+        words += ["--budget", duration(2)]
         libraries = json.loads(call("mpi", "list", "--json").out)["libraries"]
         if not libraries:
             pytest.skip("no MPI library here: nhalf mpi install mpich")

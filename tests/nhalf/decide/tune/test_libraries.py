@@ -18,6 +18,7 @@ from nhalf.mpi.discover import libraries
 from nhalf.mpi.tuning import tuner_for
 from nhalf.mpi.vendors.openmpi import PREFIX, CollTuned
 from nhalf.sites.site import HERE
+from tests.patience import patience_s
 
 FOUND = [library for library in libraries() if library.vendor == "openmpi"]
 ASKED = Asked(("bcast",), (2,), "512K", 0.05, 30.0)
@@ -57,7 +58,8 @@ def bench(tmp_path: Path) -> Bench:
         assert "binomial" in tuner.algorithms("bcast")
     except NhalfError as error:
         pytest.skip(str(error))
-    plan = Plan(["mpi"], [library.name], [], 3, 30.0, 0.05, "", 1, 30.0)
+    limit_s = patience_s(30)
+    plan = Plan(["mpi"], [library.name], [], 3, limit_s, 0.05, "", 1, limit_s)
     return Bench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
 
 

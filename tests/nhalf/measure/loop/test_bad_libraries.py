@@ -95,7 +95,8 @@ def test_the_other_library_is_measured(watched: Watch, fake: Fake, tmp_path: Pat
     code, out, err = run(watched, tmp_path / "r", "--mpi", f"{bad},{good}")
     assert code == 0, err
     points = json.loads(out)["points"]
-    assert {(p["mpi"], p["launches"]) for p in points} == {(good, LAUNCHES)}
+    assert {p["mpi"] for p in points} == {good}
+    assert min(p["launches"] for p in points) >= LAUNCHES
     assert len(points) == 2
     assert f"nhalf: not measured: {bad}: " in err
     assert "no licence" in err
@@ -117,7 +118,9 @@ NOISE = [
 def test_one_that_talks_is_measured(watched: Watch, fake: Fake, tmp_path: Path, body: str) -> None:
     code, out, err = run(watched, tmp_path / "r", "--mpi", fake(body))
     assert (code, err) == (0, "")
-    assert [(p["bytes"], p["launches"]) for p in json.loads(out)["points"]] == [(0, 2), (8, 2)]
+    points = json.loads(out)["points"]
+    assert [p["bytes"] for p in points] == [0, 8]
+    assert min(p["launches"] for p in points) >= LAUNCHES
 
 
 def test_an_unknown_library_is_one_clear_line(watched: Watch, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.mpi.discover import libraries
-from tests.patience import patience_s
+from tests.patience import duration, patience_s
 
 VICTIMS = ("front end", "mpiexec", "rank")
 FEW, MANY = len(VICTIMS), int(os.environ.get("NHALF_KILLS", "12"))
@@ -52,9 +52,9 @@ pytestmark = [
 
 
 def arguments(library: str, sizes: str, out: Path) -> list[str | Path]:
-    # A budget that no machine exceeds, and a precision that every machine reaches.
-    effort = ["--launches", str(LAUNCHES), "--precision", "0.9", "--budget", "1h"]
-    effort += ["--timeout", f"{patience_s(30):.0f}s"]
+    # A budget that no machine exceeds, and a precision that is missed only by noisy ones.
+    effort = ["--launches", str(LAUNCHES), "--precision", "0.9", "--budget", duration(10)]
+    effort += ["--timeout", duration(30)]
     return ["run", "--quiet", "--mpi", library, "--bytes", sizes, *effort, "--out", out]
 
 
@@ -64,13 +64,13 @@ def done(events: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def check_complete(out: Path, events: list[dict[str, Any]], sizes: str) -> None:
-    """Every point of the plan is there, in every launch, exactly once."""
+    """Every point of the plan is there, in every launch, exactly once; noise asks for more."""
     found = done(events)
     assert Counter(found).most_common(1)[0][1] == 1
     assert not [e for e in events if e["event"] == "failed"]
     planned = [e["sizes"] for e in events if e["event"] == "sizes"]
     count = len(planned[0]) if ":" in sizes else sizes.count(",") + 1
-    assert len(found) == LAUNCHES * count
+    assert sum(launch < LAUNCHES for _, launch, *_ in found) == LAUNCHES * count
     assert (out / "measurements.parquet").exists()
 
 

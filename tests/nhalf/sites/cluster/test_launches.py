@@ -10,6 +10,7 @@ import pytest
 
 from nhalf.machines.layout import parse_layout
 from nhalf.mpi import discover
+from tests.patience import duration
 
 from .conftest import NHALF, Cluster, Journal
 
@@ -31,8 +32,8 @@ def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str
         pytest.skip(f"no {vendor} here: nhalf mpi install {vendor}")
     out = tmp_path / "run"
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "8", "--launches", "1"]
-    command += ["--budget", "2s", "--placement", ",".join(PLACEMENTS), "--launcher", launcher]
-    command += ["--mpi", library.name, "--json", "--out", str(out)]
+    command += ["--placement", ",".join(PLACEMENTS), "--launcher", launcher]
+    command += ["--mpi", library.name, "--budget", duration(2), "--json", "--out", str(out)]
     allocation = ["salloc", "--nodes=4"] if launcher == "mpirun" else []
     outcome = cluster.run(*allocation, *command)
     assert outcome.returncode == 0, outcome.stderr
@@ -67,7 +68,8 @@ def test_more_hosts_than_there_are(cluster: Cluster, tmp_path: Path) -> None:
 def test_a_run_of_hosts_does_not_go_on_without(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [*NHALF, "run", "--placement", "2x1", "--bytes", "8", "--launches", "1"]
-    command += ["--mpi", "mpich", "--pattern", "exchange", "--budget", "1s", "--out", str(out)]
+    command += ["--mpi", "mpich", "--pattern", "exchange", "--budget", duration(1)]
+    command += ["--out", str(out)]
     begun = cluster.run("salloc", "--quiet", "--nodes=2", *command)
     assert begun.returncode == 0, begun.stderr
     outcome = cluster.run(*NHALF, "run", "--resume", str(out))
