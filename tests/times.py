@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_timeout
+from hypothesis import HealthCheck, settings
 
 from tests.patience import patience_s
 
@@ -26,9 +27,13 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "nhalf"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing is counted yet."""
+    """Nothing is counted yet, and nobody has a deadline."""
     config.stash[LEFT] = 0
     config.stash[SPENT_S] = Counter()
+    # How long an example of Hypothesis takes says nothing of what is tested.
+    slow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("nhalf", slow)
+    settings.load_profile("nhalf")
     config.pluginmanager.register(Counting(config))
 
 

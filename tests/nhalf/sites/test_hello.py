@@ -56,7 +56,10 @@ def test_cores_of_their_own(cpus: tuple[tuple[int, ...], ...], apart: bool) -> N
 
 
 @every_library
-def test_two_ranks_talk_on_cores_of_their_own(library: Library) -> None:
+def test_two_ranks_talk_on_cores_of_their_own(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(module.TIMEOUT_S))
     outcome = hello(library)
     assert outcome.reason == ""
     assert len(outcome.cpus) == 2
