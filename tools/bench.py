@@ -21,6 +21,7 @@ from benchmarks import (
     coverage,
     curve_time,
     link_rates,
+    many_ranks,
     overhead,
     preload,
     spread,
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "spread": spread.measure,
     "coverage": coverage.measure,
     "links": link_rates.measure,
+    "ranks": many_ranks.measure,
 }
 
 

@@ -24,8 +24,10 @@ class FillSequence {
   /// A prime, so that data shifted by a power of two does not look right.
   static constexpr std::size_t period = 4093;
 
-  explicit FillSequence(std::uint32_t seed) {
-    for (std::uint32_t i = 0; i < period; ++i) {
+  /// The first `size_bytes` of it, or all.
+  FillSequence(std::uint32_t seed, std::size_t size_bytes) {
+    const auto count = static_cast<std::uint32_t>(std::min(size_bytes, period));
+    for (std::uint32_t i = 0; i < count; ++i) {
       const std::uint32_t mixed = (i + 1) * 2654435761U + seed * 40503U;
       bytes_[i] = static_cast<std::byte>((mixed >> 13) ^ mixed);
     }
@@ -67,14 +69,14 @@ inline MemorySource memory_source = host_memory;
 /// Writes a sequence that differs by seed and by place, where memory holds what is written.
 inline void fill(Bytes data, std::uint32_t seed) {
   if (data.size() > memory_source.real_bytes) return;
-  const FillSequence sequence(seed);
+  const FillSequence sequence(seed, data.size());
   for (std::size_t i = 0; i < data.size(); i += FillSequence::period)
     std::memcpy(data.data() + i, sequence.data(), std::min(FillSequence::period, data.size() - i));
 }
 
 /// True where every byte is what `fill` with this seed writes.
 inline bool holds(ConstBytes data, std::uint32_t seed) {
-  const FillSequence sequence(seed);
+  const FillSequence sequence(seed, data.size());
   for (std::size_t i = 0; i < data.size(); i += FillSequence::period) {
     const auto length = std::min(FillSequence::period, data.size() - i);
     if (std::memcmp(data.data() + i, sequence.data(), length) != 0) return false;
@@ -82,11 +84,13 @@ inline bool holds(ConstBytes data, std::uint32_t seed) {
   return true;
 }
 
-/// Memory of `size` bytes that starts on a page, as message buffers of real programs often do.
+/// Memory of `size` bytes that starts on a page, as message buffers of real programs often do. None
+/// is taken for 0 bytes: a rank has several such buffers, and simulated ranks are many.
 class Buffer {
  public:
   explicit Buffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
     if (memory_source.is_limited && size_bytes > largest_bytes()) throw std::bad_alloc();
+    if (size_bytes == 0) return;
     data_.reset(memory_source.take((size_bytes / page_bytes + 1) * page_bytes));
     if (!data_) throw std::bad_alloc();
   }
@@ -97,7 +101,7 @@ class Buffer {
            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   }
 
-  [[nodiscard]] Bytes bytes() { return {data_.get(), size_bytes_}; }
+  [[nodiscard]] Bytes bytes() { return {data_ ? data_.get() : &nothing, size_bytes_}; }
 
   void fill(std::uint32_t seed) { nhalf::fill(bytes(), seed); }
   [[nodiscard]] bool holds(std::uint32_t seed) const {
@@ -108,6 +112,9 @@ class Buffer {
   struct Free {
     void operator()(std::byte* memory) const { memory_source.give_back(memory); }
   };
+  /// Where empty messages begin: libraries may frown at null.
+  alignas(page_bytes) static inline std::byte nothing{};
+
   std::size_t size_bytes_;
   std::unique_ptr<std::byte, Free> data_;
 };

@@ -128,6 +128,10 @@ void wait_all(T& transport, std::span<typename T::Request> requests) {
 template <class T>
 inline constexpr bool is_exact = requires { requires T::exact; };
 
+/// Simulated ranks that are one thread of this host: it says the same of all of them.
+template <class T>
+inline constexpr bool is_one_thread = requires { requires T::one_thread; };
+
 /// A clock that can be advanced without being watched, as virtual clocks must be.
 template <class T>
 concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };
@@ -159,15 +163,6 @@ std::vector<double> collect(T& transport, std::span<const double> mine) {
       std::memcpy(everyone.data() + rank * mine.size(), texts[rank].data(), mine.size_bytes());
     return everyone;
   }
-}
-
-/// Rank by rank one text, at every rank.
-template <Transport T>
-std::vector<std::string> gather_everywhere(T& transport, const std::string& mine) {
-  auto texts = transport.gather(mine);
-  texts.resize(static_cast<std::size_t>(transport.size()));
-  for (auto& text : texts) share(transport, text);
-  return texts;
 }
 
 }  // namespace nhalf

@@ -25,25 +25,37 @@ inline std::string host_name() {
 }
 
 /// Host, process, core and NUMA domain of the calling thread, and the networks through which its
-/// process talks to the addresses of other hosts by now, as one JSON object.
-inline std::string placement_of(int rank, const std::set<std::string>& peers = {}) {
-  unsigned cpu = 0;
-  unsigned numa = 0;
-  // The C library has a function for it since 2.29; some that are still in use are older.
-  syscall(SYS_getcpu, &cpu, &numa, nullptr);
-  const auto used = networks_in_use(peers);
-  return json::Object{}
-      .add("rank", rank)
-      .add("host", host_name())
-      .add("pid", getpid())
-      .add("cpu", cpu)
-      .add("allowed_cpus", allowed_cpus())
-      .add("numa", numa)
-      .add("networks", used.networks)
-      .add("addresses", used.addresses)
-      .add("fabrics", fabrics())
-      .text();
-}
+/// process talks to the addresses of other hosts by now.
+class Placement {
+ public:
+  explicit Placement(const std::set<std::string>& peers = {}) : used_(networks_in_use(peers)) {
+    // The C library has a function for it since 2.29; some that are still in use are older.
+    syscall(SYS_getcpu, &cpu_, &numa_, nullptr);
+  }
+
+  /// As the JSON object of a rank.
+  [[nodiscard]] std::string of(int rank) const {
+    return json::Object{}
+        .add("rank", rank)
+        .add("host", host_)
+        .add("pid", pid_)
+        .add("cpu", cpu_)
+        .add("allowed_cpus", allowed_cpus_)
+        .add("numa", numa_)
+        .add("networks", used_.networks)
+        .add("addresses", used_.addresses)
+        .add("fabrics", fabrics_)
+        .text();
+  }
+
+ private:
+  unsigned cpu_ = 0, numa_ = 0;
+  Networks used_;
+  std::string host_ = host_name();
+  pid_t pid_ = getpid();
+  std::vector<int> allowed_cpus_ = allowed_cpus();
+  std::vector<std::string> fabrics_ = fabrics();
+};
 
 /// The same where ranks are simulated: on a host, and on no core that could be named.
 inline std::string placement_on(int rank, const std::string& host) {

@@ -8,13 +8,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "contract/options.hpp"
 #include "patterns/all_patterns.hpp"
 #include "probe/arguments.hpp"
 #include "probe/binding.hpp"
-#include "probe/placement.hpp"
+#include "probe/places.hpp"
 #include "probe/record.hpp"
 #include "timing/flag.hpp"
 #include "timing/global_clock.hpp"
@@ -99,42 +98,11 @@ void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
   }
 }
 
-/// The name of this rank's host.
-template <class T>
-std::string host_of(T& transport) {
-  if constexpr (requires { transport.host(); }) {
-    return transport.host();
-  } else {
-    return nhalf::host_name();
-  }
-}
-
-/// By rank the number of its host, in the order in which hosts appear.
-std::vector<int> hosts_of(ProbeTransport& transport) {
-  std::unordered_map<std::string, int> numbers;
-  std::vector<int> hosts;
-  for (const auto& name : nhalf::gather_everywhere(transport, host_of(transport)))
-    hosts.push_back(numbers.try_emplace(name, static_cast<int>(numbers.size())).first->second);
-  return hosts;
-}
-
-/// Where every rank is, as records have it; at rank 0 only.
-template <class T>
-std::vector<std::string> placements(T& transport) {
-  if constexpr (requires { transport.host(); }) {
-    return transport.gather(nhalf::placement_on(transport.rank(), transport.host()));
-  } else {
-    const auto peers =
-        nhalf::addresses_of_peers(nhalf::gather_everywhere(transport, nhalf::addresses_as_text()));
-    return transport.gather(nhalf::placement_of(transport.rank(), peers));
-  }
-}
-
 /// What a rank keeps from one point to the next.
 struct Session {
   ProbeTransport& transport;
   nhalf::ClockQuality clock = nhalf::calibrate(transport);
-  std::vector<int> hosts = hosts_of(transport);
+  std::vector<int> hosts = nhalf::hosts_of(transport);
   nhalf::GlobalClock<ProbeTransport> global_clock{transport, clock};
   nhalf::Flag<ProbeTransport> flag{transport, hosts};
   /// Patterns whose data were found right, where that is asked once.
@@ -209,7 +177,7 @@ std::string answer(Session& session, const std::string& line) {
 /// The life of one rank: introduces itself, then answers lines until there are no more.
 void serve(ProbeTransport& transport) {
   Session session{transport};
-  auto placement = placements(transport);
+  auto placement = nhalf::placements(transport);
   const bool writes = transport.rank() == 0;
   if (writes)
     nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));

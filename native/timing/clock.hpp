@@ -42,6 +42,13 @@ class ClockError {
       {"clock_offset_s", "0", "s", "each rank's clock is shifted on purpose by up to this"},
       {"clock_drift_ppm", "0", "1e-6", "each rank's clock drifts on purpose by up to this"}};
 
+  /// Whether any of these options is given; without them all clocks are right.
+  static bool asked_for(const Options& options) {
+    return std::ranges::any_of(described, [&](const OptionInfo& option) {
+      return options.number(std::string(option.name), 0.0) != 0;
+    });
+  }
+
   ClockError() = default;
   ClockError(const Options& options, int rank) {
     std::mt19937_64 random(options.number("seed", std::uint64_t{1}) * 65537 +

@@ -40,9 +40,7 @@ inline std::string_view name_of(Stop stop) {
 /// Decides from the samples alone, so that it can be tested on plain numbers.
 class Criterion {
  public:
-  explicit Criterion(const Effort& effort) : effort_(effort) {
-    scratch_.reserve(effort.samples_max);
-  }
+  explicit Criterion(const Effort& effort) : effort_(effort) {}
 
   /// Whether to stop after these samples, which took `spent_s` in all.
   ///

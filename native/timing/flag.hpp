@@ -24,10 +24,10 @@ namespace nhalf {
 template <class T>
 class Flag {
  public:
-  /// All ranks together; `hosts` has the number of each rank's host.
+  /// All ranks together; `hosts` has the number of each rank's host, none where there is one only.
   Flag(T& transport, std::span<const int> hosts) : rank_(transport.rank()) {
     if constexpr (is_real) {
-      if (transport.size() < 2 || hosts[0] != hosts[1]) return;
+      if (transport.size() < 2 || (!hosts.empty() && hosts[0] != hosts[1])) return;
       if (rank_ == 0) memory_ = Segment::create(sizeof(Lines));
       auto address = memory_.address();
       share(transport, address);

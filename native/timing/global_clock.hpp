@@ -8,12 +8,15 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "contract/transport.hpp"
 #include "host/boot.hpp"
 #include "timing/clock.hpp"
 #include "timing/clock_lines.hpp"
+#include "timing/team.hpp"
 
 namespace nhalf {
 
@@ -38,7 +41,7 @@ class GlobalClock {
   /// Measures, for the first time or again; collective.
   void synchronise() {
     if constexpr (is_exact<T>) {
-      leaders_ = {0};
+      leaders_ = Team::from_to(0, 1);
       return;
     }
     if (leaders_.empty()) find_groups();
@@ -138,25 +141,43 @@ class GlobalClock {
   }
 
   /// The leaders (first ranks) of all groups with one claim, and the members of this rank's group.
+  /// Where all have one, or each its own, nobody needs a list of all ranks.
   void find_groups() {
-    const auto claims = transport_.gather(claim());
-    std::vector<int> leader_of(static_cast<std::size_t>(transport_.size()));
-    for (std::size_t rank = 0; rank < claims.size(); ++rank)
-      leader_of[rank] = static_cast<int>(std::ranges::find(claims, claims[rank]) - claims.begin());
+    const int rank = transport_.rank();
+    const int ranks = transport_.size();
+    std::vector<int> leader_of;
+    int groups = 0;
+    std::unordered_map<std::string, int> leaders;
+    for (const auto& said : transport_.gather(claim()))
+      leader_of.push_back(
+          leaders.try_emplace(said, static_cast<int>(leader_of.size())).first->second);
+    groups = static_cast<int>(leaders.size());
+    share(transport_, groups);
+    leaders_ = Team::from_to(0, groups);
+    group_ = groups == 1 ? Team::from_to(0, ranks) : Team::from_to(rank, rank + 1);
+    if (groups > 1 && groups < ranks) list_groups(std::move(leader_of));
+  }
+
+  /// Groups of several ranks, from rank 0's list of their leaders.
+  void list_groups(std::vector<int> leader_of) {
+    leader_of.resize(static_cast<std::size_t>(transport_.size()));
     transport_.broadcast(std::as_writable_bytes(std::span(leader_of)));
     const int mine = leader_of[static_cast<std::size_t>(transport_.rank())];
+    std::vector<int> leaders, group;
     for (int rank = 0; rank < transport_.size(); ++rank) {
       const int leader = leader_of[static_cast<std::size_t>(rank)];
-      if (leader == rank) leaders_.push_back(rank);
-      if (leader == mine) group_.push_back(rank);
+      if (leader == rank) leaders.push_back(rank);
+      if (leader == mine) group.push_back(rank);
     }
+    leaders_ = Team(std::move(leaders));
+    group_ = Team(std::move(group));
   }
 
   /// From team[0], which has the global time, down to everybody in the team.
-  void descend(const std::vector<int>& team, bool one_source) {
-    const auto found = std::ranges::find(team, transport_.rank());
-    if (found == team.end()) return;
-    const auto me = static_cast<std::size_t>(found - team.begin());
+  void descend(const Team& team, bool one_source) {
+    const auto place = team.place_of(transport_.rank());
+    if (!place) return;
+    const auto me = *place;
     const auto full = std::bit_floor(team.size());
     for (auto step = full / 2; step >= 1; step /= 2) {
       if (me >= full) continue;
@@ -235,8 +256,7 @@ class GlobalClock {
   bool shared_ = false;
   /// Found once to be a clock of its own.
   bool another_ = false;
-  std::vector<int> leaders_;
-  std::vector<int> group_;
+  Team leaders_, group_;
   double reached_s_ = 0;
   double latest_s_ = 0;
   double patience_s_ = 0;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +29,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       "model", "a simulated machine with given LogGP parameters on a virtual clock",
       ModelParameters::described};
   static constexpr std::string_view clock_name = "virtual";
+  static constexpr bool one_thread = true;
 
   /// A started receive is done when it is waited for; a started send is done at once.
   struct Request {
@@ -64,6 +64,8 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   /// Messages that all ranks have sent so far.
   [[nodiscard]] std::uint64_t messages_sent() const { return machine_.messages; }
+  /// How often any rank went on after it had waited.
+  [[nodiscard]] std::uint64_t turns() const { return machine_.fibers.turns(); }
 
   void send(int peer, ConstBytes data) { post(peer, data); }
   void rsend(int peer, ConstBytes data) { post(peer, data); }
@@ -73,24 +75,23 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
 
   /// Ends when word has come back that the receiver took the message.
   void ssend(int peer, ConstBytes data) {
-    auto taken_s = std::make_shared<double>(-1);
-    post(peer, data).taken_s = taken_s;
-    machine_.fibers.wait_until([taken_s] { return *taken_s >= 0; });
-    me().clock_s = std::max(me().clock_s, *taken_s + machine_.parameters.L * factor());
+    me().taken_s = -1;
+    post(peer, data).synchronous = true;
+    machine_.fibers.wait_until([this] { return me().taken_s >= 0; });
+    me().clock_s = std::max(me().clock_s, me().taken_s + machine_.parameters.L * factor());
   }
 
   void recv(int peer, Bytes data) {
-    auto& channel = machine_.channel(peer, rank_);
-    machine_.fibers.wait_until([&channel] { return !channel.empty(); });
-    auto message = std::move(channel.front());
-    channel.pop_front();
-    if (message.data.size() > data.size()) throw InputError("a message is longer than its receive");
-    const auto size_bytes = std::min(message.data.size(), data.size());
-    if (size_bytes > 0) std::memcpy(data.data(), message.data.data(), size_bytes);
-    const double n = static_cast<double>(message.data.size());
-    machine_.spare.push_back(std::move(message.data));
-    arrive(message.arrival_s, n, peer);
-    if (message.taken_s) *message.taken_s = me().clock_s;
+    bool fits = true;
+    coming_from(peer);
+    machine_.mailbox.take(peer, rank_, [&](const ModelMessage& message) {
+      const auto size_bytes = message.data.size();
+      fits = size_bytes <= data.size();
+      if (fits && size_bytes > 0) std::memcpy(data.data(), message.data.data(), size_bytes);
+      arrive(message.arrival_s, static_cast<double>(size_bytes), peer);
+      if (message.synchronous) tell_taken(peer);
+    });
+    if (!fits) throw InputError("a message is longer than its receive");
   }
 
   void exchange(int to, ConstBytes out, int from, Bytes in) {
@@ -110,13 +111,13 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   /// then.
   std::size_t wait_any(std::span<Request> requests) {
     auto first = requests.size();
+    double first_s = 0;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].from < 0) continue;
-      machine_.fibers.wait_until([this, &requests, i] { return !coming(requests[i]).empty(); });
-      const bool earlier =
-          first == requests.size() ||
-          coming(requests[i]).front().arrival_s < coming(requests[first]).front().arrival_s;
-      if (earlier) first = i;
+      const double arrival_s = coming_from(requests[i].from).arrival_s;
+      if (first < requests.size() && arrival_s >= first_s) continue;
+      first = i;
+      first_s = arrival_s;
     }
     if (first < requests.size()) wait(requests[first]);
     return first;
@@ -132,24 +133,10 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       machine_.weather.next_batch(latest_s);
     });
   }
-  bool all(bool mine) {
-    machine_.agreed = machine_.agreed && mine;
-    meet([this] { machine_.verdict = std::exchange(machine_.agreed, true); });
-    return machine_.verdict;
-  }
-  void broadcast(Bytes data) {
-    if (rank_ == 0) machine_.shared = data;
-    meet([] {});
-    if (rank_ != 0 && !data.empty()) std::memcpy(data.data(), machine_.shared.data(), data.size());
-    meet([] {});
-  }
+  bool all(bool mine) { return machine_.control.all(rank_, mine); }
+  void broadcast(Bytes data) { machine_.control.broadcast(rank_, data); }
   std::vector<std::string> gather(const std::string& text) {
-    machine_.gathered.resize(machine_.ranks.size());
-    machine_.gathered[static_cast<std::size_t>(rank_)] = text;
-    meet([] {});
-    auto texts = rank_ == 0 ? machine_.gathered : std::vector<std::string>{};
-    meet([] {});
-    return texts;
+    return machine_.control.gather(rank_, text);
   }
   [[nodiscard]] std::string library() const { return "simulated LogGP machine"; }
 
@@ -166,11 +153,24 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
   }
   [[nodiscard]] double factor() const { return machine_.weather.factor(); }
 
-  std::deque<ModelMachine::Message>& coming(const Request& request) {
-    return machine_.channel(request.from, rank_);
+  /// Waits until a rank has sent something that is not taken yet.
+  const ModelMessage& coming_from(int peer) {
+    const ModelMessage* message = machine_.mailbox.first(peer, rank_);
+    if (message != nullptr) return *message;
+    me().waits_for = peer;
+    machine_.fibers.wait_until([&] {
+      message = machine_.mailbox.first(peer, rank_);
+      return message != nullptr;
+    });
+    me().waits_for = ModelMachine::nobody;
+    return *message;
+  }
+  void tell_taken(int sender) {
+    machine_.ranks[static_cast<std::size_t>(sender)].taken_s = me().clock_s;
+    machine_.fibers.wake(sender);
   }
 
-  ModelMachine::Message& post(int peer, ConstBytes data) {
+  ModelMessage& post(int peer, ConstBytes data) {
     const auto& p = machine_.parameters;
     const double n = static_cast<double>(data.size());
     const double slow = p.slowness.on_message(rank_, peer);
@@ -184,16 +184,13 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       leaves_s = std::max(began_s, machine_.way_free_s);
       machine_.way_free_s = leaves_s + gap_s * slow;
     }
-    ModelMachine::Message message;
-    message.arrival_s = leaves_s + overhead_s + (p.bytes_s(n) + p.latency_s(n)) * slow * factor() +
-                        machine_.weather.jitter_s();
+    const double arrival_s = leaves_s + overhead_s +
+                             (p.bytes_s(n) + p.latency_s(n)) * slow * factor() +
+                             machine_.weather.jitter_s();
     ++machine_.messages;
-    if (!machine_.spare.empty()) {
-      message.data = std::move(machine_.spare.back());
-      machine_.spare.pop_back();
-    }
-    message.data.assign(data.begin(), data.end());
-    return machine_.channel(rank_, peer).emplace_back(std::move(message));
+    if (machine_.ranks[static_cast<std::size_t>(peer)].waits_for == rank_)
+      machine_.fibers.wake(peer);
+    return machine_.mailbox.put(rank_, peer, arrival_s, data);
   }
 
   /// The receiver takes messages no closer together than its gap allows.
@@ -215,6 +212,7 @@ class ModelTransport : public MessageCollectives<ModelTransport> {
       machine_.arrived = 0;
       action();
       ++machine_.barriers_done;
+      machine_.fibers.wake_all();
     }
     machine_.fibers.wait_until([this, turn] { return machine_.barriers_done > turn; });
   }

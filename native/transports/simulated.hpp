@@ -18,8 +18,9 @@
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
 #include "contract/transport.hpp"
-#include "simulator/control.hpp"
+#include "simulator/actors.hpp"
 #include "simulator/folded_memory.hpp"
+#include "transports/bases/control.hpp"
 
 // Each of these reads the processor's time twice, for computations that we do not simulate, and
 // then calls its inner one: a twentieth of what a message costs here.
@@ -72,11 +73,11 @@ class SimulatedTransport : public MpiMessages {
     return simgrid::config::get_value<std::string>("smpi/coll-selector") != "mpich";
   }
 
-  void barrier() { control().barrier(); }
-  void broadcast(Bytes data) { control().broadcast(rank(), data); }
-  bool all(bool mine) { return control().all(rank(), mine); }
+  void barrier() { team().barrier->wait(); }
+  void broadcast(Bytes data) { team().control.broadcast(rank(), data); }
+  bool all(bool mine) { return team().control.all(rank(), mine); }
   std::vector<std::string> gather(const std::string& text) {
-    return control().gather(rank(), text);
+    return team().control.gather(rank(), text);
   }
 
   /// One after the other: SMPI looks at all of several requests again when one of them is done.
@@ -126,7 +127,19 @@ class SimulatedTransport : public MpiMessages {
 
   SimulatedTransport() : MpiMessages(false) { simulator::FoldedMemory::install(size()); }
 
-  [[nodiscard]] simulator::Control& control() const { return simulator::Control::of(size()); }
+  /// What all ranks of the simulation share.
+  struct Team {
+    explicit Team(int ranks)
+        : barrier(simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))),
+          control({}, static_cast<std::size_t>(ranks)) {}
+
+    simgrid::s4u::BarrierPtr barrier;
+    Control<simulator::Actors> control;
+  };
+  [[nodiscard]] Team& team() const {
+    static Team only(size());
+    return only;
+  }
 };
 
 }  // namespace nhalf

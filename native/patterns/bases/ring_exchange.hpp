@@ -135,7 +135,7 @@ class Ring : public Pattern {
   /// The marked bytes as they were filled.
   static void unmark(Bytes data, std::uint32_t seed) {
     if (data.empty()) return;
-    const FillSequence sequence(seed);
+    const FillSequence sequence(seed, data.size());
     data.front() = sequence.data()[0];
     data.back() = sequence.data()[(data.size() - 1) % FillSequence::period];
   }

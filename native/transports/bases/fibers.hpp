@@ -2,14 +2,18 @@
 // Ranks of a simulated machine: cooperative contexts in one thread, always in the same order.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <stdexcept>
 #include <vector>
+
+#include "transports/bases/ready_set.hpp"
+#include "transports/bases/stacks.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -34,93 +38,172 @@ struct StackSwitch {
 #endif
 };
 
+/// The C library's own, which its checked variant is not: that one refuses to go to a stack that
+/// lies below.
+[[noreturn]] void jump_to(jmp_buf place, int value) noexcept __asm__("_longjmp");
+
 /// Runs `count` bodies that give way to each other where they must wait.
 ///
-/// Deterministic: the order of steps depends on the bodies alone. When no body can go on, every
-/// one of them gets a std::runtime_error that names a deadlock.
+/// Bodies go on in the order of their numbers, round and round, each when it has been woken; so the
+/// order of steps depends on the bodies alone, and who waits costs nothing. When no body can go on,
+/// every one of them gets a std::runtime_error that names a deadlock.
 class Fibers {
  public:
   /// Runs body(0) to body(count - 1) to their ends; throws the first exception that left a body.
   void run(int count, const std::function<void(int)>& body) {
+    const auto fibers = static_cast<std::size_t>(count);
+    const Stacks stacks(fibers);
+    stacks_ = &stacks;
     body_ = &body;
-    fibers_.resize(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < fibers_.size(); ++i) prepare(i);
-    for (std::size_t left = fibers_.size(); left > 0;) {
-      bool moved = false;
-      for (current_ = 0; current_ < fibers_.size(); ++current_) {
-        auto& fiber = fibers_[current_];
-        if (fiber.done || (!deadlocked_ && fiber.ready && !fiber.ready())) continue;
-        moved = true;
-        void* saved = nullptr;
-        StackSwitch::leave(&saved, fiber.stack.get(), stack_bytes);
-        swapcontext(&scheduler_, &fiber.context);
-        StackSwitch::arrive(saved, nullptr, nullptr);
-        if (fiber.done) --left;
-      }
-      deadlocked_ = !moved;
-    }
+    fibers_.assign(fibers, {});
+    ready_ = ReadySet(fibers);
+    wake_all();
+    left_ = fibers;
+    current_ = fibers;
+    if (left_ > 0) leave(scheduler_);
+    fibers_.clear();
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// Called from a body: lets others run until `ready` holds.
+  /// Called from a body: lets others run until `ready` holds. Who makes it true wakes this body.
   template <class Ready>
   void wait_until(Ready ready) {
-    if (ready()) return;
-    auto& fiber = fibers_[current_];
-    fiber.ready = ready;
-    void* saved = nullptr;
-    StackSwitch::leave(&saved, scheduler_stack_, scheduler_stack_bytes_);
-    swapcontext(&fiber.context, &scheduler_);
-    StackSwitch::arrive(saved, &scheduler_stack_, &scheduler_stack_bytes_);
-    fiber.ready = nullptr;
-    if (!ready()) throw std::runtime_error("deadlock: every rank waits for another");
+    while (!ready()) {
+      leave(fibers_[current_]);
+      if (deadlocked_ && !ready())
+        throw std::runtime_error("deadlock: every rank waits for another");
+    }
   }
 
- private:
-  static constexpr std::size_t stack_bytes = 256 * 1024;
+  /// Whose turn it is.
+  [[nodiscard]] int current() const { return static_cast<int>(current_); }
 
+  /// Has a body look again whether it can go on.
+  void wake(int index) { ready_.insert(static_cast<std::size_t>(index)); }
+  void wake_all() {
+    for (std::size_t i = 0; i < fibers_.size(); ++i)
+      if (!fibers_[i].done) ready_.insert(i);
+  }
+
+  /// Bodies that wait for one thing, as Control needs them.
+  struct Waiting {
+    using Place = std::vector<int>;
+
+    template <class Ready>
+    void until(Place& place, Ready ready) {
+      if (ready()) return;
+      place.push_back(fibers.current());
+      fibers.wait_until(ready);
+    }
+    void wake(Place& place) {
+      for (const int index : place) fibers.wake(index);
+      place.clear();
+    }
+
+    Fibers& fibers;
+  };
+
+  /// How often a body was entered, for the first time or again.
+  [[nodiscard]] std::uint64_t turns() const { return turns_; }
+
+ private:
   struct Fiber {
-    ucontext_t context{};
-    std::unique_ptr<std::byte[]> stack;
-    std::function<bool()> ready;
+    jmp_buf place{};
+    bool begun = false;
     bool done = false;
   };
 
-  void prepare(std::size_t index) {
-    auto& fiber = fibers_[index];
-    fiber.stack.reset(new std::byte[stack_bytes]);
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = stack_bytes;
-    fiber.context.uc_link = &scheduler_;
+  /// Lets the next body run; returns when `fiber` is the next.
+  void leave(Fiber& fiber) {
+    void* saved = nullptr;
+    auto& next = choose();
+    if (&next == &fiber) return;
+    StackSwitch::leave(&saved, bottom_of(next), size_of(next));
+    if (_setjmp(fiber.place) == 0) enter(next);
+    arrive(saved);
+  }
+
+  /// Whose turn it is: the next body that was woken, or the scheduler when none is left.
+  Fiber& choose() {
+    if (left_ == 0) return scheduler_;
+    auto next = ready_.next(current_ + 1);
+    if (next == ReadySet::none) {
+      deadlocked_ = true;
+      wake_all();
+      next = ready_.next(0);
+    }
+    ready_.erase(next);
+    current_ = next;
+    ++turns_;
+    return fibers_[next];
+  }
+
+  /// Goes to where a body was left, or begins it on its stack.
+  [[noreturn]] void enter(Fiber& fiber) {
+    if (fiber.begun || &fiber == &scheduler_) jump_to(fiber.place, 1);
+    fiber.begun = true;
+    getcontext(&first_);
+    first_.uc_stack.ss_sp = stacks_->bottom(current_);
+    first_.uc_stack.ss_size = Stacks::size_of(current_);
+    first_.uc_link = nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(this);
-    makecontext(&fiber.context, reinterpret_cast<void (*)()>(&enter), 2,
+    makecontext(&first_, reinterpret_cast<void (*)()>(&begin), 2,
                 static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+    setcontext(&first_);
+    std::terminate();
   }
 
   /// makecontext passes integers only, so the pointer comes in two halves.
-  static void enter(unsigned high, unsigned low) {
+  static void begin(unsigned high, unsigned low) {
     const auto address = (static_cast<std::uintptr_t>(high) << 32) | low;
-    auto& self = *reinterpret_cast<Fibers*>(address);
-    StackSwitch::arrive(nullptr, &self.scheduler_stack_, &self.scheduler_stack_bytes_);
-    const auto index = self.current_;
-    try {
-      (*self.body_)(static_cast<int>(index));
-    } catch (...) {
-      if (!self.failure_) self.failure_ = std::current_exception();
-    }
-    self.fibers_[index].done = true;
-    StackSwitch::leave(nullptr, self.scheduler_stack_, self.scheduler_stack_bytes_);
+    reinterpret_cast<Fibers*>(address)->live();
   }
 
+  /// A body, from its begin to its end.
+  void live() {
+    arrive(nullptr);
+    const auto index = current_;
+    try {
+      (*body_)(static_cast<int>(index));
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+    fibers_[index].done = true;
+    ready_.erase(index);
+    --left_;
+    auto& next = choose();
+    StackSwitch::leave(nullptr, bottom_of(next), size_of(next));
+    enter(next);
+  }
+
+  void arrive(void* saved) {
+    const void* bottom = nullptr;
+    std::size_t size_bytes = 0;
+    StackSwitch::arrive(saved, &bottom, &size_bytes);
+    if (scheduler_bytes_ > 0) return;
+    scheduler_bottom_ = bottom;
+    scheduler_bytes_ = size_bytes;
+  }
+  [[nodiscard]] const void* bottom_of(const Fiber& fiber) const {
+    return &fiber == &scheduler_ ? scheduler_bottom_ : stacks_->bottom(current_);
+  }
+  [[nodiscard]] std::size_t size_of(const Fiber& fiber) const {
+    return &fiber == &scheduler_ ? scheduler_bytes_ : Stacks::size_of(current_);
+  }
+
+  const Stacks* stacks_ = nullptr;
+  const std::function<void(int)>* body_ = nullptr;
   std::vector<Fiber> fibers_;
-  ucontext_t scheduler_{};
-  const void* scheduler_stack_ = nullptr;
-  std::size_t scheduler_stack_bytes_ = 0;
-  std::size_t current_ = 0;
+  ReadySet ready_;
+  Fiber scheduler_;
+  /// How a body begins; from then on the C library's jumps are enough, which leave signals alone.
+  ucontext_t first_{};
+  const void* scheduler_bottom_ = nullptr;
+  std::size_t scheduler_bytes_ = 0;
+  std::size_t current_ = 0, left_ = 0;
+  std::uint64_t turns_ = 0;
   bool deadlocked_ = false;
   std::exception_ptr failure_;
-  const std::function<void(int)>* body_ = nullptr;
 };
 
 }  // namespace nhalf

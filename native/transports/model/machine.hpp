@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,7 +12,9 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "timing/clock.hpp"
+#include "transports/bases/control.hpp"
 #include "transports/bases/fibers.hpp"
+#include "transports/model/mailbox.hpp"
 #include "transports/model/parameters.hpp"
 
 namespace nhalf {
@@ -72,46 +72,40 @@ class Weather {
 /// The machine that all ranks share.
 class ModelMachine {
  public:
-  struct Message {
-    double arrival_s = 0;
-    std::vector<std::byte> data;
-    std::shared_ptr<double> taken_s;
-  };
-  struct Rank {
+  static constexpr int nobody = -1;
+
+  struct alignas(64) Rank {
     double clock_s = 0;
     double sender_free_s = 0;
     double last_arrival_s = -1;
+    /// When its latest synchronous message was taken; before that, less than 0.
+    double taken_s = -1;
     ClockError clock_error;
+    /// Whose message it waits for.
+    int waits_for = nobody;
   };
 
   ModelMachine(int count, const Options& options)
       : parameters(options),
         weather(parameters),
         ranks(static_cast<std::size_t>(count)),
-        channels(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {
+        control({fibers}, ranks.size()) {
+    if (!ClockError::asked_for(options)) return;
     for (int rank = 0; rank < count; ++rank)
       ranks[static_cast<std::size_t>(rank)].clock_error = ClockError(options, rank);
-  }
-
-  std::deque<Message>& channel(int from, int to) {
-    return channels[static_cast<std::size_t>(from) * ranks.size() + static_cast<std::size_t>(to)];
   }
 
   ModelParameters parameters;
   Weather weather;
   Fibers fibers;
   std::vector<Rank> ranks;
-  std::vector<std::deque<Message>> channels;
-  std::vector<std::vector<std::byte>> spare;
+  Control<Fibers::Waiting> control;
+  Mailbox mailbox;
   /// When the slow way between two ranks, if there is one, can take the next message.
   double way_free_s = 0;
   std::uint64_t barriers_done = 0;
   std::uint64_t messages = 0;
   int arrived = 0;
-  bool agreed = true;
-  bool verdict = true;
-  std::vector<std::string> gathered;
-  Bytes shared;
 };
 
 }  // namespace nhalf

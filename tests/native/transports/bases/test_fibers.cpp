@@ -22,8 +22,38 @@ TEST_CASE("a body that waits lets the others go on") {
     if (index == 0) fibers.wait_until([&] { return open; });
     order.push_back(index);
     open = true;
+    fibers.wake(0);
   });
   CHECK(order == std::vector<int>{1, 0});
+}
+
+TEST_CASE("who was woken goes on in the order of numbers, from the one whose turn it is") {
+  Fibers fibers;
+  std::vector<int> order;
+  int arrived = 0;
+  bool open = false;
+  fibers.run(5, [&](int index) {
+    if (++arrived == 5) fibers.wake(2);
+    fibers.wait_until([&] { return index == 2 ? arrived == 5 : open; });
+    open = true;
+    if (index == 2)
+      for (const int other : {1, 4, 0, 3}) fibers.wake(other);
+    order.push_back(index);
+  });
+  CHECK(order == std::vector<int>{2, 3, 4, 0, 1});
+}
+
+TEST_CASE("who waits is not asked before it is woken") {
+  Fibers fibers;
+  constexpr int bodies = 20000;
+  int looks = 0, arrived = 0;
+  fibers.run(bodies, [&](int) {
+    const bool last = ++arrived == bodies;
+    if (last) fibers.wake_all();
+    fibers.wait_until([&] { return ++looks, arrived == bodies; });
+  });
+  CHECK(looks == 2 * bodies - 1);
+  CHECK(fibers.turns() <= 2 * bodies);
 }
 
 TEST_CASE("a deadlock is an error, not a hang") {
