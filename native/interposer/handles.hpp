@@ -5,11 +5,15 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <link.h>
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "interposer/library.hpp"
 
@@ -25,12 +29,40 @@ inline constexpr Handles handles_served = Handles::standard;
 inline constexpr Handles handles_served = Handles::integers;
 #endif
 
-/// By the library that the program is linked with: whose calls it would make without this one.
-inline Handles handles_of_process() {
+/// The files of all that is loaded.
+inline std::vector<std::string> loaded_files() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* file, std::size_t, void* found) {
+        static_cast<std::vector<std::string>*>(found)->emplace_back(file->dlpi_name);
+        return 0;
+      },
+      &names);
+  return names;
+}
+
+/// The file of the MPI library, whose calls the program would make without this one; null where
+/// there is none. One that was loaded late, for a module of the program alone, is opened to all,
+/// for this library calls it by name.
+inline const char* mpi_library() {
+  constexpr auto* call = "PMPI_Barrier";
   Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&PMPI_Barrier), &own) == 0 || own.dli_fname == nullptr)
-    return Handles::others;
-  const std::string_view path = own.dli_fname;
+  if (void* found = dlsym(RTLD_DEFAULT, call))
+    return dladdr(found, &own) != 0 ? own.dli_fname : nullptr;
+  for (const auto& name : loaded_files()) {
+    void* file = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* found = file == nullptr ? nullptr : dlsym(file, call);
+    if (found == nullptr || dladdr(found, &own) == 0) continue;
+    dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    return own.dli_fname;
+  }
+  return nullptr;
+}
+
+inline Handles handles_of_process() {
+  const char* file = mpi_library();
+  if (file == nullptr) return Handles::others;
+  const std::string_view path = file;
   if (path.substr(path.rfind('/') + 1).starts_with("libmpi_abi")) return Handles::standard;
   if (library_is("Open MPI")) return Handles::open_mpi;
   for (const auto* name : {"MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"})
@@ -67,17 +99,18 @@ inline void* classic_library() {
 
 /// What a call goes to in a process that this library does not serve.
 template <class Call>
-Call* elsewhere(const char* name, Call* own) {
+Call* elsewhere(const std::string& name) {
   void* library = classic_library();
-  void* found = library == nullptr ? nullptr : dlsym(library, name);
-  return found == nullptr ? own : reinterpret_cast<Call*>(found);
+  void* found = library == nullptr ? nullptr : dlsym(library, name.c_str());
+  if (found == nullptr) found = dlsym(RTLD_DEFAULT, ("P" + name).c_str());
+  return reinterpret_cast<Call*>(found);
 }
 
 }  // namespace nhalf::coll
 
 /// The first line of a call: other handles pass through as they are.
-#define NHALF_SERVED_OR_ELSEWHERE(call, ...)                                       \
-  if (!nhalf::coll::is_served()) [[unlikely]] {                                    \
-    static auto* const other = nhalf::coll::elsewhere("MPI_" #call, &PMPI_##call); \
-    return other(__VA_ARGS__);                                                     \
+#define NHALF_SERVED_OR_ELSEWHERE(call, ...)                                                \
+  if (!nhalf::coll::is_served()) [[unlikely]] {                                             \
+    static auto* const other = nhalf::coll::elsewhere<decltype(PMPI_##call)>("MPI_" #call); \
+    return other(__VA_ARGS__);                                                              \
   }

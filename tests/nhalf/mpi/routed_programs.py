@@ -37,14 +37,14 @@ def compiler_for(library: Library) -> list[str]:
     pytest.skip(f"nothing compiles programs for {library.name}: there is no mpicxx")
 
 
-def built(library: Library, name: str, folder: Path) -> Path:
-    program = folder / f"{library.name}-{name}"
+def built(library: Library, name: str, folder: Path, *flags: str) -> Path:
+    program = folder / "-".join([library.name, name, *(flag.strip("-") for flag in flags)])
     if not program.is_file():
         compiler = compiler_for(library)
         maker = next(one for one in FOUND if compiler[0].startswith(str(one.prefix)))
         variables = {**maker.environment, **compiler_variables(maker)}
         source = str(SOURCES / f"{name}.cpp")
-        command = [*compiler, "-std=c++20", "-O1", source, "-o", str(program), "-lpthread"]
+        command = [*compiler, "-std=c++20", "-O1", *flags, source, "-o", str(program), "-lpthread"]
         outcome = run(command, patience_s(TIMEOUT_S), variables)
         assert outcome.succeeded, outcome.stderr
     return program

@@ -63,6 +63,19 @@ def test_a_program_of_other_handles_runs_as_if_nothing_were_loaded(
     assert "shared-memory" not in output
 
 
+def test_the_mpi_library_may_be_loaded_late_and_for_a_module_alone(folder: Path) -> None:
+    standard()
+    library = library_of("mpich")
+    module = built(library, "orders", folder, "-shared", "-fPIC")
+    program = built(library, "late", folder, "-Wl,--as-needed")
+    words = preload(library, None, None, FOUND)
+    for loaded, is_routed in ((words, CLASSIC in words.variables), (standard(), False)):
+        code, output = started(library, 2, loaded, [str(program), str(module)])
+        assert code == 0, output
+        assert "0 wrong" in output
+        assert ("allreduce shared-memory" in output) == is_routed
+
+
 def test_programs_without_mpi_run_as_if_nothing_were_loaded(folder: Path) -> None:
     library = library_of("mpich")
     words = ["env", "LD_BIND_NOW=1", "sh", "-c", "echo ran"]
