@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <new>
 #include <string>
 
 #include "contract/buffer.hpp"
@@ -36,13 +37,19 @@ inline std::size_t last_level_cache_bytes() {
   return largest_bytes > 0 ? largest_bytes : unknown_bytes;
 }
 
-/// Memory of twice the last-level cache, written through to drive everything else out; no more than
-/// its share where `ranks` do so on one host.
+/// Memory to empty a cache with where so many ranks of one host do so: twice the cache, or a rank's
+/// share of what buffers may take. 0 where that is less than the cache, which it would not empty.
+inline std::size_t filler_bytes(std::size_t cache_bytes, std::size_t memory_bytes,
+                                std::size_t ranks_here) {
+  const auto share_bytes = memory_bytes / ranks_here;
+  return share_bytes < cache_bytes ? 0 : std::min(2 * cache_bytes, share_bytes);
+}
+
+/// Memory that is written through to drive everything else out of the last-level cache. Throws
+/// std::bad_alloc where `ranks_here` ranks of one host have not enough of it.
 class CacheFiller {
  public:
-  explicit CacheFiller(int ranks)
-      : scratch_(std::min(2 * last_level_cache_bytes(),
-                          Buffer::largest_bytes() / static_cast<std::size_t>(ranks))) {}
+  explicit CacheFiller(std::size_t ranks_here) : scratch_(enough_bytes(ranks_here)) {}
 
   [[nodiscard]] std::size_t size_bytes() { return scratch_.bytes().size(); }
 
@@ -57,6 +64,12 @@ class CacheFiller {
   }
 
  private:
+  static std::size_t enough_bytes(std::size_t ranks_here) {
+    const auto bytes = filler_bytes(last_level_cache_bytes(), Buffer::largest_bytes(), ranks_here);
+    if (bytes == 0) throw std::bad_alloc();
+    return bytes;
+  }
+
   Buffer scratch_;
   unsigned char turn_ = 0;
 };

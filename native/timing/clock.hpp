@@ -2,11 +2,15 @@
 // The clock that measures, and what is known about it.
 #pragma once
 
+#include <sys/utsname.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <ctime>
 #include <limits>
 #include <random>
+#include <string>
 #include <string_view>
 
 #include "contract/options.hpp"
@@ -14,24 +18,41 @@
 
 namespace nhalf {
 
-/// Seconds on the monotonic clock of this host since `epoch_ns`, which is the program's start
-/// unless another one is agreed on: ranks of one host with one epoch then read the same time.
+/// The clock of a kernel that no daemon slews, where reading it is no system call: since Linux 5.3
+///; before, the monotonic one.
+inline clockid_t clock_of(const std::string& kernel_release) {
+  int major = 0;
+  int minor = 0;
+  const int known = std::sscanf(kernel_release.c_str(), "%d.%d", &major, &minor);
+  const bool quick = known == 2 && (major > 5 || (major == 5 && minor >= 3));
+  return quick ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
+}
+
+/// Seconds on the steady clock of this host since `epoch_ns`, which is the program's start unless
+/// another one is agreed on: ranks of one host with one epoch then read the same time.
 class SteadyClock {
  public:
   static constexpr std::string_view name = "steady_clock";
 
   [[nodiscard]] double now_s() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_).count();
+    return static_cast<double>(read_ns(clock_) - epoch_ns_) * 1e-9;
   }
-  [[nodiscard]] std::int64_t epoch_ns() const {
-    return std::chrono::nanoseconds(epoch_.time_since_epoch()).count();
-  }
-  void set_epoch_ns(std::int64_t epoch_ns) {
-    epoch_ = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(epoch_ns));
-  }
+  [[nodiscard]] std::int64_t epoch_ns() const { return epoch_ns_; }
+  void set_epoch_ns(std::int64_t epoch_ns) { epoch_ns_ = epoch_ns; }
 
  private:
-  std::chrono::steady_clock::time_point epoch_ = std::chrono::steady_clock::now();
+  static std::int64_t read_ns(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  }
+  static clockid_t of_this_kernel() {
+    utsname system{};
+    return uname(&system) == 0 ? clock_of(system.release) : CLOCK_MONOTONIC;
+  }
+
+  clockid_t clock_ = of_this_kernel();
+  std::int64_t epoch_ns_ = read_ns(clock_);
 };
 
 /// A clock that is wrong on purpose: what it shows of true seconds. Each rank draws its offset and

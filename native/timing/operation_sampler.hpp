@@ -91,12 +91,14 @@ class OperationSampler {
     if (!conditions_.cold || Idling<T>) return;
     bool enough = true;
     try {
-      filler_.emplace(transport_.size());
+      filler_.emplace(point.ranks_beside(transport_.rank(), transport_.size()));
     } catch (const std::bad_alloc&) {
       enough = false;
     }
     if (!transport_.all(enough))
-      throw InputError("buffers=cold: no memory to empty the caches with");
+      throw InputError(
+          "buffers=cold: so many ranks have no memory to empty their caches with: start fewer per "
+          "host");
   }
 
   void sample(Pattern& pattern, Measurement& result) {

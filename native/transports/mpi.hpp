@@ -78,9 +78,18 @@ class MpiTransport : public MpiMessages {
  private:
   explicit MpiTransport(const Options& options) : MpiMessages(true) {
     clock_error_ = ClockError(options, rank());
+    share_epoch();
+  }
+
+  /// Ranks of one host share an epoch. Hosts do not: where one has been up for months longer, its
+  /// readings would be so large that nanoseconds are lost in them.
+  void share_epoch() {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(world(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     auto epoch_ns = clock_.epoch_ns();
-    MPI_Bcast(&epoch_ns, 1, MPI_INT64_T, 0, world());
+    MPI_Bcast(&epoch_ns, 1, MPI_INT64_T, 0, node);
     clock_.set_epoch_ns(epoch_ns);
+    MPI_Comm_free(&node);
   }
 
   SteadyClock clock_;

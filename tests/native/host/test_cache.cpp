@@ -24,3 +24,12 @@ TEST_CASE("a filler fills, again and again") {
   CHECK(filler.size_bytes() >=
         std::min(2 * nhalf::last_level_cache_bytes(), nhalf::Buffer::largest_bytes()));
 }
+
+TEST_CASE("the memory of a host is shared by its own ranks, and is enough or none") {
+  constexpr std::size_t MiB = std::size_t{1} << 20;
+  CHECK(nhalf::filler_bytes(32 * MiB, 4096 * MiB, 2) == 64 * MiB);
+  CHECK(nhalf::filler_bytes(32 * MiB, 4096 * MiB, 100) == 4096 * MiB / 100);
+  CHECK(nhalf::filler_bytes(32 * MiB, 4096 * MiB, 128) == 32 * MiB);
+  CHECK(nhalf::filler_bytes(32 * MiB, 4096 * MiB, 129) == 0);
+  CHECK_THROWS_AS(nhalf::CacheFiller(std::size_t{1} << 40), std::bad_alloc);
+}

@@ -48,3 +48,20 @@ TEST_CASE("the steady clock never goes back") {
     before_s = now_s;
   }
 }
+
+TEST_CASE("clocks that daemons slew are left alone where the other one is quick to read") {
+  for (const auto* release : {"5.3.0", "5.14.0-427.el9.x86_64", "6.18.44-fc", "10.0"})
+    CHECK(nhalf::clock_of(release) == CLOCK_MONOTONIC_RAW);
+  for (const auto* release : {"5.2.21", "4.18.0-553.el8_10.x86_64", "3.10.0", "", "unknown"})
+    CHECK(nhalf::clock_of(release) == CLOCK_MONOTONIC);
+}
+
+TEST_CASE("clocks with one epoch read one time") {
+  nhalf::SteadyClock one;
+  nhalf::SteadyClock other;
+  other.set_epoch_ns(one.epoch_ns());
+  const double before_s = one.now_s();
+  const double between_s = other.now_s();
+  CHECK(before_s <= between_s);
+  CHECK(between_s <= one.now_s());
+}
