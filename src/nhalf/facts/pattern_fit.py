@@ -13,9 +13,9 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.operations import OPERATIONS
 from nhalf.machines.layout import parse_layout
-from nhalf.machines.leftover import leftover
+from nhalf.machines.leftover import Leftover, leftover, whole
 from nhalf.machines.machine import PatternModel, Range
-from nhalf.models.pattern import RANKS_MIN, Heldout, fit_judged
+from nhalf.models.pattern import RANKS_MIN, Heldout, Pattern, Region, fit_judged
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
 from nhalf.store.keys import PATTERN
@@ -117,10 +117,17 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
             **_sums(region.chosen),
             **_judged(errors, by_ranks),
             timing="completion" if key["pattern"] in OPERATIONS else "",
-            leftover=None if region.correction is None else leftover(region.correction),
+            leftover=_leftover(model, region),
         )
         for region in model.regions
     ]
+
+
+def _leftover(model: Pattern, region: Region) -> Leftover | None:
+    """What a region's sums leave over, or a surface that takes their place."""
+    if model.smooth is not None:
+        return whole(model.smooth)
+    return None if region.correction is None else leftover(region.correction)
 
 
 def _cells(points: pl.DataFrame) -> Cells:

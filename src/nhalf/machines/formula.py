@@ -92,7 +92,9 @@ def _pattern(models: Sequence[PatternModel], form: str) -> str:
     block = _block(words, regions, form, f"n, {letter}")
     corrected = [model for model in models if model.leftover is not None]
     if form == "python" and corrected:
-        return _corrected(block, models)
+        surface = corrected[0].leftover
+        whole = surface is not None and surface.whole
+        return _smoothed(block, corrected[0]) if whole else _corrected(block, models)
     note = "times a correction between the cells measured, which Python functions have"
     sign = "% " if form == "latex" else "  "
     return f"{block}{sign}({note})\n" if corrected else block
@@ -163,6 +165,47 @@ def _product(value: float, term: str, factor: str, form: str, letter: str) -> st
     names = [WORDS[term].replace("p", letter)] if term != "1" else []
     names += [factor.replace("sqrt(n)", "√n")] if factor else []
     return " ".join([f"{sign}{number} {unit}", *(["·", *names] if names else [])])
+
+
+def _smoothed(block: str, model: PatternModel) -> str:
+    """The function with the surface through the cells, written out; beyond them the sums."""
+    from nhalf.machines.leftover import surface_of
+    from nhalf.models.smooth import MEAN_VARIANCE, POWER_SCALE, SPAN
+
+    name = re.match(r"def (\w+)", block)
+    assert name is not None
+    assert model.leftover is not None
+    found = model.leftover
+    surface, weights = surface_of(found)
+    cells = [
+        (*map(float, place), float(weight))
+        for place, weight in zip(surface.place, weights, strict=True)
+    ]
+    size_scale, rank_scale, of_ranks, of_cells = found.scale
+    sizes = f"{min(found.size_bytes)!r} <= n <= {max(found.size_bytes)!r}"
+    ranks = f"{min(found.ranks)} <= p <= {max(found.ranks)}"
+    return f"""{block.replace(f"def {name[1]}", f"def _{name[1]}_sums", 1)}
+
+_{name[1]}_cells = {cells}
+
+
+def {name[1]}(n, p):
+    \"\"\"Seconds: a surface between the cells measured, beyond them the sums.\"\"\"
+    if not ({sizes} and {ranks}):
+        return _{name[1]}_sums(n, p)
+    here = (math.log2(n + 1), math.log2(p), 0.0 if p & (p - 1) else 4.0)
+    log_time = 0.0
+    for *there, weight in _{name[1]}_cells:
+        size = abs(here[0] - there[0]) / {size_scale!r}
+        ranks = (here[1] - there[1]) / {rank_scale!r}, (here[2] - there[2]) / {POWER_SCALE!r}
+        rank = math.hypot(*ranks)
+        near = [math.sqrt(3.0) * d for d in (size, rank, math.hypot(size, rank))]
+        alike = [(1 + d) * math.exp(-d) for d in near]
+        mean = 1 + sum(a * b for a, b in zip(here, there)) / {SPAN**2!r}
+        shares = alike[0] + {of_ranks!r} * alike[1] + {of_cells!r} * alike[2]
+        log_time += weight * (shares + {MEAN_VARIANCE!r} * mean)
+    return math.exp(log_time)
+"""
 
 
 def _corrected(block: str, models: Sequence[PatternModel]) -> str:

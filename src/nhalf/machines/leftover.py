@@ -14,6 +14,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from nhalf.base.arrays import Floats
+    from nhalf.models.smooth import Smooth
     from nhalf.statistics.gaussian_process import Correction
 
 DIGITS = 6
@@ -24,7 +25,8 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     """What the sums of a pattern leave over: logarithms of measured over modelled times, by cell.
 
     Between the cells a process interpolates (statistics/gaussian_process.py) whose `scale`,
-    `nugget` and `variance` these are.
+    `nugget` and `variance` these are. Where they are `whole`, the logarithms are of the times
+    themselves, and the surface through them is that of models/smooth.py.
     """
 
     size_bytes: tuple[float, ...]
@@ -33,6 +35,24 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
     scale: tuple[float, ...]
     nugget: float
     variance: float
+    whole: bool = False
+
+    def holds(self, size_bytes: float, ranks: int) -> bool:
+        """Whether a place is between the cells."""
+        sizes = min(self.size_bytes) <= size_bytes <= max(self.size_bytes)
+        return sizes and min(self.ranks) <= ranks <= max(self.ranks)
+
+    def time_s(self, size_bytes: float, ranks: int) -> float:
+        """Seconds, where the values are logarithms of whole times."""
+        import numpy as np
+
+        from nhalf.models.pattern import places
+        from nhalf.models.smooth import covariance
+
+        surface, weights = surface_of(self)
+        place = places(np.array([float(size_bytes)]), np.array([ranks]))
+        between = covariance(place, surface.place, surface.scale)
+        return math.exp(float((between @ weights)[0]))
 
     def factor(self, size_bytes: float, ranks: int) -> float:
         """By what the sums are multiplied at a place."""
@@ -59,6 +79,34 @@ def leftover(correction: Correction) -> Leftover:
         nugget=correction.nugget,
         variance=float(f"{correction.variance:.6g}"),
     )
+
+
+def whole(surface: Smooth) -> Leftover:
+    """A fitted surface as it stands in a machine file."""
+    import numpy as np
+
+    return Leftover(
+        size_bytes=tuple(map(float, (np.exp2(surface.place[:, 0]) - 1).round())),
+        ranks=tuple(map(int, np.exp2(surface.place[:, 1]).round())),
+        log_ratio=tuple(round(float(value), DIGITS) for value in surface.value),
+        scale=surface.scale,
+        nugget=surface.nugget,
+        variance=0.0,
+        whole=True,
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def surface_of(found: Leftover) -> tuple[Smooth, Floats]:
+    """The surface of a machine file, and its weights."""
+    import numpy as np
+
+    from nhalf.models.pattern import places
+    from nhalf.models.smooth import Smooth
+
+    place = places(np.array(found.size_bytes), np.array(found.ranks, dtype=np.int64))
+    surface = Smooth(place, np.array(found.log_ratio), found.scale, found.nugget)
+    return surface, surface.weights()
 
 
 @functools.lru_cache(maxsize=256)

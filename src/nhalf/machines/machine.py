@@ -169,8 +169,8 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     Fits have 95 % intervals of their coefficients, and relative absolute errors on what was left
     out of the fit, of all sizes of the pattern: cells, and whole numbers of ranks. `leftover` is
-    what T is multiplied with, where that helps. Their placement 'any x 2' is two ranks on each of
-    any number of nodes, '1 x any' any number on one.
+    what T is multiplied with, where that helps, or gives T itself between the cells measured. Their
+    placement 'any x 2' is two ranks on each of any number of nodes, '1 x any' any number on one.
     """
 
     pattern: str
@@ -210,6 +210,9 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         time_s = self.sums_s(size_bytes, ranks)
         if self.leftover is None:
             return time_s
+        if self.leftover.whole:
+            inside = self.leftover.holds(size_bytes, ranks)
+            return self.leftover.time_s(size_bytes, ranks) if inside else time_s
         return time_s * self.leftover.factor(size_bytes, ranks)
 
     def sums_s(self, size_bytes: float, ranks: int) -> float:

@@ -8,12 +8,14 @@ A. Calotoiu et al. (SC 2013), on relative errors. Regions are ranges of n betwee
 changes its algorithm; their best division is by dynamic programming (R. Bellman, CACM 4, 1961) over
 lines of every number of ranks, their number by G. Schwarz's criterion. What the sums leave over is
 interpolated between cells (statistics/gaussian_process.py), if cells left out of the fit say that
-it helps.
+it helps. Where few cells are far apart, a surface without a formula may say more of those left out
+(models/smooth.py): it then gives the times, and the sums are what people read.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +25,7 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.models.forms.segmented import switch
 from nhalf.models.least_squares import best_partitions, segment_costs
+from nhalf.models.smooth import CELLS_MAX, Smooth
 from nhalf.models.term_choice import Cells, Chosen, choose
 from nhalf.statistics.gaussian_process import Correction
 
@@ -81,6 +84,7 @@ class Pattern:
     to_bytes: float
     from_ranks: int
     to_ranks: int
+    smooth: Smooth | None = None
 
     @classmethod
     def fit(cls, cells: Cells, corrected: bool = False) -> Pattern:
@@ -112,6 +116,11 @@ class Pattern:
             regions.append(replace(region, correction=correction))
         return replace(self, regions=tuple(regions))
 
+    def smoothed(self, cells: Cells) -> Pattern:
+        """The same with a surface through the cells, which gives the times between them."""
+        place = places(cells.size_bytes, cells.ranks)
+        return replace(self, smooth=Smooth.fit(place, np.log(cells.time_s)))
+
     def which(self, size_bytes: Floats) -> NDArray[np.intp]:
         """The number of the region of every size."""
         starts = [region.from_bytes for region in self.regions[1:]]
@@ -135,6 +144,10 @@ class Pattern:
             here = which == number
             if here.any():
                 time[here] = _predict_region(region, size[here], ranks[here])
+        if self.smooth is not None:
+            inside = (size >= self.from_bytes) & (size <= self.to_bytes)
+            inside &= (ranks >= self.from_ranks) & (ranks <= self.to_ranks)
+            time[inside] = self.smooth.time_s(places(size[inside], ranks[inside]))
         return time
 
     def _check_support(self, size: Floats, ranks: NDArray[np.int64]) -> None:
@@ -238,24 +251,30 @@ def _line_costs(cells: Cells, sizes: Floats) -> Floats:
     return np.where(np.triu(count) >= CELLS_PER_REGION_MIN, cost, np.inf)
 
 
-def heldout(cells: Cells, by_ranks: bool = False) -> tuple[Floats, Floats]:
-    """Relative absolute errors of the sums alone, and with corrections, on cells left out.
+def heldout(
+    cells: Cells, by_ranks: bool = False, by_sizes: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Relative absolute errors of sums, with corrections, and of a surface, on cells left out.
 
+    There is no surface through more than CELLS_MAX cells.
     Every cell is left out once, dealt to groups at random (always in the same way), or with all
     its number of ranks. The corners, or the least and most ranks, always stay: nothing is
     extrapolated.
     """
-    errors: tuple[list[Floats], list[Floats]] = ([], [])
-    for out in _deal_ranks(cells) if by_ranks else _deal(cells):
+    errors: tuple[list[Floats], list[Floats], list[Floats]] = ([], [], [])
+    whole = cells.ranks if by_ranks else cells.size_bytes
+    for out in _deal_whole(whole) if by_ranks or by_sizes else _deal(cells):
         rest = cells.take(~out)
         if np.unique(rest.ranks).size < RANKS_MIN:
             continue
         sums = Pattern.fit(rest)
-        for place, model in enumerate((sums, sums.corrected(rest))):
+        models = [sums, sums.corrected(rest)]
+        models += [sums.smoothed(rest)] if cells.ranks.size <= CELLS_MAX else []
+        for place, model in enumerate(models):
             predicted = model.predict_s(cells.size_bytes[out], cells.ranks[out], extrapolate=True)
             errors[place].append(np.abs(predicted / cells.time_s[out] - 1))
-    plain, corrected = (np.concatenate([np.empty(0), *each]) for each in errors)
-    return plain, corrected
+    plain, corrected, smooth = (np.concatenate([np.empty(0), *each]) for each in errors)
+    return plain, corrected, smooth
 
 
 def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
@@ -270,17 +289,29 @@ def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
     return masks
 
 
-def _deal_ranks(cells: Cells) -> list[NDArray[np.bool_]]:
-    inner = np.unique(cells.ranks)[1:-1]
+def _deal_whole(values: Floats | NDArray[np.int64]) -> list[NDArray[np.bool_]]:
+    """Whole numbers of ranks, or sizes, but for the least and the most."""
+    inner = np.unique(values)[1:-1]
     groups = min(RANK_FOLDS, inner.size)
-    return [np.isin(cells.ranks, inner[fold::groups]) for fold in range(groups)]
+    return [np.isin(values, inner[fold::groups]) for fold in range(groups)]
+
+
+def _better(errors: Sequence[Floats], old: int, new: int) -> int:
+    """The place of the model that is to be taken, the new one where it is worth it."""
+    before, after = (float(errors[i].mean()) if errors[i].size else 0.0 for i in (old, new))
+    worth = after <= CORRECTION_GAIN * before and before - after >= CORRECTION_FLOOR
+    return new if worth else old
 
 
 def fit_judged(cells: Cells) -> tuple[Pattern, Heldout | None, Heldout | None]:
-    """The model, corrected where that helps, and its errors on cells and on ranks left out."""
-    plain, corrected = heldout(cells)
-    before, after = (float(e.mean()) if e.size else 0.0 for e in (plain, corrected))
-    helps = after <= CORRECTION_GAIN * before and before - after >= CORRECTION_FLOOR
-    by_ranks = heldout(cells, by_ranks=True)[1 if helps else 0]
-    model = Pattern.fit(cells, corrected=helps)
-    return model, Heldout.of(corrected if helps else plain), Heldout.of(by_ranks)
+    """The model, corrected or smoothed where that helps, and its errors on what was left out."""
+    errors = heldout(cells)
+    best = _better(errors, 0, 1)
+    if errors[2].size:
+        # It has to be good between sizes, too: of a cell left out others of its size are known.
+        both = zip(errors, errors, heldout(cells, by_sizes=True), strict=True)
+        best = _better([np.concatenate(each) for each in both], best, 2)
+    by_ranks = heldout(cells, by_ranks=True)[best]
+    model = Pattern.fit(cells, corrected=best == 1)
+    model = model.smoothed(cells) if best == 2 else model
+    return model, Heldout.of(errors[best]), Heldout.of(by_ranks)

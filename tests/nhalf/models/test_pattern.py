@@ -74,7 +74,7 @@ def test_what_few_terms_cannot_say_is_corrected_where_that_helps() -> None:
         return tree(n, p) * (1 + 0.2 * math.sin(math.log2(n + 1) / 3) * math.log2(p) / 5)
 
     exact = cells(time_s)
-    plain, corrected = heldout(exact)
+    plain, corrected, _ = heldout(exact)
     assert corrected.mean() < 0.5 * plain.mean()
     model, errors, _ = fit_judged(exact)
     assert any(region.correction is not None for region in model.regions)

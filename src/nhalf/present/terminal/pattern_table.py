@@ -90,6 +90,8 @@ def _caption(regions: Sequence[PatternModel]) -> str:
             f"on numbers of ranks left out: median {100 * first.heldout_ranks_median:.1f} %, "
             f"95 % below {100 * first.heldout_ranks_p95:.1f} %"
         )
-    if any(model.leftover is not None for model in regions):
+    if first.leftover is not None and first.leftover.whole:
+        lines.append("between the cells measured, times are interpolated; the sums are near them")
+    elif any(model.leftover is not None for model in regions):
         lines.append("times a correction, interpolated between the cells measured")
     return "\n".join(lines)

@@ -49,7 +49,7 @@ def cells(ask) -> dict[str, Cells]:
 def test_cells_that_were_left_out_are_predicted(cells: dict[str, Cells]) -> None:
     errors = []
     for each in cells.values():
-        plain, corrected = heldout(each)
+        plain, corrected, _ = heldout(each)
         errors.append(corrected if corrected.mean() < plain.mean() else plain)
     together = np.concatenate(errors)
     assert together.size == sum(each.ranks.size - 4 for each in cells.values())

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times over sizes and ranks without a formula: a smooth surface through the cells measured.
+
+A Gaussian process of log T over log2(n + 1) and log2 p with a linear mean, whose covariance adds
+what sizes have in common, what numbers of ranks have in common, and what neighbouring cells have:
+additive kernels after C. Rasmussen, C. Williams, Gaussian Processes for Machine Learning, MIT Press
+2006, section 4.2.4, chosen by leave-one-out predictive probability (5.4.2). Where sizes are few and
+far apart it says more of a cell that was left out than sums in regions can.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+
+CELLS_MAX = 150
+"""Of more cells, sums in regions and corrections are better, and this takes long."""
+SIZE_SCALES = (2.0, 4.0, 8.0)
+RANK_SCALES = (2.0, 4.0)
+RANK_SHARES = (0.1, 1.0)
+CELL_SHARES = (0.01, 0.1, 0.5)
+"""Of the variance, over that of sizes: what ranks, and what single cells have by themselves."""
+NUGGETS = (1e-5, 1e-4, 1e-3)
+POWER_SCALE = 8.0
+SPAN = 8.0
+MEAN_VARIANCE = 100.0
+TINY = 1e-16
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Logarithms of seconds `value` (m,) at places (m, 3), as models/pattern.py places cells.
+
+    `scale` is that of sizes and of ranks, then the shares of ranks and of cells.
+    """
+
+    place: Floats
+    value: Floats
+    scale: tuple[float, ...]
+    nugget: float
+
+    @classmethod
+    def fit(cls, place: Floats, value: Floats) -> Smooth:
+        """The surface under whose leave-one-out predictions the values are most probable."""
+        best, best_score = cls(place, value, (4.0, 4.0, 1.0, 0.1), NUGGETS[0]), -np.inf
+        for scale in itertools.product(SIZE_SCALES, RANK_SCALES, RANK_SHARES, CELL_SHARES):
+            between = covariance(place, place, scale)
+            for nugget in NUGGETS:
+                inverse = np.linalg.inv(between + nugget * np.eye(value.size))
+                spread = 1 / np.diag(inverse)
+                errors = (inverse @ value) * spread
+                variance = float(np.mean(errors**2 / spread)) + TINY
+                score = -float(np.sum(np.log(spread))) - value.size * np.log(variance)
+                if score > best_score:
+                    best, best_score = cls(place, value, scale, nugget), score
+        return best
+
+    def weights(self) -> Floats:
+        """What each place counts (m,): the mean is the sum of these, times the covariance."""
+        among = covariance(self.place, self.place, self.scale)
+        found: Floats = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
+        return found
+
+    def time_s(self, place: Floats) -> Floats:
+        """Seconds (k,) at places (k, 3)."""
+        found: Floats = np.exp(covariance(place, self.place, self.scale) @ self.weights())
+        return found
+
+
+def covariance(a: Floats, b: Floats, scale: tuple[float, ...]) -> Floats:
+    """Between places (i, 3) and (j, 3), in units of the variance between sizes: (i, j)."""
+    size_scale, rank_scale, of_ranks, of_cells = scale
+    apart = a[:, None, :] - b[None, :, :]
+    sizes = np.abs(apart[..., 0]) / size_scale
+    ranks = np.hypot(apart[..., 1] / rank_scale, apart[..., 2] / POWER_SCALE)
+    mean = MEAN_VARIANCE * (1 + (a / SPAN) @ (b / SPAN).T)
+    found: Floats = (
+        _matern(sizes)
+        + of_ranks * _matern(ranks)
+        + of_cells * _matern(np.hypot(sizes, ranks))
+        + mean
+    )
+    return found
+
+
+def _matern(distance: Floats) -> Floats:
+    """The kernel of order 3/2."""
+    scaled: Floats = np.sqrt(3.0) * distance
+    return (1 + scaled) * np.exp(-scaled)
