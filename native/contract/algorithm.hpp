@@ -48,7 +48,7 @@ struct AlgorithmInfo {
   std::string_view name;
   std::string_view what;
   std::string_view source;
-  std::string_view cost;
+  std::string_view cost = {};
   std::int64_t (*messages)(int ranks, std::size_t size_bytes);
   Seconds (*time_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;
   Seconds (*time_at_most_s)(const LogGP& machine, int ranks, double size_bytes) = nullptr;

@@ -13,6 +13,8 @@
 #include "patterns/distance.hpp"
 #include "patterns/pairs_bandwidth.hpp"
 #include "patterns/pairs_latency.hpp"
+#include "patterns/pingpong_rsend.hpp"
+#include "transports/model.hpp"
 
 namespace nhalf::test_pairs {
 
@@ -92,6 +94,22 @@ TEST_CASE("distance is between the two ranks that are named, and all others wait
         CHECK(traffic.data[{first, second}] == 2);
         CHECK(traffic.data[{second, first}] == 2);
       }
+}
+
+TEST_CASE("a ready ping-pong that not every rank could make ends without the others") {
+  int ended = 0;
+  ModelTransport::launch(0, nullptr, 2, Options{}, [&](ModelTransport& t) {
+    if (t.rank() == 1) PingPongRsend<ModelTransport>(t, Case{64});
+    t.barrier();
+    ++ended;
+  });
+  CHECK(ended == 2);
+  ModelTransport::launch(0, nullptr, 2, Options{}, [&](ModelTransport& t) {
+    PingPongRsend<ModelTransport> pattern(t, Case{64});
+    CHECK(pattern.verify());
+    pattern.prepare();
+    pattern.run(3);
+  });
 }
 
 TEST_CASE("a wrong byte in any pair is found") {
