@@ -15,6 +15,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "simulator/machine.hpp"
+#include "simulator/neighbours.hpp"
 
 namespace simgrid::kernel::activity {
 

@@ -79,7 +79,8 @@ class SmpiMachine(SimulatedMachine):
             "smpi/coll-selector": self.selector,
             "surf/precision": f"{self.precision_s(ranks):.3g}",
         }
-        command = _smpirun(self.command[0], ranks, "".join(f"{host}\n" for host in hosts))
+        listed = "".join(f"{host}\n" for host in hosts)
+        command = _smpirun(self.command[0], ranks, listed, _before_simgrid(self.selector))
         command += [f"--cfg={name}:{value}" for name, value in settings.items()]
         return command, _variables(self.known.text)
 
@@ -112,14 +113,27 @@ def smpi_subject(
     )
 
 
-def _smpirun(program: str, ranks: int, hosts: str) -> list[str]:
-    """The command that simulates a program, each rank on the host of its line."""
+def _smpirun(program: str, ranks: int, hosts: str, first: str = "") -> list[str]:
+    """The command that simulates a program, each rank on the host of its line; the library `first`
+    is loaded before all others.
+    """
     parts = simgrid()
     return [
         *(str(parts.smpirun), "-quiet", "-no-privatize", "-np", str(ranks)),
         *("-platform", str(platform(parts)), "-hostfile", str(_kept("hosts", hosts))),
+        *(["-wrapper", f"env LD_PRELOAD={first}"] if first else []),
         *(program, "--log=root.thres:error"),
     ]
+
+
+def _before_simgrid(selector: str) -> str:
+    """The plug-in, where it is loaded before SimGrid: ranks then find those on their host without
+    messages (native/simulator/neighbours.hpp). '' where that is not for this choice of algorithms,
+    or the loader would divide its path.
+    """
+    plug_in = str(platform(simgrid()))
+    divided = any(sign in plug_in for sign in " :")
+    return "" if divided or selector != SELECTORS[0] else plug_in
 
 
 def _variables(description: str) -> dict[str, str]:

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks find out which of them share a host without the messages that SMPI sends for it.
+#pragma once
+
+#include <dlfcn.h>
+#include <smpi/smpi.h>
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <set>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <vector>
+
+#include "contract/options.hpp"
+
+namespace simgrid::smpi {
+
+/// What is used here of a class of SimGrid whose header is not installed.
+class Comm {
+ public:
+  void init_smp();
+};
+int allgather__ring(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                    MPI_Datatype out_type, MPI_Comm comm);
+
+}  // namespace simgrid::smpi
+
+namespace nhalf::simulator {
+
+/// SMPI sets a communicator up in its first broadcast: every rank tells all others its leader, by a
+/// ring of p (p - 1) messages that are simulated one by one (70 s for 1024 ranks), and are outside
+/// of any result. Where this library is loaded before SimGrid's, its functions of the same name
+/// come first: for a rank that is setting up the world the ring is a copy.
+class Neighbours {
+ public:
+  static void set_up(simgrid::smpi::Comm* comm) {
+    static const auto own =
+        next<void (*)(simgrid::smpi::Comm*)>("_ZN7simgrid4smpi4Comm8init_smpEv");
+    if (comm != MPI_COMM_WORLD) return own(comm);
+    const auto self = simgrid::s4u::this_actor::get_pid();
+    setting_up_.insert(self);
+    own(comm);
+    setting_up_.erase(self);
+  }
+
+  static int gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                    MPI_Datatype out_type, MPI_Comm comm) {
+    static const auto own = next<decltype(&simgrid::smpi::allgather__ring)>(
+        "_ZN7simgrid4smpi15allgather__ringEPKviPNS0_8DatatypeEPviS4_PNS0_4CommE");
+    if (!setting_up_.contains(simgrid::s4u::this_actor::get_pid()))
+      return own(in, in_count, in_type, out, out_count, out_type, comm);
+    int type_bytes = 0, rank = 0, ranks = 0;
+    PMPI_Type_size(in_type, &type_bytes);
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    const auto size_bytes =
+        static_cast<std::size_t>(in_count) * static_cast<std::size_t>(type_bytes);
+    auto& all = gatherings_[comm];
+    if (!all.barrier) all.barrier = simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks));
+    all.data.resize(size_bytes * static_cast<std::size_t>(ranks));
+    std::memcpy(all.data.data() + size_bytes * static_cast<std::size_t>(rank), in, size_bytes);
+    all.barrier->wait();
+    std::memcpy(out, all.data.data(), all.data.size());
+    all.barrier->wait();
+    return MPI_SUCCESS;
+  }
+
+ private:
+  /// What all ranks of a communicator gave, and where they meet.
+  struct Gathering {
+    std::vector<std::byte> data;
+    simgrid::s4u::BarrierPtr barrier;
+  };
+
+  /// SimGrid's own function of a name.
+  template <class Function>
+  static Function next(const char* name) {
+    auto* found = dlsym(RTLD_NEXT, name);
+    if (found == nullptr) throw InputError(std::string("SimGrid has no ") + name);
+    return reinterpret_cast<Function>(found);
+  }
+
+  static inline std::set<aid_t> setting_up_;
+  static inline std::map<MPI_Comm, Gathering> gatherings_;
+};
+
+}  // namespace nhalf::simulator
+
+void simgrid::smpi::Comm::init_smp() {
+  nhalf::simulator::Neighbours::set_up(this);
+}
+
+int simgrid::smpi::allgather__ring(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                                   int out_count, MPI_Datatype out_type, MPI_Comm comm) {
+  return nhalf::simulator::Neighbours::gather(in, in_count, in_type, out, out_count, out_type,
+                                              comm);
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SMPI sets up in its first broadcast takes neither messages nor part in a result."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.machines import catalogue
+from nhalf.measure.simulate import subject
+from tests.nhalf.measure.simulate.conftest import Ask
+
+LINES = [
+    *(f"pattern=bcast bytes={size}" for size in (8, 10_000, 300_000)),
+    "pattern=reduce bytes=64",
+    "pattern=allreduce bytes=8192",
+    "pattern=allgather bytes=64",
+]
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 24])
+def test_results_are_those_that_SMPI_has_with_its_own_set_up(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
+    machine = catalogue.machine("altix-bx2")
+    found = ask(machine, LINES, ranks)
+    monkeypatch.setattr(subject, "_before_simgrid", lambda selector: "")
+    own = ask(machine, LINES, ranks)
+    for ours, theirs in zip(found, own, strict=True):
+        assert ours["samples_s"] == pytest.approx(theirs["samples_s"], rel=1e-9)
+
+
+def test_the_first_broadcast_of_1024_ranks_sends_what_the_second_does(ask: Ask) -> None:
+    first, second = ask(catalogue.machine("altix-bx2"), ["pattern=bcast bytes=8"] * 2, 1024)
+    assert first["samples_s"] == pytest.approx(second["samples_s"], rel=1e-9)
