@@ -101,7 +101,7 @@ inline constexpr std::string_view default_table =
     "gather 2 4 512 8192 shared-memory\n"
     "scatter 2 4 512 2048 shared-memory\n";
 inline constexpr std::string_view default_rules_of_intel =
-    "allreduce 2 16 1 2048 shared-memory\n"
+    "allreduce 2 16 1 1024 shared-memory\n"
     "allgather 2 8 1 256 shared-memory\n"
     "alltoall 2 8 1 256 shared-memory\n";
 inline constexpr std::string_view default_rules_of_others =
