@@ -62,8 +62,8 @@ class Smooth:
     def weights(self) -> Floats:
         """What each place counts (m,): the mean is the sum of these, times the covariance."""
         among = covariance(self.place, self.place, self.scale)
-        found: Floats = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
-        return found
+        found = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
+        return found.astype(np.float64)
 
     def time_s(self, place: Floats) -> Floats:
         """Seconds (k,) at places (k, 3)."""
