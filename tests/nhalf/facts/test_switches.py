@@ -47,11 +47,16 @@ DOUBLINGS = [2**k for k in range(2, 22)]
 
 
 def test_two_sizes_save_no_more_than_the_time_falls() -> None:
+    """A line through 0 B and 1 B has any slope: nothing follows from it for 2 B."""
     times_s = {0: 0.5e-6, 1: 1.48e-6} | line([2, *DOUBLINGS], t0_s=1.26e-6)
-    found = [one.jump for one in switches(Facts(curve(times_s))) if not one.jump.costs]
-    assert [(jump.before_bytes, jump.after_bytes) for jump in found] == [(1, 2)]
-    assert found[0].ratio.median == pytest.approx(1.26 / 1.48, rel=0.01)
-    texts = [one.text for one in ProtocolSwitch().find(Facts(curve(times_s)))]
+    facts = Facts(curve(times_s))
+    left = Segment(from_bytes=0, to_bytes=1, t0_s=0.5e-6, r_inf_Bps=1 / 0.98e-6)
+    right = Segment(from_bytes=2, to_bytes=2**21, t0_s=1.26e-6, r_inf_Bps=5e9)
+    found = jump_between(facts.launches, left, right)
+    assert found is not None
+    assert not found.costs
+    assert found.ratio.median == pytest.approx(1.26 / 1.48, rel=0.01)
+    texts = [one.text for one in ProtocolSwitch().find(facts)]
     assert not [text for text in texts if "100 %" in text]
 
 
@@ -112,7 +117,8 @@ CACHED = {"run": {"caches": {"L1_bytes": 48 * 2**10, "L2_bytes": 2 * 2**20}}}
 
 def test_a_change_near_the_end_of_a_cache_is_called_that() -> None:
     times_s = {
-        size: time_s * (2 if size >= 2**20 else 1) for size, time_s in line(DOUBLINGS).items()
+        size: time_s * (2 if size >= 2**20 else 1)
+        for size, time_s in line([*DOUBLINGS, 2**22]).items()
     }
     [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
     assert finding.label == "Protocol or cache"
@@ -126,7 +132,7 @@ def test_a_change_near_the_end_of_a_cache_is_called_that() -> None:
 
 
 def test_a_jump_at_one_size_is_no_cache() -> None:
-    sizes = sorted([*DOUBLINGS, 2**20 + 1])
+    sizes = sorted([*DOUBLINGS, 2**20 + 1, 2**22])
     times_s = {size: time_s * (2 if size > 2**20 else 1) for size, time_s in line(sizes).items()}
     [finding] = ProtocolSwitch().find(Facts(curve(times_s), environments=CACHED))
     assert finding.label == "Protocol switch"
