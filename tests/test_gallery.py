@@ -35,10 +35,15 @@ def test_every_simulation_has_its_results_and_every_result_its_simulation() -> N
 
 
 def test_b_eff_is_there_for_every_machine_of_record() -> None:
-    found = {
-        gallery_comparisons.kept(name)["machine"] for name in gallery_comparisons.names("b_eff")
-    }
+    found = {name for name, _ in gallery_tables.B_EFF}
     assert found == set(catalogue.names()) == set(gallery_comparisons.MACHINES)
+
+
+def test_published_b_eff_stands_beside_the_prediction() -> None:
+    lines = gallery_tables.b_eff().splitlines()
+    (altix,) = [line for line in lines if "altix" in line and "| b_eff |" in line]
+    assert "| 47.2 GB/s |" in altix
+    assert sum("| – |" not in line for line in lines[2:]) == 4 * 3
 
 
 def test_every_table_is_on_the_page() -> None:
@@ -77,12 +82,8 @@ def test_percent() -> None:
     assert gallery_tables.percent(-0.95) == "1/20"
 
 
-def test_rates_of_b_eff_and_of_dense_patterns_are_on_the_page() -> None:
+def test_rates_of_dense_patterns_are_on_the_page() -> None:
     text = filled()
-    for name in gallery_comparisons.names("b_eff"):
-        (row,) = gallery_comparisons.kept(name)["results"]["b_eff"]
-        assert not row["missing"]
-        assert f"| {format_rate(row['b_eff_Bps'])} |" in text
     for name in gallery_comparisons.names("dense"):
         for group in gallery_comparisons.kept(name)["groups"]:
             lowest_Bps = group["bytes"] / max(group["time_s"])
@@ -92,7 +93,7 @@ def test_rates_of_b_eff_and_of_dense_patterns_are_on_the_page() -> None:
 def test_pictures_are_there_and_small() -> None:
     for name in re.findall(r"\]\(gallery/([\w-]+\.png)\)", PAGE.read_text(encoding="utf-8")):
         size_bytes = (gallery.FOLDER / name).stat().st_size
-        assert 10_000 < size_bytes < 150_000, name
+        assert 10_000 < size_bytes < 200_000, name
 
 
 def test_a_kept_result_comes_out_again_digit_by_digit(tmp_path: Path) -> None:

@@ -9,10 +9,15 @@ from collections.abc import Callable, Iterable
 
 from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept, names, where
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.decide.b_eff import predict_b_eff
 from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine
 from nhalf.present.terminal.machine_list import message_cost
 from nhalf.store.axes import parse_axes
 
+PURE = ("complement", "cube", "neighbour")
+"""Permutations whose messages are all off-node or all on-node."""
+DENSE_FALLING = ("dense-alltoall", "dense-pairwise")
 STAGED = ("butterfly", "baseline", "cube")
 """Permutations of which there is one for each bit."""
 
@@ -35,8 +40,8 @@ WHY: dict[tuple[str, str], str] = {
     ("sp2-pvme", "barrier"): "1.47 ms are there without any step, 14 times a message: not made of "
     "messages as ping-pong sends them",
     ("spp1000-pvm", "barrier in a node"): "39 µs + 0.465 µs p³ is no tree of messages",
-    ("pentiumpro-ethernet", "barrier"): "three ranks take as long as 12 messages one after the "
-    "other: something waits that ping-pong does not meet",
+    ("pentiumpro-ethernet", "barrier"): "messages follow each other on the wire that all share; "
+    "the simulator has a switch, `nhalf predict` counts them",
     ("sunfire-link", "barrier"): "about 1 ms at a latency of 5 µs cannot come from messages",
     (
         "sunfire-link",
@@ -121,6 +126,18 @@ def times(study: str) -> str:
     return table([*head, "published", "simulated", "error"], rows)
 
 
+FALLS = {"altix-bx2": "above 5", "opteron-myrinet": "above 5", "x1-ssp": "2"}
+PUBLISHED_FALL = {
+    **{(name, kind): fall for name, fall in FALLS.items() for kind in DENSE_FALLING},
+    ("altix-bx2", "dense-cumulative"): "up to 1.25",
+    ("poweredge-ib", "dense-cumulative"): "up to 1.25",
+    ("opteron-myrinet", "dense-cumulative"): "1",
+    ("x1-ssp", "dense-cumulative"): "up to 3",
+}
+"""By machine and pattern: what was published of the first phases over the middle ones; of pairs
+in growing number, one over all of them (Adamidis et al. 2005)."""
+
+
 def dense() -> str:
     """What a process gets in the phases of the dense patterns, beside the best ping-pong."""
     rows = []
@@ -137,10 +154,13 @@ def dense() -> str:
                     *(link(machine.name), str(group["ranks"]), group["pattern"]),
                     *(format_rate(rates[1]), format_rate(middle_Bps)),
                     *(f"{format_rate(rates[low])} ({low})", f"{middle_Bps / alone_Bps:.2f}"),
+                    f"{rates[1] / middle_Bps:.1f}",
+                    PUBLISHED_FALL.get((machine.name, group["pattern"]), "–"),
                 ]
             )
     head = ["machine", "ranks", "pattern", "first phase", "median phase", "lowest (phase)"]
-    return table([*head, "median over ping-pong"], rows)
+    head += ["median over ping-pong", "first over median", "published"]
+    return table(head, rows)
 
 
 def phases(group: Kept) -> list[tuple[int, float]]:
@@ -152,41 +172,72 @@ def phases(group: Kept) -> list[tuple[int, float]]:
     return sorted(found)
 
 
+B_EFF = (
+    *(("sp1-mpl", 32), ("sp2-mpl", 32), ("sp2-ip", 32), ("sp2-pvme", 16), ("spp1000-pvm", 8)),
+    *(("pentiumpro-ethernet", 16), ("sci-torus", 32), ("gige-pair", 2), ("sunfire-link", 96)),
+    *(("sunfire-15k", 72), ("myrinet-gm", 16), ("poweredge-6650", 4), ("altix-bx2", 256)),
+    *(("x1-ssp", 8), ("x1-msp", 8), ("opteron-myrinet", 8), ("poweredge-ib", 256)),
+)
+"""Machines and ranks: all of a machine, or as many as were published."""
+
+
 def b_eff() -> str:
-    """The effective bandwidth of all machines."""
+    """The effective bandwidth of all machines: predicted, and published where it is."""
     rows = []
-    for name in names("b_eff"):
-        content = kept(name)
-        (row,) = content["results"]["b_eff"]
-        machine = catalogue.machine(content["machine"])
-        alone_Bps = message_cost(machine)[1]
-        each_Bps = row["b_eff_per_process_Bps"]
-        rows.append(
-            [
-                *(link(machine.name), f"{row['ranks']} ({row['placement'].replace('x', ' × ')})"),
-                *(format_rate(row["b_eff_Bps"]), format_rate(each_Bps)),
-                *(format_rate(row["at_longest_per_process_Bps"]), f"{row['random_ratio']:.2f}"),
-                *(f"{each_Bps / alone_Bps:.2f}", "not found"),
-            ]
-        )
-    head = ["machine", "ranks (nodes × ranks)", "b_eff", "per process", "per process at 4 MiB"]
-    head += ["random / rings", "per process over ping-pong", "published b_eff"]
-    return table(head, rows)
+    for name, ranks in B_EFF:
+        found = predict_b_eff(catalogue.machine(name), ranks)
+        for figure in ("b_eff", "at-longest", "rings-at-longest"):
+            rate, published_Bps = found.figures[figure], found.published_Bps.get(figure)
+            if published_Bps is None and figure != "b_eff":
+                continue
+            between = f"{format_rate(rate.low)} – {format_rate(rate.high)}"
+            error = "" if published_Bps is None else percent(rate.middle_Bps / published_Bps - 1)
+            published = format_rate(published_Bps) if published_Bps else "–"
+            of = {"b_eff": "b_eff", "at-longest": "at L_max"}.get(figure, "rings at L_max")
+            point = (link(name), str(ranks), of)
+            rows.append([*point, published, format_rate(rate.middle_Bps), between, error])
+    return table(["machine", "ranks", "of", "published", "predicted", "interval", "error"], rows)
 
 
 def traffic() -> str:
-    """What goes through where nobody pauses, by where messages go."""
+    """What goes through where nobody pauses, by where messages go, beside what was published."""
     rows = []
     for name in names("traffic"):
-        machine = kept(name)["machine"]
+        machine = catalogue.machine(kept(name)["machine"])
         for row in kept(name)["results"]["traffic"]:
             bit = int(row["distance"]).bit_length() - 1
-            rule = f"{row['to']}, bit {bit}" if row["to"] in STAGED else row["to"]
+            staged = row["to"] in STAGED
+            highest = 2 ** (bit + 1) == row["ranks"]
+            rule = f"{row['to']}, bit {bit}" if staged else row["to"]
             found_Bps = row["saturated_Bps"]
-            rates = (format_rate(found_Bps), format_rate(found_Bps / row["senders"]))
-            rows.append([link(machine), str(row["ranks"]), rule, str(row["senders"]), *rates])
-    head = ["machine", "ranks", "to", "senders", "all together", "per sender"]
+            published_Bps = traffic_Bps(machine, row["to"], row["ranks"], staged)
+            if staged and not highest:
+                published_Bps = {}
+            whole_Bps = sum(published_Bps.values())
+            words = ", ".join(f"{format_rate(r)} {where}" for where, r in published_Bps.items())
+            # Of uniform and some other traffic only the part between nodes is published.
+            error = percent(found_Bps / whole_Bps - 1) if is_whole(published_Bps, row["to"]) else ""
+            point = (link(machine.name), str(row["ranks"]), rule, str(row["senders"]))
+            rows.append([*point, words or "–", format_rate(found_Bps), error])
+    head = ["machine", "ranks", "to", "senders", "published", "simulated, all together", "error"]
     return table(head, rows)
+
+
+def traffic_Bps(machine: Machine, to: str, ranks: int, staged: bool) -> dict[str, float]:
+    """What was published of a permutation, off-node and on-node; of stages that of the highest."""
+    places = {"other-node": "off-node", "same-node": "on-node"}
+    return {
+        places[point.placement]: point.rate_Bps
+        for point in machine.points
+        if (point.pattern, point.ranks, point.axes) == ("traffic", ranks, f"to={to}")
+        if point.rate_Bps is not None and staged == ("the highest stage" in point.what)
+        if "below" not in point.what
+    }
+
+
+def is_whole(published_Bps: dict[str, float], to: str) -> bool:
+    """Whether figures are of all messages: both parts of mixed traffic, or the only one."""
+    return len(published_Bps) == 2 or (bool(published_Bps) and to in PURE)
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -72,7 +72,7 @@ def test_what_links_nodes_and_layers_can_do() -> None:
         **dict.fromkeys(("spp1000-pvm", "poweredge-6650", "sunfire-15k"), (None, None, None)),
         **dict.fromkeys(("x1-ssp", "x1-msp"), (17066.7, 32 * 1600, None)),
         "sp2-ip": (1.25, None, None),
-        "sunfire-link": (1000, None, None),
+        "sunfire-link": (1000, 782, None),
         "myrinet-gm": (443.9, None, None),
         "altix-bx2": (2011.2, None, None),
         "opteron-myrinet": (250, None, None),

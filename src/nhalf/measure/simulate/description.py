@@ -29,9 +29,8 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
+from nhalf.measure.simulate.shared import WIDE, within_Bps
 
-WIDE = 1e15
-"""Bytes per second of what nothing is known to narrow."""
 NODES_MAX = 1 << 20
 
 
@@ -68,7 +67,7 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)
     node = machine.node or Node(ranks=0)
-    memory_Bps = _memory_Bps(node, within, assumed)
+    memory_Bps = _memory_Bps(machine, node, within, assumed)
     link_Bps = _link_Bps(network, [model for _, model in between], assumed)
     adapter_Bps = _adapter_Bps(network, node, [model for _, model in between], link_Bps)
     lines = [
@@ -103,13 +102,14 @@ def _network(machine: Machine) -> Network:
     return Network(topology=Crossbar() if several else SharedMemory())
 
 
-def _memory_Bps(node: Node, within: FittedModel, assumed: list[str]) -> float:
-    if node.memory_Bps is None:
+def _memory_Bps(machine: Machine, node: Node, within: FittedModel, assumed: list[str]) -> float:
+    if node.memory_Bps is None and not machine.shared:
         assumed.append(
             "What the memory of a node moves in all is not known: it moves what its ranks do, each "
             "as much as in a ping-pong."
         )
-    return max(node.memory_Bps or _ranks_Bps(node, [within]), fastest_Bps(within))
+    known_Bps = min(node.memory_Bps or _ranks_Bps(node, [within]), within_Bps(machine, within))
+    return max(known_Bps, fastest_Bps(within))
 
 
 def _ranks_Bps(node: Node, models: Sequence[FittedModel]) -> float:
@@ -148,7 +148,9 @@ def _wiring(topology: Topology) -> str:
             return f"kind=torus dimensions={_listed([2] * dimension)}"
         case Multistage():
             return _wiring(topology.as_fat_tree())
-        case FatTree(down, up, cables):
+        case FatTree(down, up, cables, uplinks):
+            if uplinks:
+                up, cables = (up[0], uplinks), (cables[0], 1)
             return f"kind=fat-tree down={_listed(down)} up={_listed(up)} cables={_listed(cables)}"
 
 
