@@ -12,6 +12,7 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
            std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
            Library library) {
   const bool is_own = in == MPI_IN_PLACE;
+  if ((is_own ? out_count : in_count) == 0) return pass_on(Operation::gather, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;

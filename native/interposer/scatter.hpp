@@ -12,6 +12,7 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
             std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
             Library library) {
   const bool is_own = out == MPI_IN_PLACE;
+  if ((is_own ? in_count : out_count) == 0) return pass_on(Operation::scatter, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
