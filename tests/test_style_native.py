@@ -114,7 +114,7 @@ TRAFFIC = re.compile(
     r"\btransport_?\.(?:[bsr]?send|recv|exchange|isend|irecv|wait|wait_any|alltoallv)\b"
     r"|\b(?:send|wait_all|run_)\(transport\b"
 )
-UNTIMED = {"attach_buffer", "PingPongRsend", "prepare", "verify"}
+UNTIMED = {"attach_buffer", "PingPongRsend", "open", "prepare", "settle", "verify"}
 MUTATIONS = {
     "allocation": "auto mutated = std::make_unique<int>(1);",
     "vector": "std::vector<int> mutated(3);",

@@ -53,7 +53,7 @@ def test_pictures_go_into_a_folder(
 ) -> None:
     command(Request(runs=(run,), kind=kind))
     folder = run / f"report-{kind}"
-    assert {path.suffix for path in folder.iterdir()} == {f".{kind}"}
+    assert {path.suffix for path in folder.iterdir()} == {f".{kind}", ".csv"}
     assert str(folder) in capsys.readouterr().out
 
 
