@@ -19,8 +19,8 @@ namespace nhalf {
 /// Two lines of a cache that ranks 0 and 1 of one host write in turn.
 ///
 /// Virtual machines move their cores about, and clocks change: a flag that takes longer than before
-/// says so. Where the two have no memory in common, or one of them does not get a core in time, the
-/// reference is given up for good.
+/// says so. Where one of the two does not get a core in time there is no reference for once, and
+/// after some such misses in a row, or where they have no memory in common, for good.
 template <class T>
 class Flag {
  public:
@@ -43,15 +43,20 @@ class Flag {
   /// there is none. Ranks 0 and 1 call it together; others return at once.
   double measure_s() {
     double fastest_s = std::numeric_limits<double>::infinity();
-    if (lines_ == nullptr || !met()) return std::numeric_limits<double>::quiet_NaN();
+    if (lines_ == nullptr) return unknown_s;
+    // Each turn has numbers of its own, so that a flag of a turn that was missed is not taken for
+    // one of this turn.
+    number_ = ++turn_ * numbers_of_turn;
+    if (!met()) return missed();
     for (int batch = 0; batch < batches; ++batch) {
       const auto began = Clock::now();
       for (int round = 0; round < rounds; ++round)
-        if (!pass(spins_max)) return given_up();
+        if (!pass(spins_max)) return missed();
       const std::chrono::duration<double> took = Clock::now() - began;
       fastest_s = std::min(fastest_s, took.count() / (2 * rounds));
     }
-    return rank_ == 0 ? fastest_s : std::numeric_limits<double>::quiet_NaN();
+    misses_in_a_row_ = 0;
+    return rank_ == 0 ? fastest_s : unknown_s;
   }
 
  private:
@@ -61,16 +66,17 @@ class Flag {
   static constexpr int rounds = 25;
   static constexpr std::int64_t spins_max = 1 << 18;
   static constexpr double meeting_s = 0.02;
+  static constexpr std::int64_t numbers_of_turn = 2 * batches * rounds;
+  static constexpr int misses_in_a_row_max = 4;
+  static constexpr double unknown_s = std::numeric_limits<double>::quiet_NaN();
   /// Two lines of 64 bytes, which x86 fetches together; POWER has lines of 128, A64FX of 256.
   static constexpr std::size_t line_bytes = 256;
-  static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
-                    std::atomic<bool>::is_always_lock_free,
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free,
                 "other processes do not see the lock of an atomic");
 
   struct Lines {
     alignas(line_bytes) std::atomic<std::int64_t> there;
     alignas(line_bytes) std::atomic<std::int64_t> back;
-    alignas(line_bytes) std::atomic<bool> abandoned;
   };
 
   std::atomic<std::int64_t>& mine() { return rank_ == 0 ? lines_->there : lines_->back; }
@@ -88,31 +94,26 @@ class Flag {
 
   /// The first flag, for which both have to arrive: with others let run in between.
   bool met() {
-    if (lines_->abandoned.load(std::memory_order_relaxed)) return give_up();
     ++number_;
     if (rank_ == 0) mine().store(number_, std::memory_order_release);
     const auto until = Clock::now() + std::chrono::duration<double>(meeting_s);
     while (other().load(std::memory_order_acquire) < number_) {
       std::this_thread::yield();
-      if (Clock::now() > until || lines_->abandoned.load(std::memory_order_relaxed))
-        return give_up();
+      if (Clock::now() > until) return false;
     }
     if (rank_ == 1) mine().store(number_, std::memory_order_release);
     return true;
   }
 
-  bool give_up() {
-    lines_->abandoned.store(true, std::memory_order_relaxed);
-    lines_ = nullptr;
-    return false;
-  }
-  double given_up() {
-    give_up();
-    return std::numeric_limits<double>::quiet_NaN();
+  double missed() {
+    if (++misses_in_a_row_ == misses_in_a_row_max) lines_ = nullptr;
+    return unknown_s;
   }
 
   int rank_;
+  std::int64_t turn_ = 0;
   std::int64_t number_ = 0;
+  int misses_in_a_row_ = 0;
   Segment memory_;
   Lines* lines_ = nullptr;
 };

@@ -38,7 +38,7 @@ CURVE = without(RUN_POINT, "axes", "bytes")
 """Points whose variances lend each other strength."""
 
 BETWEEN_RUNS = 0.3
-"""Repeated runs on a shared machine had 0.1 to 0.5 (tools/benchmarks/coverage.py)."""
+"""Chosen with few repeated runs on a busy shared machine; tools/benchmarks/coverage.py tries it."""
 
 EFFICIENCY = 3 / math.pi
 """Of the pseudomedian of normal numbers, relative to their mean."""
