@@ -73,6 +73,7 @@ class ComposedTransport {
     mine.sender_free_s = began_s + machine_.parts.sends_apart.at_s(n);
     at(peer).from[rank_].push_back(
         {began_s + machine_.parts.message.at_s(n) - machine_.parts.o_r, data.size()});
+    machine_.fibers.wake(peer);
   }
   /// Messages are taken no closer together than their receiver can.
   void recv(int peer, Bytes data) {

@@ -78,11 +78,13 @@ class Fibers {
   /// Whose turn it is.
   [[nodiscard]] int current() const { return static_cast<int>(current_); }
 
-  /// Has a body look again whether it can go on.
-  void wake(int index) { ready_.insert(static_cast<std::size_t>(index)); }
+  /// Has a body look again whether it can go on; nothing where it has ended.
+  void wake(int index) {
+    const auto i = static_cast<std::size_t>(index);
+    if (!fibers_[i].done) ready_.insert(i);
+  }
   void wake_all() {
-    for (std::size_t i = 0; i < fibers_.size(); ++i)
-      if (!fibers_[i].done) ready_.insert(i);
+    for (std::size_t i = 0; i < fibers_.size(); ++i) wake(static_cast<int>(i));
   }
 
   /// Bodies that wait for one thing, as Control needs them.

@@ -72,6 +72,8 @@ TEST_CASE("messages that do not fit into memory are refused, however they are co
   });
 }
 
+namespace {
+
 /// What the pattern says of rank 0's own time, seconds per round.
 double root_s(const std::string& name, int ranks, std::size_t size_bytes) {
   double found_s = -1;
@@ -87,6 +89,8 @@ double root_s(const std::string& name, int ranks, std::size_t size_bytes) {
   });
   return found_s;
 }
+
+}  // namespace
 
 TEST_CASE("a window of a fan ends with the answer to its last message, or with taking all answers" *
           doctest::skip(!exact_times)) {
