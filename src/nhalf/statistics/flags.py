@@ -108,20 +108,23 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     if not edges_s or mostly_missed(part["flag_s"]):
         return part.with_columns(state_s=flag.filter(steady).median(), counts=pl.lit(True))
     number = pl.sum_horizontal([flag >= edge for edge in edges_s])
-    part = part.with_columns(number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
-    middle = flag.filter(steady).median().over("number")
+    part = part.with_columns(state_number=pl.when(steady).then(number).otherwise(-1).cast(pl.Int64))
+    middle = flag.filter(steady).median().over("state_number")
     part = part.with_columns(state_s=pl.when(flag.is_not_null()).then(middle.fill_null(math.nan)))
-    known = part.filter(pl.col("number") >= 0)
+    known = part.filter(pl.col("state_number") >= 0)
     # The quicker one of equals.
-    main = known["number"].value_counts().sort("count", "number", descending=[True, False])
-    main_number = main["number"][0]
+    found = known["state_number"].value_counts()
+    main_number = found.sort("count", "state_number", descending=[True, False])["state_number"][0]
     of_point = known.group_by(RUN_POINT).agg(
-        own=pl.col("number").mode().min(), main=(pl.col("number") == main_number).sum(), of=pl.len()
+        own=pl.col("state_number").mode().min(),
+        main=(pl.col("state_number") == main_number).sum(),
+        of=pl.len(),
     )
     enough = pl.col("main") >= pl.min_horizontal(2, "of")
-    chosen = of_point.select(*RUN_POINT, chosen=pl.when(enough).then(main_number).otherwise("own"))
+    chosen_number = pl.when(enough).then(main_number).otherwise("own")
+    chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
-    counts = pl.col("number") == pl.col("chosen").fill_null(-1)
+    counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
     # A launch whose flag was missed is in some state: better than having one launch alone.
     alone = (counts.sum() < 2).over(RUN_POINT) & flag.is_null().any().over(RUN_POINT)
-    return part.with_columns(counts=counts | alone).drop("number", "chosen")
+    return part.with_columns(counts=counts | alone).drop("state_number", "chosen_number")

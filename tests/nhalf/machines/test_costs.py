@@ -33,7 +33,9 @@ def test_every_function_gives_the_same_seconds() -> None:
         printed = printed_costs(operation, {operation: known}, "python")
         exec(costs_text(printed, "python"), names)
         for each in known:
-            assert each.cost is not None
+            if each.cost is None:
+                assert each.name.endswith("-native-bcast")
+                continue
             own = {name: PARTS[name] for name in each.cost.parts()}
             seconds = names[f"{operation}_{each.name}".replace("-", "_")](p=12, n=20000, **own)
             expected = float(each.cost.value(12, 20000, PARTS))

@@ -66,6 +66,11 @@ def test_the_state_of_most_launches_is_reported() -> None:
     assert states_s == pytest.approx([NEAR, FAR])
 
 
+def test_other_columns_stay_as_they_are() -> None:
+    given = launches([[NEAR, FAR, NEAR]]).with_columns(number=7, chosen=pl.lit("own"))
+    assert with_states(given).select(given.columns).equals(given)
+
+
 def test_a_point_that_hardly_met_the_state_keeps_its_own() -> None:
     found = with_states(launches([[NEAR] * 5, [NEAR] * 5, [FAR, FAR, FAR, FAR, NEAR]]))
     assert counted(found)[2] == [True, True, True, True, False]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -20,35 +20,45 @@ ONE_WAY_S = 1e-6 + 5e-6 + 1e-6
 TIMEOUT_S = 120
 
 
-def asked(ranks: int, lines: list[str], folder: Path) -> tuple[list[dict[str, Any]], int]:
-    """The answers of a probe of so many ranks, and the bytes that it had at most.
-
-    Linux counts what the process was before it became the probe, too: this one's size.
-    """
-    questions = folder / "questions"
-    questions.write_text("\n".join(f"id={place} {line}" for place, line in enumerate(lines)) + "\n")
-    answers = folder / "answers"
-    with questions.open() as given, answers.open("w") as said:
-        probe = subprocess.Popen(
-            [executable("probe-model"), "--ranks", str(ranks)], stdin=given, stdout=said
-        )
-        killer = threading.Timer(patience_s(TIMEOUT_S), probe.kill)
-        killer.start()
-        _, status, used = os.wait4(probe.pid, 0)
-        killer.cancel()
-    probe.returncode = os.waitstatus_to_exitcode(status)
+def asked(ranks: int, lines: list[str]) -> tuple[list[dict[str, Any]], int]:
+    """The answers of a probe of so many ranks, and the most bytes of memory that it held."""
+    probe = subprocess.Popen(
+        [executable("probe-model"), "--ranks", str(ranks)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert probe.stdin
+    assert probe.stdout
+    killer = threading.Timer(patience_s(TIMEOUT_S), probe.kill)
+    killer.start()
+    with probe:
+        for place, line in enumerate(lines):
+            probe.stdin.write(f"id={place} {line}\n".encode())
+        probe.stdin.flush()
+        answers = [probe.stdout.readline() for _ in range(1 + len(lines))]
+        peak_bytes = held_bytes(probe.pid)
+        probe.stdin.close()
+        probe.stdout.read()
+    killer.cancel()
     assert probe.returncode == 0
-    records = [msgspec.json.decode(line) for line in answers.read_text().splitlines()]
-    return records, used.ru_maxrss * 1024
+    return [msgspec.json.decode(answer) for answer in answers], peak_bytes
 
 
-def test_a_rank_takes_at_most_48_KiB_also_where_ranks_are_many(tmp_path: Path) -> None:
+def held_bytes(process: int) -> int:
+    """The most memory that a process held since it became the program that it is."""
+    status = Path(f"/proc/{process}/status").read_text()
+    found = re.search(r"VmHWM:\s*(\d+) kB", status)
+    assert found
+    return int(found[1]) * 1024
+
+
+def test_a_rank_takes_at_most_48_KiB_also_where_ranks_are_many() -> None:
     ranks = 8192
     lines = [
         "pattern=barrier axis.algorithm=dissemination samples_max=1",
         "pattern=bcast axis.algorithm=binomial bytes=8",
     ]
-    (launch, barrier, broadcast, _), peak_bytes = asked(ranks, lines, tmp_path)
+    (launch, barrier, broadcast), peak_bytes = asked(ranks, lines)
     assert len(launch["placement"]) == launch["ranks"] == ranks
     steps = ranks.bit_length() - 1
     for point in (barrier, broadcast):
