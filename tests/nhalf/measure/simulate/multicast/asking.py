@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 
 from tests.patience import patience_s
 
@@ -42,6 +43,10 @@ def answers(program: str, options: str, lines: list[str]) -> list[dict[str, Any]
     assert records[0]["nhalf"] == "launch"
     assert records[-1] == {"nhalf": "end"}
     return records[1:-1]
+
+
+def exactly(value: float) -> Any:
+    return pytest.approx(value, rel=1e-9, abs=1e-15)
 
 
 def time_s(record: dict[str, Any]) -> float:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import math
 import subprocess
-from typing import Any
 
 import pytest
 
@@ -23,13 +22,10 @@ from tests.nhalf.measure.simulate.multicast.asking import (
     SEND,
     Ask,
     answers,
+    exactly,
     time_s,
 )
 from tests.patience import patience_s
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 4000, 10**9])

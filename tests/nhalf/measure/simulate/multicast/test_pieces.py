@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.nhalf.measure.simulate.multicast.asking import (
@@ -17,16 +15,13 @@ from tests.nhalf.measure.simulate.multicast.asking import (
     RECEIVE,
     SEND,
     Ask,
+    exactly,
     time_s,
 )
 
 PIECE, PIECES, HOPS = 10000, 6, 5
 WIRE_S = PIECE / RATE
 """Longer than all that hosts and adapters do with a piece."""
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize(("forwarding", "next_s"), [("host", O_R + O_S + SEND), ("nic", FORWARD)])
