@@ -29,6 +29,7 @@ class PrecisionMissed(Finder):
                 importance=20,
                 kind="precision-missed",
                 remedy="Measure it again: nhalf run --resume RUN --budget 1m.",
+                figure=half_width_text(row["half_width"]),
                 value=row["half_width"],
                 mpi=row["mpi"],
                 pattern=row["pattern"],
@@ -56,5 +57,6 @@ def _allowed(reached: Reach, target_share: float) -> Finding:
         kind="precision-allowed",
         remedy="Leave the machine to itself, or spread more launches over a longer time: "
         "nhalf run --resume RUN --budget 5m.",
+        figure=usual,
         value=reached.half_width_share,
     )

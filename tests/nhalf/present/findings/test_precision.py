@@ -23,6 +23,8 @@ def test_noise_everywhere_is_one_sentence() -> None:
     assert text.startswith("The noise of this machine allows ±")
     assert "with 5 launches" in text
     assert text.endswith("±3 % was asked for.")
+    (finding,) = PrecisionMissed().find(Facts(build_measurements(launch_noise=0.1)))
+    assert f"allows {finding.figure} with" in text
 
 
 def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
