@@ -97,6 +97,29 @@ concept ReadySend = Transport<T> && requires(T& transport, int peer, ConstBytes 
   transport.rsend(peer, out);
 };
 
+/// Signals that a region has at every rank.
+struct OneSidedLimits {
+  static constexpr int slots = 16;
+};
+
+/// Memory of each rank that others write and read without its doing. `expose` and `withdraw` are
+/// called by all ranks; `local` is the rank's own memory, zeros at first. `put` returns when the
+/// source may be overwritten, `get` when the data is here. After `complete` earlier puts to that
+/// rank are visible there. A signal arrives after them, too: each of them is awaited once.
+template <class T>
+concept OneSided =
+    Transport<T> && requires(T& transport, typename T::Region& region, int peer, std::size_t offset,
+                             ConstBytes out, Bytes in, int slot) {
+      { transport.expose(std::size_t{}) } -> std::same_as<typename T::Region>;
+      { region.local() } -> std::same_as<Bytes>;
+      transport.put(region, peer, offset, out);
+      transport.get(region, peer, offset, in);
+      transport.complete(region, peer);
+      transport.signal(region, peer, slot);
+      transport.await_signal(region, slot);
+      transport.withdraw(region);
+    };
+
 /// Rank 0's value at every rank.
 template <Transport T, class Value>
   requires std::is_trivially_copyable_v<Value>

@@ -13,6 +13,7 @@ from nhalf.base.errors import InputError, MissingError, unknown
 from nhalf.measure.plan.planning import plan_of, words
 from nhalf.measure.plan.resolve import ALL
 from nhalf.measure.plan.sizes import sizes_of
+from nhalf.measure.probe.subject import known as known_transport
 from nhalf.measure.probe.subject import plain_subject
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
 from nhalf.sites.placement import check_placement, hosts_asked
@@ -56,8 +57,7 @@ def _check_names(plan: Plan) -> None:
     What libraries can do is seen in the job: here may be none.
     """
     for transport in plan.transports:
-        if transport != "mpi":
-            plain_subject(transport)
+        known_transport(transport)
     for block in plan.blocks:
         for ranks in block.ranks:
             sizes_of(block.bytes, ranks)

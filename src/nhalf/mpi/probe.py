@@ -13,35 +13,33 @@ from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.mpi.vendors import vendor_of
 
-ABI_PROBE = "probe-mpi-abi"
 SOURCE = "probe/probe.cpp"
-FLAGS = (
-    "-std=c++20",
-    "-O3",
-    "-DNDEBUG",
-    '-DNHALF_TRANSPORT_HEADER="transports/mpi.hpp"',
-)
+FLAGS = ("-std=c++20", "-O3", "-DNDEBUG")
 
 
-def probe_command(library: Library) -> list[str]:
-    """The command, without options, of the probe that runs on a library.
+def probe_command(library: Library, transport: TransportFile = MPI) -> list[str]:
+    """The command, without options, of the probe of a transport that a library starts.
 
     Raises MissingError when there is none and none can be made.
     """
-    return [str(probe_executable(library))]
+    return [str(probe_executable(library, transport))]
 
 
-def probe_executable(library: Library) -> Path:
+def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
     """The standard-ABI probe where it works on the library, else one compiled for it.
 
-    Compiling happens once per library, compiler and content of the headers. Raises MissingError
-    when neither can be had.
+    A transport that is linked with a library of its own is always compiled here. Compiling happens
+    once per library, compiler and content of the headers. Raises MissingError when neither can be
+    had.
     """
     why = f"{library.name} does not load programs built for the MPI standard ABI"
-    if library.abi:
-        path, why = _abi_probe(library)
+    if transport.links:
+        why = f"transport {transport.name} is compiled on the machine that has its library"
+    elif library.abi:
+        path, why = _abi_probe(library, transport)
         if path is not None:
             return path
     if library.compiler is None:
@@ -49,34 +47,36 @@ def probe_executable(library: Library) -> Path:
             f"no probe runs on {library.name}: {why}",
             "it has no C++ compiler wrapper (mpicxx) either; install its development files",
         )
-    return _compiled(library, library.compiler)
+    return _compiled(library, library.compiler, transport)
 
 
-def _abi_probe(library: Library) -> tuple[Path | None, str]:
+def _abi_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
     """The standard-ABI probe if it works here, and why not otherwise."""
     try:
-        path = native_files.executable(ABI_PROBE)
+        path = native_files.executable(f"probe-{transport.name}-abi")
     except MissingError as error:
         return None, error.message
     reason = why_not_described([str(path)], library.environment)
     return (None, reason) if reason else (path, "")
 
 
-def _compiled(library: Library, compiler: Path) -> Path:
+def _compiled(library: Library, compiler: Path, transport: TransportFile) -> Path:
     """The probe compiled by a library's own wrapper; from the cache where it is there."""
     variables = compiler_variables(library)
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
+    header = f'-DNHALF_TRANSPORT_HEADER="{transport.header}"'
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return compiled(
         Program(
-            title=f"the probe for {library.name}",
-            name="probe-mpi",
+            title=f"the {transport.name} probe for {library.name}",
+            name=f"probe-{transport.name}",
             folder=f"probes/{library.vendor}-{library.version}",
             source=SOURCE,
-            command=[str(compiler), *FLAGS],
+            command=[str(compiler), *FLAGS, header, *transport.links],
             why_not=lambda path: why_not_described([str(path)], library.environment),
             variables={**library.environment, **variables},
             parts=[library.version, str(library.prefix), *stamps_of(tools)],
+            remedy=f"install {transport.package}" if transport.package else "",
         )
     )
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import datetime
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from nhalf.base.errors import InputError, MissingError, NhalfError
+from nhalf.base.errors import InputError, MissingError, NhalfError, unknown
 from nhalf.base.units import format_size
 from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.measure.loop.measure import Measuring
@@ -22,10 +22,11 @@ from nhalf.measure.loop.time_limit import time_limit
 from nhalf.measure.plan.like import points_of
 from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
-from nhalf.measure.plan.setting import check_settings
+from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
-from nhalf.measure.probe.subject import Subject, library_subject, plain_subject
+from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi import Library, discover
+from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.sites.environment import environment
 from nhalf.sites.launchers import check_is_here
 from nhalf.sites.site import HERE, Site, find_site
@@ -57,9 +58,10 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     began_s = time.monotonic()
     check_is_here(site.launcher)
     plan, subjects, failed = checked(plan)
-    libraries = [one.mpi for one in subjects if one.library and not one.setting]
+    plain = [one for one in subjects if not one.setting]
+    libraries = list(dict.fromkeys(one.library.name for one in plain if one.library))
     # Without one of them, resuming must not look for all of them.
-    transports = [name for name in plan.transports if name != "mpi" or libraries]
+    transports = list(dict.fromkeys(one.transport for one in plain))
     plan = msgspec.structs.replace(
         plan, mpi=libraries, transports=transports, hosts_found=len(site.hosts)
     )
@@ -192,30 +194,66 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
     """What the plan measures, and what cannot be: the reason by name."""
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    for transport in plan.transports:
-        if transport != "mpi":
-            subjects.append(plain_subject(transport))
+    for transport in map(known, plan.transports):
+        if not transport.started_by_mpi:
+            subjects.append(plain_subject(transport.name))
             continue
-        for library in _libraries(plan):
-            try:
-                plain = library_subject(library)
-            except NhalfError as error:
-                failed[library.name] = str(error)
-                continue
-            # The probe is the plain library's: a setting changes how it runs, not how it is built.
-            settings = (one for one in plan.settings if one.only in ("", library.name))
-            subjects += [plain, *map(plain.under, settings)]
+        found, refused = _started_by_mpi(plan, transport)
+        subjects += found
+        failed |= refused
     if not subjects:
         reasons = "; ".join(failed.values())
         raise MissingError(f"nothing to measure: {reasons}", "run nhalf doctor")
     return subjects, failed
 
 
+def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject], dict[str, str]]:
+    """A transport on every library, or on the first that starts it where it carries its own data.
+
+    With it what is measured under settings; beside it what cannot be, and why.
+    """
+    subjects: list[Subject] = []
+    failed: dict[str, str] = {}
+    for library in _libraries(plan):
+        try:
+            plain = library_subject(library, transport)
+        except NhalfError as error:
+            name = library.name if transport == MPI else f"{transport.name} on {library.name}"
+            failed[name] = str(error)
+            continue
+        # The probe is the plain library's: a setting changes how it runs, not how it is built.
+        subjects += [plain, *map(plain.under, _settings(plan, plain))]
+        if not transport.carried_by_mpi:
+            return subjects, {}
+    return subjects, failed
+
+
+def _settings(plan: Plan, plain: Subject) -> Iterator[Setting]:
+    """The settings that a subject is measured under, too.
+
+    Raises InputError for an option that its transport does not have.
+    """
+    for setting in plan.settings:
+        if setting.transport == plain.transport:
+            names = [option["name"] for option in plain.description["options"]]
+            for name in setting.options:
+                if name not in names:
+                    raise unknown(f"option of transport {plain.transport}", name, names)
+            yield setting
+        elif not setting.transport and plain.mpi and setting.only in ("", plain.mpi):
+            yield setting
+
+
 def _check_settings(plan: Plan) -> None:
     """Raises InputError for settings that cannot be, or that nothing is measured under."""
     check_settings(plan.settings)
-    if plan.settings and "mpi" not in plan.transports:
-        raise InputError("settings are for MPI libraries", "add --transport mpi")
+    for setting in plan.settings:
+        wanted = setting.transport or MPI.name
+        if wanted not in plan.transports:
+            raise InputError(
+                f"the setting {setting.name!r} is for transport {wanted}",
+                f"add --transport {wanted}",
+            )
 
 
 def _variables(plan: Plan) -> dict[str, Any]:

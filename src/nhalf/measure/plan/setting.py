@@ -2,7 +2,8 @@
 """Settings: a library under variables of its own is measured as a library of its own.
 
 Beside `openmpi-5.0.11` there is then `openmpi-5.0.11+NAME`, whose processes are started with the
-variables of the setting; launches of both are interleaved, so that they can be compared.
+variables of the setting; launches of both are interleaved, so that they can be compared. Names
+with a dot are options of a transport: 'NAME: shmq.polling=directed' is `shmq+NAME`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ JOINT = "+"
 """Between a library's name and that of the setting."""
 HOW = 'write "NAME: VAR=value VAR2=value"'
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(r"([a-z0-9]+\.)?[A-Za-z_][A-Za-z0-9_]*")
 _KEPT = ("LD_LIBRARY_PATH", "OPAL_PREFIX", "I_MPI_ROOT")
 """Variables that decide which library runs: another value would measure another library."""
 
@@ -32,6 +33,16 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     variables: dict[str, str]
     only: str = ""
+
+    @property
+    def transport(self) -> str:
+        """The transport whose options it sets, '' where it sets variables."""
+        return next(iter(self.variables)).rpartition(".")[0]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The values by the names of the transport's options."""
+        return {name.rpartition(".")[2]: value for name, value in self.variables.items()}
 
 
 def parse_settings(texts: Iterable[str]) -> list[Setting]:
@@ -81,6 +92,11 @@ def check_settings(settings: Sequence[Setting]) -> None:
             raise InputError(f"the setting {setting.name!r} sets nothing", HOW)
         for variable, value in setting.variables.items():
             _check_variable(setting.name, variable, value)
+        if len({variable.rpartition(".")[0] for variable in setting.variables}) > 1:
+            raise InputError(
+                f"the setting {setting.name!r} is for more than one transport",
+                "give each transport a setting of its own, and variables another",
+            )
 
 
 def _check_variable(name: str, variable: str, value: str) -> None:

@@ -11,11 +11,12 @@ import msgspec
 
 from nhalf.base import native_files
 from nhalf.base.describe import describe
-from nhalf.base.errors import unknown
-from nhalf.measure.plan.setting import Setting, under
+from nhalf.base.errors import InputError, unknown
+from nhalf.measure.plan.setting import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
+from nhalf.mpi.transport_files import MPI, TransportFile, transport_files
 from nhalf.sites.placement import FREE, asked_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
@@ -23,10 +24,11 @@ from nhalf.sites.start import start
 
 @dataclass(frozen=True)
 class Subject:
-    """A transport whose probe can be started; `library` is None for transports without MPI.
+    """A transport whose probe can be started; `library` starts it, None where it starts itself.
 
     `description` is what the probe says about itself (`--describe`); `setting` names the setting
-    that the library is under, '' without one.
+    that it is under, '' without one; `options` are those of the transport that the setting gives.
+    `measures_library`: the library carries the data, and is what is measured.
     """
 
     transport: str
@@ -34,25 +36,34 @@ class Subject:
     description: dict[str, Any]
     library: Library | None = None
     setting: str = ""
+    options: str = ""
+    measures_library: bool = False
 
     @property
     def mpi(self) -> str:
-        """The library's name, '' without one."""
-        return self.library.name if self.library else ""
+        """The name of the library that is measured, '' without one."""
+        return self.library.name if self.library and self.measures_library else ""
 
     @property
     def key(self) -> str:
         """Unique among the subjects of a run."""
-        return self.mpi or self.transport
+        words = [self.mpi, "" if self.mpi and self.transport == MPI.name else self.transport]
+        return " ".join(filter(None, words))
 
     @property
     def title(self) -> str:
         """How people call it."""
-        title = self.library.title if self.library else self.transport
-        return f"{title} + {self.setting}" if self.setting else title
+        if self.library is None or not self.measures_library:
+            return self.transport.replace(JOINT, f" {JOINT} ")
+        title = f"{self.library.title} + {self.setting}" if self.setting else self.library.title
+        return title if self.transport == MPI.name else f"{title}, {self.transport}"
 
     def under(self, setting: Setting) -> Subject:
-        """The same library with the variables of a setting."""
+        """The same with the variables, or the options of the transport, of a setting."""
+        if setting.transport:
+            name = f"{self.transport}{JOINT}{setting.name}"
+            options = ",".join(f"{key}={value}" for key, value in setting.options.items())
+            return replace(self, transport=name, setting=setting.name, options=options)
         assert self.library is not None
         return replace(self, library=under(self.library, setting), setting=setting.name)
 
@@ -72,6 +83,7 @@ class Subject:
         site = site if self.library else HERE
         layout = site.layout(placement, ranks)
         command = list(self.command)
+        options = ",".join(filter(None, [options, self.options]))
         cpus = asked_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
         if cpus:
             command += ["--cpus", ",".join(map(str, cpus))]
@@ -86,10 +98,8 @@ class Subject:
 
 
 def transports() -> list[str]:
-    """The transports that can be measured: those with a probe, and mpi."""
-    folder = native_files.native_folder() / "bin"
-    names = {path.name.removeprefix("probe-") for path in folder.glob("probe-*")}
-    return sorted((names - {"mpi-abi"}) | {"mpi"})
+    """The transports that there are, whether or not they can be measured here."""
+    return sorted(transport_files())
 
 
 def plain_subject(transport: str) -> Subject:
@@ -97,14 +107,31 @@ def plain_subject(transport: str) -> Subject:
 
     Raises InputError for an unknown name, with the closest known ones.
     """
-    if transport not in transports() or transport == "mpi":
-        raise unknown("transport", transport, transports())
+    found = known(transport)
+    if found.started_by_mpi:
+        raise InputError(f"the ranks of transport {transport} are started by MPI")
     command = [str(native_files.executable(f"probe-{transport}"))]
     return Subject(transport, tuple(command), describe(command))
 
 
-def library_subject(library: Library) -> Subject:
-    """MPI messages on one library; raises MissingError when no probe runs on it."""
-    command = probe_command(library)
+def known(transport: str) -> TransportFile:
+    """A transport by name; raises InputError for an unknown one, with the closest known ones."""
+    if transport == MPI.name:
+        return MPI
+    files = transport_files()
+    if transport not in files:
+        raise unknown("transport", transport, files)
+    return files[transport]
+
+
+def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
+    """A transport that a library starts; raises MissingError when no probe of it runs there."""
+    command = probe_command(library, transport)
     description = describe(command, library.environment)
-    return Subject("mpi", tuple(command), description, library)
+    return Subject(
+        transport.name,
+        tuple(command),
+        description,
+        library,
+        measures_library=transport.carried_by_mpi,
+    )

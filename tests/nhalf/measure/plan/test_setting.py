@@ -21,7 +21,9 @@ LIBRARY = Library(
     "prefix", {"LD_LIBRARY_PATH": "/opt/x/lib", "OMPI_MCA_btl": "^ofi"},
 )  # fmt: skip
 PATTERNS = [{"name": name, "present": True, "timing": "operation"} for name in ("bcast", "scan")]
-PLAIN = Subject("mpi", ("probe",), {"patterns": PATTERNS, "options": []}, LIBRARY)
+PLAIN = Subject(
+    "mpi", ("probe",), {"patterns": PATTERNS, "options": []}, LIBRARY, measures_library=True
+)
 
 
 def test_a_setting_is_a_name_and_variables() -> None:
@@ -107,3 +109,19 @@ def test_settings_are_kept_in_the_plan() -> None:
         settings=settings,
     )  # fmt: skip
     assert read_plan(msgspec.to_builtins(plan)) == plan
+
+
+SHMQ = Subject("shmq", ("probe",), {"patterns": PATTERNS, "options": [{"name": "polling"}]})
+
+
+def test_options_of_a_transport_make_a_subject_of_its_own() -> None:
+    directed = SHMQ.under(parse_setting("directed: shmq.polling=directed"))
+    assert (directed.transport, directed.key) == ("shmq+directed", "shmq+directed")
+    assert directed.title == "shmq + directed"
+    command, _ = directed.launch(2, "free", "seed=1")
+    assert command[command.index("--options") + 1] == "seed=1,polling=directed"
+
+
+def test_a_setting_is_for_one_transport() -> None:
+    with pytest.raises(InputError, match="more than one transport"):
+        parse_settings(["both: shmq.polling=directed FI_PROVIDER=tcp"])

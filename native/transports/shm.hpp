@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Memory of other processes of the host, written and read directly.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/mpi_control.hpp"
+#include "transports/bases/pending_messages.hpp"
+#include "transports/bases/waiting.hpp"
+#include "transports/shm/channel.hpp"
+#include "transports/shm/shared_segments.hpp"
+
+namespace nhalf {
+
+/// Remote shared memory of one host: what a rank exposes, the others put to and get from.
+class SharedMemoryTransport : public MpiControl,
+                              public PendingMessages<SharedMemoryTransport>,
+                              public MessageCollectives<SharedMemoryTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using MpiControl::gather;
+  using PendingMessages::wait;
+  static constexpr TransportInfo info{"shm", "shared memory of the processes of one host",
+                                      ClockError::described};
+
+  explicit SharedMemoryTransport(const Options& options)
+      : MpiControl(options),
+        PendingMessages(waiting_, size()),
+        waiting_(*this),
+        channels_(*this, sizeof(Channel) * static_cast<std::size_t>(size())) {}
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<SharedMemoryTransport>(argc, argv, options, body);
+  }
+
+  bool push(int peer, ConstBytes& rest, bool& first) {
+    return channel(rank(), peer).push(rest, first);
+  }
+  bool pull(int peer, Bytes& rest, bool& first) { return channel(peer, rank()).pull(rest, first); }
+
+  /// Memory of `size_bytes` of every rank that the others put to; see OneSided.
+  class Region {
+   public:
+    [[nodiscard]] Bytes local() const { return memory_.of(rank_).subspan(signals_bytes); }
+
+   private:
+    friend SharedMemoryTransport;
+    static constexpr std::size_t signals_bytes = 64 * OneSidedLimits::slots;
+    Region(MpiControl& control, std::size_t size_bytes)
+        : memory_(control, signals_bytes + size_bytes), rank_(control.rank()) {}
+
+    /// A signal has a cache line of its own.
+    [[nodiscard]] std::atomic_ref<std::uint64_t> signal(int rank, int slot) const {
+      auto* line = memory_.of(rank).data() + 64 * static_cast<std::size_t>(slot);
+      return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line));
+    }
+
+    SharedSegments memory_;
+    int rank_;
+  };
+
+  Region expose(std::size_t size_bytes) { return {*this, size_bytes}; }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    const auto there = region.memory_.of(peer).subspan(Region::signals_bytes + offset, data.size());
+    if (!data.empty()) std::memcpy(there.data(), data.data(), data.size());
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    const auto there = region.memory_.of(peer).subspan(Region::signals_bytes + offset, data.size());
+    if (!data.empty()) std::memcpy(data.data(), there.data(), data.size());
+  }
+  void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
+  void signal(Region& region, int peer, int slot) {
+    region.signal(peer, slot).fetch_add(1, std::memory_order_release);
+  }
+  void await_signal(Region& region, int slot) {
+    const auto mine = region.signal(rank(), slot);
+    waiting_.until([&] { return mine.load(std::memory_order_acquire) > 0; });
+    mine.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void withdraw(Region& region) {
+    MpiControl::barrier();
+    region.memory_ = {};
+  }
+
+  [[nodiscard]] std::string library() const { return "POSIX shared memory"; }
+
+ private:
+  /// Lies in the receiver's memory.
+  Channel& channel(int from, int to) {
+    auto* first = reinterpret_cast<Channel*>(channels_.of(to).data());
+    return first[from];
+  }
+
+  Waiting waiting_;
+  SharedSegments channels_;
+};
+
+static_assert(OneSided<SharedMemoryTransport>);
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::SharedMemoryTransport);

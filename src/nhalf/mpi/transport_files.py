@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The transports that probes are made for, as their own files describe them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base import native_files
+
+_SAID = re.compile(r"^// nhalf-([a-z-]+): (.*)$", re.MULTILINE)
+_HEAD = 2000
+"""What a file says of itself stands in its first lines."""
+
+
+@dataclass(frozen=True)
+class TransportFile:
+    """A transport.
+
+    `needs` is 'MPI' where MPI starts its ranks, 'Threads' or '' where they start by themselves.
+    `links` are the words by which a compiler links what carries its data, `package` the Debian
+    package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
+    is then what is measured.
+    """
+
+    name: str
+    needs: str = ""
+    links: tuple[str, ...] = ()
+    package: str = ""
+    carried_by_mpi: bool = False
+
+    @property
+    def started_by_mpi(self) -> bool:
+        """Whether its ranks are those of an MPI program."""
+        return self.needs == "MPI"
+
+    @property
+    def header(self) -> str:
+        """Its file, as it is included."""
+        return f"transports/{self.name}.hpp"
+
+
+MPI = TransportFile("mpi", "MPI", carried_by_mpi=True)
+
+
+def transport_files() -> dict[str, TransportFile]:
+    """Every transport of the installed sources, by name; simulated ranks are not among them.
+
+    Raises MissingError when the sources are not there.
+    """
+    return _read(native_files.include_folder() / "transports")
+
+
+@functools.cache
+def _read(folder: Path) -> dict[str, TransportFile]:
+    found = {MPI.name: MPI}
+    for path in sorted(folder.glob("*.hpp")):
+        with path.open(encoding="utf-8") as file:
+            said = dict(_SAID.findall(file.read(_HEAD)))
+        if said.get("needs") == "SMPI":
+            continue
+        found[path.stem] = TransportFile(
+            name=path.stem,
+            needs=said.get("needs", ""),
+            links=tuple(said.get("links", "").split()),
+            package=said.get("package", ""),
+            carried_by_mpi=said.get("data-by", "") == "MPI",
+        )
+    return found
