@@ -10,7 +10,13 @@ import pytest
 from nhalf.base.errors import InputError
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.plan import Block, Plan, read_plan
-from nhalf.measure.plan.setting import Setting, check_settings, parse_settings, split_name
+from nhalf.measure.plan.setting import (
+    Setting,
+    check_settings,
+    parse_setting,
+    parse_settings,
+    split_name,
+)
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.subject import Subject
 from nhalf.mpi import Library
