@@ -39,19 +39,26 @@ class Flag {
     }
   }
 
+  /// How long one of two ranks waits for the other: to meet, and for a flag that is under way.
+  struct Patience {
+    double meeting_s = 0.02;
+    std::int64_t spins = 1 << 18;
+  };
+
   /// One way of a flag, seconds: the fastest of some batches, at rank 0; NaN elsewhere, and where
   /// there is none. Ranks 0 and 1 call it together; others return at once.
-  double measure_s() {
+  double measure_s() { return measure_s(Patience{}); }
+  double measure_s(const Patience& patience) {
     double fastest_s = std::numeric_limits<double>::infinity();
     if (lines_ == nullptr) return unknown_s;
     // Each turn has numbers of its own, so that a flag of a turn that was missed is not taken for
     // one of this turn.
     number_ = ++turn_ * numbers_of_turn;
-    if (!met()) return missed();
+    if (!met(patience.meeting_s)) return missed();
     for (int batch = 0; batch < batches; ++batch) {
       const auto began = Clock::now();
       for (int round = 0; round < rounds; ++round)
-        if (!pass(spins_max)) return missed();
+        if (!pass(patience.spins)) return missed();
       const std::chrono::duration<double> took = Clock::now() - began;
       fastest_s = std::min(fastest_s, took.count() / (2 * rounds));
     }
@@ -64,8 +71,6 @@ class Flag {
   static constexpr bool is_real = !Idling<T> && !is_exact<T>;
   static constexpr int batches = 4;
   static constexpr int rounds = 25;
-  static constexpr std::int64_t spins_max = 1 << 18;
-  static constexpr double meeting_s = 0.02;
   static constexpr std::int64_t numbers_of_turn = 2 * batches * rounds;
   static constexpr int misses_in_a_row_max = 4;
   static constexpr double unknown_s = std::numeric_limits<double>::quiet_NaN();
@@ -93,7 +98,7 @@ class Flag {
   }
 
   /// The first flag, for which both have to arrive: with others let run in between.
-  bool met() {
+  bool met(double meeting_s) {
     ++number_;
     if (rank_ == 0) mine().store(number_, std::memory_order_release);
     const auto until = Clock::now() + std::chrono::duration<double>(meeting_s);
