@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How a rank waits for what another core will write.
+// How the ranks of an MPI program wait for what another core will write.
 #pragma once
 
 #include <sched.h>
 
-#include <thread>
-
-#include "host/waiting_hint.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/bases/patience.hpp"
+#include "transports/bases/peer_watch.hpp"
 
 namespace nhalf {
 
-/// Looks again and again; where ranks outnumber cores the one that is waited for may need this very
-/// core, so that others are let run soon.
-class Waiting {
+/// Patience with all ranks of the program, as many as there are cores for them. Throws PeerEnded
+/// where one of them has gone.
+class Waiting : public Patience {
  public:
   /// All ranks call it.
   explicit Waiting(MpiControl& control)
-      : looks_(cores_of_all(control) >= control.size() ? 4000 : 10) {}
-
-  template <class Ready>
-  void until(Ready ready) const {
-    for (int looked = 0; !ready(); ++looked) {
-      if (looked < looks_) {
-        pause_briefly();
-      } else {
-        std::this_thread::yield();
-      }
-    }
-  }
+      : Patience(PeerWatch::of(control), cores_of_all(control) < control.size()) {}
 
  private:
   /// How many cores all ranks of one host may run on, together.
@@ -42,8 +30,6 @@ class Waiting {
     for (const auto& set : control.everybodys(mine)) CPU_OR(&together, &together, &set);
     return CPU_COUNT(&together);
   }
-
-  int looks_;
 };
 
 }  // namespace nhalf

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the processes of other ranks are still there, for waits that would else never end.
+#pragma once
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/boot.hpp"
+
+namespace nhalf {
+
+/// The process of another rank has ended before its time.
+struct PeerEnded : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An open file by which the kernel tells when a process ends, whatever number it had; -1 where
+/// there is none. Since Linux 5.3.
+inline int open_process([[maybe_unused]] pid_t process) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+#else
+  return -1;
+#endif
+}
+
+/// The processes of all ranks that this one can look after: those of its own host.
+class PeerWatch {
+ public:
+  PeerWatch() = default;
+  PeerWatch(PeerWatch&& other) noexcept { swap(other); }
+  PeerWatch& operator=(PeerWatch&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  PeerWatch(const PeerWatch&) = delete;
+  PeerWatch& operator=(const PeerWatch&) = delete;
+  ~PeerWatch() {
+    for (const auto& file : files_) close(file.fd);
+  }
+
+  /// All ranks of `control` call it together.
+  template <class Control>
+  static PeerWatch of(Control& control) {
+    const Process mine{getpid(), host_of_processes()};
+    PeerWatch watch;
+    const auto everybody = control.everybodys(mine);
+    for (std::size_t rank = 0; rank < everybody.size(); ++rank)
+      if (everybody[rank].host == mine.host && everybody[rank].number != mine.number)
+        watch.add(static_cast<int>(rank), everybody[rank].number);
+    return watch;
+  }
+
+  /// Looks after a process that is known to be there.
+  void add(int rank, pid_t process) {
+    const int file = open_process(process);
+    if (file < 0) return;
+    files_.push_back({file, POLLIN, 0});
+    watched_.emplace_back(rank, process);
+  }
+
+  /// Throws PeerEnded where one has gone. May be called often: it asks the kernel ten times a
+  /// second.
+  void check() {
+    const auto now = Clock::now();
+    if (now < next_) return;
+    next_ = now + interval;
+    if (poll(files_.data(), files_.size(), 0) <= 0) return;
+    for (std::size_t i = 0; i < files_.size(); ++i)
+      if ((files_[i].revents & POLLIN) != 0) throw PeerEnded(ended(watched_[i]));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds interval{100};
+
+  void swap(PeerWatch& other) noexcept {
+    std::swap(files_, other.files_);
+    std::swap(watched_, other.watched_);
+    std::swap(next_, other.next_);
+  }
+
+  /// A process, and what tells its host from others.
+  struct Process {
+    pid_t number = 0;
+    std::size_t host = 0;
+  };
+
+  /// Numbers of processes mean the same where the kernel and their name space are the same.
+  static std::size_t host_of_processes() {
+    char space[64] = "";
+    if (readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = '\0';
+    return std::hash<std::string>()(boot_id() + space);
+  }
+
+  static std::string ended(const std::pair<int, pid_t>& watched) {
+    return "rank " + std::to_string(watched.first) + " (process " + std::to_string(watched.second) +
+           ") has ended before the others";
+  }
+
+  std::vector<pollfd> files_;
+  std::vector<std::pair<int, pid_t>> watched_;
+  Clock::time_point next_{};
+};
+
+}  // namespace nhalf
