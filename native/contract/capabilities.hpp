@@ -21,6 +21,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (BufferedSend<T>) found.push_back("buffered-send");
   if constexpr (ReadySend<T>) found.push_back("ready-send");
   if constexpr (OneSided<T>) found.push_back("one-sided");
+  if constexpr (MappedMemory<T>) found.push_back("mapped-memory");
   if constexpr (Collectives<T>) found.push_back("collectives");
   if constexpr (NonBlockingCollectives<T>) found.push_back("non-blocking-collectives");
   return found;

@@ -120,6 +120,16 @@ concept OneSided =
       transport.withdraw(region);
     };
 
+/// Regions that other ranks have mapped: what is stored in `mapped` is seen there without a call,
+/// by whoever waits `until` it is. Of a put the last eight bytes are seen last, where they are
+/// aligned.
+template <class T>
+concept MappedMemory =
+    OneSided<T> && requires(T& transport, typename T::Region& region, int peer, bool (*holds)()) {
+      { transport.mapped(region, peer) } -> std::same_as<Bytes>;
+      transport.until(holds);
+    };
+
 /// Rank 0's value at every rank.
 template <Transport T, class Value>
   requires std::is_trivially_copyable_v<Value>

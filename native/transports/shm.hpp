@@ -3,6 +3,7 @@
 // Memory of other processes of the host, written and read directly.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -70,13 +71,31 @@ class SharedMemoryTransport : public MpiControl,
   };
 
   Region expose(std::size_t size_bytes) { return {*this, size_bytes}; }
+  /// The last word last, so that who waits for it sees the rest.
   void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
-    const auto there = region.memory_.of(peer).subspan(Region::signals_bytes + offset, data.size());
-    if (!data.empty()) std::memcpy(there.data(), data.data(), data.size());
+    auto* there = mapped(region, peer).data() + offset;
+    const auto last = data.size() - std::min(data.size(), sizeof(std::uint64_t));
+    if (data.size() - last < sizeof(std::uint64_t) ||
+        (offset + last) % sizeof(std::uint64_t) != 0) {
+      if (!data.empty()) std::memcpy(there, data.data(), data.size());
+      return;
+    }
+    if (last > 0) std::memcpy(there, data.data(), last);
+    std::uint64_t word = 0;
+    std::memcpy(&word, data.data() + last, sizeof word);
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(there + last))
+        .store(word, std::memory_order_release);
   }
   void get(Region& region, int peer, std::size_t offset, Bytes data) {
-    const auto there = region.memory_.of(peer).subspan(Region::signals_bytes + offset, data.size());
-    if (!data.empty()) std::memcpy(data.data(), there.data(), data.size());
+    if (!data.empty()) std::memcpy(data.data(), mapped(region, peer).data() + offset, data.size());
+  }
+  /// The region of a rank, for plain loads and stores.
+  [[nodiscard]] Bytes mapped(const Region& region, int peer) const {
+    return region.memory_.of(peer).subspan(Region::signals_bytes);
+  }
+  template <class Holds>
+  void until(Holds holds) const {
+    waiting_.until(holds);
   }
   void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
   void signal(Region& region, int peer, int slot) {
@@ -105,7 +124,7 @@ class SharedMemoryTransport : public MpiControl,
   SharedSegments channels_;
 };
 
-static_assert(OneSided<SharedMemoryTransport>);
+static_assert(MappedMemory<SharedMemoryTransport>);
 
 }  // namespace nhalf
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "patterns/bases/region_pair.hpp"
+
+namespace nhalf {
+
+inline constexpr PatternInfo put{
+    .name = "put",
+    .what = "rank 0 puts and completes each put; what rank 1 notices of it is not in the time",
+    .needs = "one-sided"};
+
+template <OneSided T>
+class Put : public RegionPair<T> {
+ public:
+  Put(T& transport, const Case& point) : RegionPair<T>(transport, point) {}
+
+  void run(std::uint64_t rounds) override {
+    if (!this->leads()) return;
+    for (auto i = rounds; i > 0; --i) {
+      this->transport_.put(this->region_, this->peer(), 0, this->out());
+      this->transport_.complete(this->region_, this->peer());
+    }
+  }
+
+  bool verify() override {
+    this->blank(this->seed_of(-1));
+    run(1);
+    this->transport_.barrier();
+    return this->transport_.rank() != 1 || nhalf::holds(this->here(), this->seed_of(0));
+  }
+};
+
+NHALF_PATTERN(put, Put);
+
+}  // namespace nhalf
