@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sender's end of one direction between two ranks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "contract/transport.hpp"
+#include "transports/shmq/layout.hpp"
+#include "transports/shmq/operation.hpp"
+#include "transports/shmq/postbox.hpp"
+
+namespace nhalf::shmq {
+
+/// Hands messages over box by box and never waits: what finds no room goes on later.
+class Outgoing {
+ public:
+  Outgoing(const Lane& lane, const Settings& settings)
+      : lane_(lane), settings_(settings), has_turn_(lane.turn != nullptr && !lane.back) {}
+
+  /// The box that both ranks share is this rank's again.
+  void take_turn() { has_turn_ = true; }
+
+  /// A message that fits one box; false where there is no room for it now.
+  bool send_whole(ConstBytes data, bool answered = false) {
+    auto* box = single();
+    if (box == nullptr) return false;
+    copy_few(box->data, data.data(), data.size());
+    publish(*box, Kind::whole, data.size(), answered);
+    return true;
+  }
+
+  /// Hands over as much as there is room for; true when that is all of the message.
+  bool go_on(Operation& sent) {
+    if (sent.state == Operation::State::begins && !begin(sent)) return false;
+    while (sent.state == Operation::State::goes_on) {
+      const bool more = travels_short(sent) ? send_part(sent) : send_buffer(sent);
+      if (!more) return false;
+      if (sent.done_bytes == sent.size_bytes) finish(sent);
+    }
+    return true;
+  }
+
+  /// Whether a send that was handed over may return.
+  [[nodiscard]] bool is_done(const Operation& sent) const {
+    using State = Operation::State;
+    if (sent.state == State::awaits_pull)
+      return lane_.pulled().load(std::memory_order_acquire) >= sent.awaited;
+    if (sent.state == State::awaits_box)
+      return lane_.taken_boxes().load(std::memory_order_acquire) >= sent.awaited;
+    return sent.state == State::done;
+  }
+
+ private:
+  [[nodiscard]] bool travels_short(const Operation& sent) const {
+    return sent.size_bytes <= std::max(settings_.short_bytes, Postbox::room_bytes);
+  }
+
+  /// The next box where it is free, else null.
+  Postbox* next_box() {
+    if (next_ > taken_boxes_ + lane_.layout.postboxes) {
+      taken_boxes_ = lane_.taken_boxes().load(std::memory_order_acquire);
+      if (next_ > taken_boxes_ + lane_.layout.postboxes) return nullptr;
+    }
+    return &lane_.box(next_);
+  }
+
+  /// For a message of one box: the box that both ranks share, where it is this rank's turn.
+  Postbox* single() {
+    if (!has_turn_) return next_box();
+    has_turn_ = false;
+    return lane_.turn;
+  }
+
+  void publish(Postbox& box, Kind kind, std::size_t count, bool answered = false) {
+    const Head head{.number = static_cast<std::uint32_t>(next_++),
+                    .kind = kind,
+                    .count = static_cast<std::uint8_t>(count),
+                    .back = lane_.back,
+                    .answer = answered};
+    box.head.store(head.word(), std::memory_order_release);
+  }
+
+  /// The first box of a message; false where there is no room for it.
+  bool begin(Operation& sent) {
+    if (sent.size_bytes <= Postbox::room_bytes) {
+      if (!send_whole({sent.data, sent.size_bytes}, sent.answered)) return false;
+      finish(sent);
+      return true;
+    }
+    if (!travels_short(sent) && settings_.pulls && sent.size_bytes >= settings_.rendezvous_bytes)
+      return offer(sent);
+    if (travels_short(sent)) return begin_parts(sent);
+    sent.state = Operation::State::goes_on;
+    return true;
+  }
+
+  bool offer(Operation& sent) {
+    auto* box = single();
+    if (box == nullptr) return false;
+    const Announced what{sent.size_bytes, reinterpret_cast<std::uint64_t>(sent.data)};
+    std::memcpy(box->data, &what, sizeof what);
+    publish(*box, Kind::pull, sizeof what);
+    sent.state = Operation::State::awaits_pull;
+    sent.awaited = ++offered_;
+    return true;
+  }
+
+  bool begin_parts(Operation& sent) {
+    auto* box = next_box();
+    if (box == nullptr) return false;
+    const std::uint64_t size_bytes = sent.size_bytes;
+    std::memcpy(box->data, &size_bytes, sizeof size_bytes);
+    std::memcpy(box->data + sizeof size_bytes, sent.data, first_part_bytes);
+    publish(*box, Kind::parts, Postbox::room_bytes);
+    sent.done_bytes = first_part_bytes;
+    sent.state = Operation::State::goes_on;
+    return true;
+  }
+
+  bool send_part(Operation& sent) {
+    auto* box = next_box();
+    if (box == nullptr) return false;
+    const auto bytes = std::min(Postbox::room_bytes, sent.size_bytes - sent.done_bytes);
+    std::memcpy(box->data, sent.data + sent.done_bytes, bytes);
+    sent.done_bytes += bytes;
+    publish(*box, Kind::more, bytes, sent.answered && sent.done_bytes == sent.size_bytes);
+    return true;
+  }
+
+  bool send_buffer(Operation& sent) {
+    if (buffer_ >= taken_buffers_ + lane_.layout.buffers) {
+      taken_buffers_ = lane_.taken_buffers().load(std::memory_order_acquire);
+      if (buffer_ >= taken_buffers_ + lane_.layout.buffers) return false;
+    }
+    auto* box = next_box();
+    if (box == nullptr) return false;
+    const auto bytes = std::min(lane_.layout.buffer_bytes, sent.size_bytes - sent.done_bytes);
+    std::memcpy(lane_.buffer(buffer_), sent.data + sent.done_bytes, bytes);
+    const auto kind = sent.done_bytes == 0 ? Kind::buffered : Kind::buffer;
+    const Announced what{sent.size_bytes, buffer_++};
+    std::memcpy(box->data, &what, sizeof what);
+    sent.done_bytes += bytes;
+    publish(*box, kind, sizeof what, sent.answered && sent.done_bytes == sent.size_bytes);
+    return true;
+  }
+
+  void finish(Operation& sent) {
+    sent.state = sent.answered ? Operation::State::awaits_box : Operation::State::done;
+    sent.awaited = next_ - 1;
+  }
+
+  Lane lane_;
+  Settings settings_;
+  bool has_turn_;
+  /// Boxes are counted from 1, so that memory that nobody wrote holds none.
+  std::uint64_t next_ = 1, buffer_ = 0, offered_ = 0;
+  /// What is known of the receiver.
+  std::uint64_t taken_boxes_ = 0, taken_buffers_ = 0;
+};
+
+}  // namespace nhalf::shmq

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of a cache that carries a message, or a part of one, from one process to another.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+namespace nhalf::shmq {
+
+/// What another process wrote is no part of a message.
+struct BadMessage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a postbox holds. A message is one `whole`; or `parts` and then `more`; or `buffered` and
+/// then `buffer`, for each buffer beside the first one; or `pull`, which the receiver fetches.
+enum class Kind : std::uint8_t { whole = 1, parts, more, buffered, buffer, pull };
+
+/// The first word of a postbox, written last. `number` counts the boxes of one direction; `back`
+/// tells the directions of a box that two ranks share; `answer`: the sender waits until it is read.
+struct Head {
+  std::uint32_t number = 0;
+  Kind kind{};
+  std::uint8_t count = 0;
+  bool back = false;
+  bool answer = false;
+
+  [[nodiscard]] std::uint64_t word() const {
+    return number | std::uint64_t{static_cast<std::uint8_t>(kind)} << 32 |
+           std::uint64_t{count} << 40 | std::uint64_t{back} << 48 | std::uint64_t{answer} << 49;
+  }
+  static Head of(std::uint64_t word) {
+    return {.number = static_cast<std::uint32_t>(word),
+            .kind = Kind{static_cast<std::uint8_t>(word >> 32)},
+            .count = static_cast<std::uint8_t>(word >> 40),
+            .back = (word >> 48 & 1) != 0,
+            .answer = (word >> 49 & 1) != 0};
+  }
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "processes share no locks");
+
+/// 64 bytes.
+struct alignas(64) Postbox {
+  static constexpr std::size_t room_bytes = 56;
+
+  std::atomic<std::uint64_t> head;
+  std::byte data[room_bytes];
+};
+static_assert(sizeof(Postbox) == 64);
+
+/// Copies up to 64 bytes without a call: the line may be taken away while a function is entered.
+inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto both_ends = [&]<std::size_t part>(std::integral_constant<std::size_t, part>) {
+    std::byte first[part];
+    std::byte last[part];
+    std::memcpy(first, from, part);
+    std::memcpy(last, from + bytes - part, part);
+    std::memcpy(to, first, part);
+    std::memcpy(to + bytes - part, last, part);
+  };
+  if (bytes >= 32) return both_ends(std::integral_constant<std::size_t, 32>());
+  if (bytes >= 16) return both_ends(std::integral_constant<std::size_t, 16>());
+  if (bytes >= 8) return both_ends(std::integral_constant<std::size_t, 8>());
+  if (bytes >= 4) return both_ends(std::integral_constant<std::size_t, 4>());
+  for (; bytes > 0; --bytes) *to++ = *from++;
+}
+
+/// What the first box of a message with more than one holds, and what a `buffer` holds of it.
+struct Announced {
+  /// Of the message.
+  std::uint64_t size_bytes = 0;
+  /// Where it lies at the sender (`pull`), or the number of its first buffer.
+  std::uint64_t place = 0;
+};
+
+/// What `parts` carries beside the size of the message.
+inline constexpr std::size_t first_part_bytes = Postbox::room_bytes - sizeof(std::uint64_t);
+
+/// A counter on a line of its own, written by one side.
+struct alignas(256) Counter {
+  std::atomic<std::uint64_t> value;
+};
+
+}  // namespace nhalf::shmq

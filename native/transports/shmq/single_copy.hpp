@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of another process, copied by the kernel: one copy instead of two.
+#pragma once
+
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/shmq/postbox.hpp"
+
+namespace nhalf::shmq {
+
+/// Copies from the memory of one process, where the kernel lets it.
+class SingleCopy {
+ public:
+  SingleCopy() = default;
+  explicit SingleCopy(pid_t process) : process_(process) {}
+
+  /// Lets the processes that have this one's parent, the launcher, read this one's memory, where
+  /// Linux would let none (the security module Yama).
+  static void permit() {
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
+#endif
+  }
+
+  /// Throws BadMessage where it is not there to be read.
+  void operator()(std::byte* to, std::uint64_t address, std::size_t bytes) const {
+    if (!reads(to, address, bytes))
+      throw BadMessage("the memory that a message was announced in cannot be read");
+  }
+
+  [[nodiscard]] bool reads(std::byte* to, std::uint64_t address, std::size_t bytes) const {
+    while (bytes > 0) {
+      const iovec here{to, bytes};
+      const iovec there{reinterpret_cast<void*>(address), bytes};
+      const auto got = process_vm_readv(process_, &here, 1, &there, 1, 0);
+      if (got <= 0) return false;
+      to += got;
+      address += static_cast<std::uint64_t>(got);
+      bytes -= static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+
+ private:
+  pid_t process_ = 0;
+};
+
+}  // namespace nhalf::shmq
