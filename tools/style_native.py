@@ -11,8 +11,8 @@ from functools import lru_cache
 from style_source import Complaint, Source, closing
 
 NATIVE_ROOMS = (
-    *("contract", "host", "timing", "algorithms/bases", "algorithms", "patterns/bases"),
-    *("patterns", "multicast/bases", "multicast", "simulator", "transports/bases", "transports"),
+    *("contract", "host", "timing", "algorithms/bases", "algorithms", "multicast/bases"),
+    *("multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
     *("composer", "interposer", "probe"),
 )
 """The rooms of native/ from the ground up: a header includes its own and those before it."""

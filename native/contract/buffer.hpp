@@ -103,6 +103,8 @@ class Buffer {
 
   [[nodiscard]] Bytes bytes() { return {data_ ? data_.get() : &nothing, size_bytes_}; }
 
+  [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
+
   void fill(std::uint32_t seed) { nhalf::fill(bytes(), seed); }
   [[nodiscard]] bool holds(std::uint32_t seed) const {
     return nhalf::holds({data_.get(), size_bytes_}, seed);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "patterns/bases/permutation.hpp"
+#include "contract/permutation.hpp"
 #include "patterns/bases/phase_loop.hpp"
 
 namespace nhalf {

@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/bases/parts.hpp"
 #include "multicast/all_multicasts.hpp"
-#include "patterns/bases/permutation.hpp"
+#include "multicast/bases/multicast_case.hpp"
 #include "probe/arguments.hpp"
 #include "probe/placement.hpp"
 #include "probe/record.hpp"
@@ -34,7 +33,6 @@ constexpr std::string_view usage =
 constexpr std::string_view forwardings[] = {"host", "nic-assisted", "nic"};
 constexpr int parts_usual = 3;
 constexpr double bytes_max = 1e15;
-constexpr std::int64_t pieces_max = 100000;
 
 /// The machine, and how many of its nodes have a rank: one each, from node 0 on.
 struct Setting {
@@ -86,10 +84,10 @@ PatternInfo pattern_info(std::span<const AxisInfo> axes) {
 std::vector<AxisInfo> axes_with(std::string_view algorithms) {
   return {{"algorithm", algorithms, "", "who forwards to whom"},
           {"forwarding", "host,nic-assisted,nic", "", "who makes the copies of a message"},
-          {"group", "1:ranks-1:x2,ranks-1", "", "destinations"},
+          multicast_group_axis,
           {"parts", "3", "3", "into how many parts beside its own mu-torus cuts a list"},
-          {"piece", "0", "0", "bytes of the pieces into which the message is cut; 0: none is"},
-          {"draw", "1", "1", "which random destinations; a larger group has those of a smaller"}};
+          multicast_piece_axis,
+          multicast_draw_axis};
 }
 
 std::string description(const Setting& setting) {
@@ -146,28 +144,10 @@ const MulticastInfo& find_algorithm(const Topology& topology, const std::string&
 
 /// Node 0 and destinations drawn from the other ranks.
 Multicast drawn(const Setting& setting, const Case& point) {
-  Multicast multicast{.topology = setting.topology, .source = 0, .destinations = {}, .parts = 1};
-  const int group = point.axis("group", 1, setting.ranks - 1);
-  const auto draw = point.axes.number("draw", std::uint64_t{1});
+  auto multicast = drawn_multicast(setting.topology, setting.ranks, point);
   multicast.parts = point.axes.number("parts", parts_usual);
   if (multicast.parts < 1) throw InputError("axis parts is 1 or more");
-  for (const int other : permutation(setting.ranks - 1, draw, 0))
-    if (static_cast<int>(multicast.destinations.size()) < group)
-      multicast.destinations.push_back(other + 1);
   return multicast;
-}
-
-/// The sizes of the pieces in which a message travels, as the axis `piece` says.
-std::vector<std::size_t> pieces_of(const Case& point) {
-  const auto piece_bytes = point.axes.number("piece", std::size_t{0});
-  if (piece_bytes == 0) return {point.size_bytes};
-  const auto whole = parts_of(point.size_bytes, piece_bytes);
-  if (whole > pieces_max)
-    throw InputError("axis piece cuts the message into more than " + std::to_string(pieces_max) +
-                     " pieces");
-  std::vector<std::size_t> sizes(static_cast<std::size_t>(whole), piece_bytes);
-  sizes.back() = point.size_bytes - (sizes.size() - 1) * piece_bytes;
-  return sizes;
 }
 
 double mean(double sum, std::size_t count) {

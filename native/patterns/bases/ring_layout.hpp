@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "patterns/bases/permutation.hpp"
+#include "contract/permutation.hpp"
 
 namespace nhalf {
 

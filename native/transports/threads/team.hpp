@@ -64,7 +64,7 @@ class ThreadChannel {
         [&] { return slot.turn.load(std::memory_order_acquire) == 2 * (number / slots) + 1; });
     const std::byte* source = slot.source != nullptr ? slot.source : slot.data.data();
     const auto size_bytes = std::min(slot.size, data.size());
-    if (size_bytes > 0) std::memcpy(data.data(), source, size_bytes);
+    if (!data.empty() && size_bytes > 0) std::memcpy(data.data(), source, size_bytes);
     slot.turn.store(2 * (number / slots) + 2, std::memory_order_release);
   }
 

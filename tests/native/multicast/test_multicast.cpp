@@ -8,7 +8,7 @@
 #include <set>
 
 #include "multicast/all_multicasts.hpp"
-#include "patterns/bases/permutation.hpp"
+#include "contract/permutation.hpp"
 
 using namespace nhalf;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "patterns/bases/permutation.hpp"
+#include "contract/permutation.hpp"
 
 #include <doctest/doctest.h>
 
