@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "multicast/all_multicasts.hpp"
 #include "contract/permutation.hpp"
+#include "multicast/all_multicasts.hpp"
 
 using namespace nhalf;
 
