@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "contract/collectives.hpp"
+#include "contract/persistent.hpp"
+#include "contract/persistent_collectives.hpp"
 #include "contract/transport.hpp"
+#include "contract/varying.hpp"
 
 namespace nhalf {
 
@@ -24,6 +27,11 @@ std::vector<std::string_view> capabilities() {
   if constexpr (MappedMemory<T>) found.push_back("mapped-memory");
   if constexpr (Collectives<T>) found.push_back("collectives");
   if constexpr (NonBlockingCollectives<T>) found.push_back("non-blocking-collectives");
+  if constexpr (Persistent<T>) found.push_back("persistent");
+  if constexpr (VaryingCollectives<T>) found.push_back("varying-collectives");
+  if constexpr (NonBlockingVaryingCollectives<T>)
+    found.push_back("non-blocking-varying-collectives");
+  if constexpr (PersistentCollectives<T>) found.push_back("persistent-collectives");
   return found;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <climits>
-#include <vector>
-
 #include "patterns/alltoall.hpp"
+#include "patterns/bases/counted.hpp"
 
 namespace nhalf {
 
@@ -15,33 +13,15 @@ inline constexpr PatternInfo alltoallv_info{
     .timing = Timing::operation,
     .axes = in_place_axes};
 
-/// Its buffers, their blocks and what is checked are those of alltoall.
 template <Collectives T>
-class Alltoallv : public Alltoall<T> {
+class Alltoallv : public Counted<T, Alltoall<T>> {
  public:
-  Alltoallv(T& transport, const Case& point)
-      : Alltoall<T>(transport, addressable(transport, point)) {
-    for (int rank = 0; rank < transport.size(); ++rank) {
-      counts_.push_back(static_cast<int>(point.size_bytes));
-      offsets_.push_back(rank * counts_.back());
-    }
-  }
+  using Counted<T, Alltoall<T>>::Counted;
 
   void run(std::uint64_t rounds) override {
     for (; rounds > 0; --rounds)
-      this->transport_.alltoallv(this->in_, counts_, offsets_, this->out_, counts_, offsets_);
-  }
-
- protected:
-  std::vector<int> counts_;
-  std::vector<int> offsets_;
-
- private:
-  /// A case whose offsets can be named, before there is memory for it.
-  static const Case& addressable(const T& transport, const Case& point) {
-    if (Alltoall<T>::per_rank(transport, point) > INT_MAX)
-      throw InputError("offsets above 2147483647 bytes do not fit alltoallv");
-    return point;
+      this->transport_.alltoallv(this->in_, this->counts_, this->offsets_, this->out_,
+                                 this->counts_, this->offsets_);
   }
 };
 

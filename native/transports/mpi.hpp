@@ -9,20 +9,26 @@
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/mpi/messages.hpp"
+#include "transports/mpi/persistent.hpp"
+#include "transports/mpi/persistent_collectives.hpp"
+#include "transports/mpi/varying.hpp"
 
 namespace nhalf {
 
+/// All that a library can do, layer upon layer.
+using MpiLibrary = MpiPersistentCollectives<MpiVarying<MpiPersistent<MpiMessages>>>;
+
 /// MPI on real machines: its own collectives serve control, and the host's clock time.
-class MpiTransport : public MpiMessages, public MpiControl {
+class MpiTransport : public MpiLibrary, public MpiControl {
  public:
   using MpiControl::gather;
-  using MpiMessages::gather;
-  using MpiMessages::rank;
-  using MpiMessages::size;
+  using MpiLibrary::gather;
+  using MpiLibrary::rank;
+  using MpiLibrary::size;
   static constexpr TransportInfo info{"mpi", "messages of the MPI library under test",
                                       ClockError::described};
 
-  explicit MpiTransport(const Options& options) : MpiMessages(true), MpiControl(options) {}
+  explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
 
   template <class Body>
   static int launch(int argc, char** argv, int, const Options& options, Body body) {

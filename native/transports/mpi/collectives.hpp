@@ -154,7 +154,8 @@ class MpiCollectives {
     if (under_test_ != MPI_COMM_WORLD) MPI_Comm_free(&under_test_);
   }
 
- private:
+  [[nodiscard]] MPI_Comm under_test() const { return under_test_; }
+
   static int count(ConstBytes data) { return static_cast<int>(data.size()); }
   static int floats(ConstBytes data) { return static_cast<int>(data.size() / sizeof(float)); }
   [[nodiscard]] int per_rank(ConstBytes data) const {
@@ -176,6 +177,7 @@ class MpiCollectives {
     return static_cast<std::size_t>(rank_) * block.size();
   }
 
+ private:
   MPI_Comm under_test_ = MPI_COMM_WORLD;
   int rank_ = 0;
   int size_ = 1;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective operations that are set up once and then started again and again.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "contract/persistent_collectives.hpp"
+#include "patterns/bases/overlapped.hpp"
+
+namespace nhalf {
+
+/// Not `call`: what is set up belongs to its communicator.
+inline constexpr std::array persistent_conditions{operation_axes[0], operation_axes[1]};
+inline constexpr auto persistent_axes = joined(persistent_conditions, work_axes);
+inline constexpr auto in_place_persistent_axes =
+    joined(persistent_conditions, place_axis, work_axes);
+
+/// The persistent form of the operation Blocking: the same buffers, data and checks, and work
+/// between start and wait as non-blocking operations have it.
+///
+/// It is set up when it is first run, which the verification does, for each root anew. What that
+/// took at rank 0 is a value beside the samples, `prepare_s`.
+template <PersistentCollectives T, class Blocking>
+class PreparedOperation : public Overlapped<T, Blocking> {
+ public:
+  PreparedOperation(T& transport, const Case& point)
+      : Overlapped<T, Blocking>(transport, point),
+        by_root_(static_cast<std::size_t>(transport.size())) {}
+  ~PreparedOperation() override {
+    for (auto& request : by_root_)
+      if (request) this->transport_.release(*request);
+  }
+
+  void run(std::uint64_t rounds) override {
+    auto& request = of_this_root();
+    this->overlap(rounds, [this, &request] {
+      this->transport_.start(request);
+      return request;
+    });
+  }
+
+  std::vector<Value> values() override {
+    auto found = Overlapped<T, Blocking>::values();
+    found.push_back({"prepare_s", prepare_s_});
+    return found;
+  }
+
+ protected:
+  /// Sets the operation up for the root that there is now; all ranks together.
+  virtual typename T::CollectiveRequest prepared() = 0;
+
+ private:
+  typename T::CollectiveRequest& of_this_root() {
+    auto& request = by_root_[static_cast<std::size_t>(this->root_)];
+    if (!request) {
+      const double began_s = this->transport_.now_s();
+      request = prepared();
+      prepare_s_ = this->transport_.now_s() - began_s;
+    }
+    return *request;
+  }
+
+  std::vector<std::optional<typename T::CollectiveRequest>> by_root_;
+  double prepare_s_ = 0;
+};
+
+}  // namespace nhalf
