@@ -80,6 +80,13 @@ def importers() -> str:
     return "\n".join(f"- `{name}`: {importer.what}" for name, importer in found)
 
 
+def coverage() -> str:
+    """Every test of other suites with our pattern, or the reason why there is none."""
+    import coverage_tables
+
+    return coverage_tables.tables()
+
+
 def advices() -> str:
     """Every doubt that a number can carry, with its remedy."""
     from nhalf.statistics.advice import ADVICES
@@ -176,6 +183,7 @@ FILLED: dict[str, Callable[[], str]] = {
     "panels": panels,
     "launchers": launchers,
     "importers": importers,
+    "coverage": coverage,
     "advices": advices,
     "measurement-columns": measurement_columns,
     "summary-columns": summary_columns,

@@ -20,8 +20,8 @@ inline constexpr auto in_place_persistent_axes =
 /// The persistent form of the operation Blocking: the same buffers, data and checks, and work
 /// between start and wait as non-blocking operations have it.
 ///
-/// It is set up when it is first run, which the verification does, for each root anew. What that
-/// took at rank 0 is a value beside the samples, `prepare_s`.
+/// It is set up once for each root, when that is first asked for. What this took at rank 0, the
+/// last time, is a value beside the samples, `prepare_s`.
 template <PersistentCollectives T, class Blocking>
 class PreparedOperation : public Overlapped<T, Blocking> {
  public:
@@ -33,8 +33,21 @@ class PreparedOperation : public Overlapped<T, Blocking> {
       if (request) this->transport_.release(*request);
   }
 
+  void root_at(int root) override {
+    Overlapped<T, Blocking>::root_at(root);
+    set_up();
+  }
+  bool verify() override {
+    set_up();
+    return Overlapped<T, Blocking>::verify();
+  }
+  void prepare() override {
+    set_up();
+    Overlapped<T, Blocking>::prepare();
+  }
+
   void run(std::uint64_t rounds) override {
-    auto& request = of_this_root();
+    auto& request = *of_this_root();
     this->overlap(rounds, [this, &request] {
       this->transport_.start(request);
       return request;
@@ -52,14 +65,16 @@ class PreparedOperation : public Overlapped<T, Blocking> {
   virtual typename T::CollectiveRequest prepared() = 0;
 
  private:
-  typename T::CollectiveRequest& of_this_root() {
-    auto& request = by_root_[static_cast<std::size_t>(this->root_)];
-    if (!request) {
-      const double began_s = this->transport_.now_s();
-      request = prepared();
-      prepare_s_ = this->transport_.now_s() - began_s;
-    }
-    return *request;
+  std::optional<typename T::CollectiveRequest>& of_this_root() {
+    return by_root_[static_cast<std::size_t>(this->root_)];
+  }
+
+  void set_up() {
+    auto& request = of_this_root();
+    if (request) return;
+    const double began_s = this->transport_.now_s();
+    request = prepared();
+    prepare_s_ = this->transport_.now_s() - began_s;
   }
 
   std::vector<std::optional<typename T::CollectiveRequest>> by_root_;

@@ -19,4 +19,13 @@ OPERATIONS = (
 NATIVE = "native"
 """The algorithm of a library's own choice, as the column `algorithm` has it."""
 
-NON_BLOCKING = tuple(f"i{name}" for name in OPERATIONS)
+VARYING = ("gatherv", "scatterv", "allgatherv", "alltoallw", "reduce-scatterv")
+"""Operations with a count per rank, of which there are no algorithms but the library's own."""
+
+COLLECTIVES = (*OPERATIONS, *VARYING)
+"""Every blocking operation."""
+
+NON_BLOCKING = tuple(f"i{name}" for name in COLLECTIVES)
+PERSISTENT = tuple(f"{name}-persistent" for name in COLLECTIVES)
+OVERLAPPING = (*NON_BLOCKING, *PERSISTENT)
+"""What is started and waited for, with work in between or without."""

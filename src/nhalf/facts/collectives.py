@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.keys import VARIED_POINT
@@ -34,7 +34,7 @@ def standard(points: pl.DataFrame) -> pl.DataFrame:
 
 def usual(points: pl.DataFrame) -> pl.DataFrame:
     """As `standard`, with every algorithm that was measured."""
-    return points.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("axes") == ""))
+    return points.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("axes") == ""))
 
 
 def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
@@ -43,7 +43,7 @@ def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
     `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
     `standard_s` and `ratio` = median_s / standard_s, paired by launch.
     """
-    operations = frame.filter(pl.col("pattern").is_in(OPERATIONS) & (pl.col("median_s") > 0))
+    operations = frame.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("median_s") > 0))
     plain = operations.filter(pl.col("axes") == "").rename({"median_s": "standard_s"})
     others = operations.filter(pl.col("axes").is_in(list(VARIANTS)))
     keys = [*VARIED_POINT, "launch"]

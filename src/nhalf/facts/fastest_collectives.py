@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import Interval
 
@@ -27,7 +27,7 @@ class Match:
 
 def matches(facts: Facts, low: int, high: int) -> Iterator[Match]:
     """Every operation in which libraries differ at sizes from `low` to `high` bytes."""
-    for pattern in OPERATIONS:
+    for pattern in COLLECTIVES:
         for contest in facts.contests(pattern):
             sizes = contest.sizes(low, high)
             own = contest.setting["algorithm"] in (NATIVE, "") and not contest.setting["axes"]

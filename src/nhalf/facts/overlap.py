@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.base.operations import NON_BLOCKING
+from nhalf.base.operations import OVERLAPPING
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.values import value
@@ -17,6 +17,6 @@ def overlaps(facts: Facts) -> pl.DataFrame:
     Columns of `Facts.sound`, `series`, `overlap` (the share of the operation that is hidden, 0 to
     1) and `pure_s`, the operation alone, null where it is not known.
     """
-    points = facts.sound.filter(pl.col("pattern").is_in(NON_BLOCKING), pl.col("axes") == "work=1")
+    points = facts.sound.filter(pl.col("pattern").is_in(OVERLAPPING), pl.col("axes") == "work=1")
     points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")
     return with_series(points.with_columns(axes=pl.lit("")), facts)

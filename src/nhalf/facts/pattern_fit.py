@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
-from nhalf.base.operations import OPERATIONS
+from nhalf.base.operations import COLLECTIVES
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover, whole
 from nhalf.machines.machine import PatternModel, Range
@@ -116,7 +116,7 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
             to_ranks=model.to_ranks,
             **_sums(region.chosen),
             **_judged(errors, by_ranks),
-            timing="completion" if key["pattern"] in OPERATIONS else "",
+            timing="completion" if key["pattern"] in COLLECTIVES else "",
             leftover=_leftover(model, region),
         )
         for region in model.regions

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
-from nhalf.base.operations import NATIVE, NON_BLOCKING, OPERATIONS
+from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.base.rows import Row
 from nhalf.facts.basis import Basis
 from nhalf.machines.machine import FittedModel
@@ -93,7 +93,7 @@ def plain(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
     these have panels of their own. What more than one rank has times of is not between two ranks,
     as rank 0 alone can tell those.
     """
-    points = basis.whole.filter(~pl.col("pattern").is_in([*OPERATIONS, *NON_BLOCKING]))
+    points = basis.whole.filter(~pl.col("pattern").is_in([*COLLECTIVES, *OVERLAPPING]))
     timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
     known = points.group_by("pattern").agg(timed_by_one.alias("plain")).filter("plain")
     return frame.filter(

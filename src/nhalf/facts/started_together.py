@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from nhalf.base.operations import OPERATIONS
+from nhalf.base.operations import COLLECTIVES
 from nhalf.facts.facts import Facts
 from nhalf.store.keys import VARIED_POINT
 from nhalf.store.values import value
@@ -18,7 +18,7 @@ def started_both_ways(facts: Facts) -> pl.DataFrame:
     other `barrier_s` (its time), `true_s` (its first start to last end) and `ratio`, its time over
     the first one's.
     """
-    points = facts.sound.filter(pl.col("pattern").is_in(OPERATIONS))
+    points = facts.sound.filter(pl.col("pattern").is_in(COLLECTIVES))
     together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))
     barrier = points.filter(pl.col("axes") == "start=barrier").with_columns(value("true_s"))
     both = together.join(

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from nhalf.base.operations import NATIVE, OPERATIONS
+from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.basis import once
 from nhalf.facts.caches import Cache, cache_near
 from nhalf.facts.contests import SETTING
@@ -88,7 +88,7 @@ def _same(one: Switch, other: Switch) -> bool:
 
 def _all(facts: Facts) -> Iterator[Switch]:
     """Every jump of every curve of messages between two ranks and of blocking operations."""
-    patterns = {*plain(facts.sound, facts)["pattern"].unique(), *OPERATIONS}
+    patterns = {*plain(facts.sound, facts)["pattern"].unique(), *COLLECTIVES}
     for model in facts.models:
         own = model.algorithm in ("", NATIVE) and not model.axes
         if not (own and model.pattern in patterns):

@@ -14,7 +14,6 @@ from typing import ClassVar
 import polars as pl
 
 from nhalf.base.errors import unknown
-from nhalf.base.operations import NON_BLOCKING
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.repetitions import with_repetitions
@@ -25,7 +24,7 @@ class Style(ABC):
     """The tables of one suite."""
 
     benchmarks: ClassVar[dict[str, str]]
-    """The suite's benchmarks that nhalf covers: pattern by benchmark name."""
+    """The suite's benchmarks that nhalf covers, by name: a pattern, and after a blank its axes."""
 
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
@@ -44,7 +43,10 @@ class Style(ABC):
 
         Raises InputError for a name that is neither, with the closest known ones.
         """
-        by_name = {benchmark.lower(): pattern for benchmark, pattern in self.benchmarks.items()}
+        by_name = {
+            benchmark.lower(): point.partition(" ")[0]
+            for benchmark, point in self.benchmarks.items()
+        }
         if name.lower() in by_name:
             return by_name[name.lower()]
         if name in by_name.values() or name == "all":
@@ -56,27 +58,30 @@ class Style(ABC):
         return "".join(f"{line}\n" for line in self._lines(facts))
 
     def _lines(self, facts: Facts) -> Iterator[str]:
-        names = {pattern: benchmark for benchmark, pattern in self.benchmarks.items()}
-        covered = with_repetitions(facts).filter(pl.col("pattern").is_in(list(names)))
+        names: dict[str, str] = {}
+        for benchmark, point in self.benchmarks.items():
+            names.setdefault(point, benchmark)
+        patterns = [point.partition(" ")[0] for point in names]
+        covered = with_repetitions(facts).filter(pl.col("pattern").is_in(patterns))
         for (mpi, transport), of_library in covered.group_by(
             "mpi", "transport", maintain_order=True
         ):
             library = str(mpi or transport)
             yield from self.opening(facts.titles.get(library, library))
-            for (pattern, *_), table in of_library.sort(*RUN_CURVE, "bytes").group_by(
+            for _, table in of_library.sort(*RUN_CURVE, "bytes").group_by(
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True
             ):
                 rows = table.to_dicts()
-                if _is_covered(rows[0]):
-                    yield from self.table(names[str(pattern)], rows)
+                point = _point(rows[0])
+                if point in names:
+                    yield from self.table(names[point], rows)
             yield from self.closing()
 
 
-def _is_covered(row: Row) -> bool:
-    """Other suites know plain points, all pairs at once, and overlap with computing."""
-    if row["pattern"] in NON_BLOCKING:
-        return bool(row["axes"] == "work=1")
-    return row["axes"] in ("", f"pairs={row['ranks'] // 2}")
+def _point(row: Row) -> str:
+    """A row's pattern and axes, as `benchmarks` has them."""
+    axes = row["axes"].replace(f"pairs={row['ranks'] // 2}", "pairs=ranks/2")
+    return f"{row['pattern']} {axes}".strip()
 
 
 def microseconds(time_s: float) -> float:

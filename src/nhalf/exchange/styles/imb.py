@@ -8,32 +8,15 @@ from typing import ClassVar
 
 from nhalf.base.rows import Row
 from nhalf.exchange import styles
+from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.styles import Style
 
-COLLECTIVES = {
-    "Bcast": "bcast",
-    "Scatter": "scatter",
-    "Gather": "gather",
-    "Allgather": "allgather",
-    "Alltoall": "alltoall",
-    "Alltoallv": "alltoallv",
-    "Reduce": "reduce",
-    "Allreduce": "allreduce",
-    "Reduce_scatter": "reduce-scatter",
-    "Barrier": "barrier",
-}
 ONE_TIME = ("PingPong", "PingPing")
+RATES = ("Uniband", "Biband")
 
 
 class Imb(Style):
-    benchmarks: ClassVar[dict[str, str]] = {
-        "PingPong": "pingpong",
-        "PingPing": "pingping",
-        "Sendrecv": "exchange",
-        "Uniband": "stream",
-        **COLLECTIVES,
-        **{f"I{name.lower()}": f"i{pattern}" for name, pattern in COLLECTIVES.items()},
-    }
+    benchmarks: ClassVar[dict[str, str]] = IMB.benchmarks()
 
     def opening(self, library: str) -> Iterator[str]:
         yield "#" + "-" * 64
@@ -64,10 +47,10 @@ class Imb(Style):
 def _columns(benchmark: str) -> list[str]:
     if benchmark in ONE_TIME:
         return ["#bytes", "#repetitions", "t[usec]", "Mbytes/sec"]
-    if benchmark == "Uniband":
+    if benchmark in RATES:
         return ["#bytes", "#repetitions", "Mbytes/sec", "Msg/sec"]
-    size = [] if benchmark.lower().endswith("barrier") else ["#bytes"]
-    if benchmark not in COLLECTIVES and benchmark.startswith("I"):
+    size = [] if "barrier" in benchmark.lower() else ["#bytes"]
+    if "work=1" in Imb.benchmarks[benchmark]:
         times = ["t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
     else:
         times = ["t_min[usec]", "t_max[usec]", "t_avg[usec]"]

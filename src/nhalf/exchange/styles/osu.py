@@ -8,38 +8,34 @@ from typing import ClassVar
 
 from nhalf.base.rows import Row
 from nhalf.exchange import styles
+from nhalf.exchange.coverage.osu import OSU
 from nhalf.exchange.styles import Style
 
 TITLES = {
     "osu_latency": "Latency Test",
+    "osu_latency_persistent": "Persistent Latency Test",
     "osu_bw": "Bandwidth Test",
+    "osu_bw_persistent": "Persistent Bandwidth Test",
+    "osu_bibw": "Bi-Directional Bandwidth Test",
+    "osu_bibw_persistent": "Persistent Bi-Directional Bandwidth Test",
     "osu_multi_lat": "Multi Latency Test",
     "osu_mbw_mr": "Multiple Bandwidth / Message Rate Test",
+    "osu_bw_fan_in": "Bandwidth Congestion In Test",
+    "osu_bw_fan_out": "Bandwidth Congestion Out Test",
 }
 OPERATIONS = {
     "bcast": "Broadcast",
-    "scatter": "Scatter",
-    "gather": "Gather",
-    "allgather": "Allgather",
     "alltoall": "All-to-All Personalized Exchange",
     "alltoallv": "All-to-Allv Personalized Exchange",
-    "reduce": "Reduce",
-    "allreduce": "Allreduce",
-    "reduce_scatter": "Reduce_scatter",
-    "barrier": "Barrier",
+    "alltoallw": "All-to-Allw Personalized Exchange",
 }
+"""Titles that are not the operation's name."""
+PERSISTENT = "_persistent"
 OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 
 
 class Osu(Style):
-    benchmarks: ClassVar[dict[str, str]] = {
-        "osu_latency": "pingpong",
-        "osu_bw": "stream",
-        "osu_multi_lat": "pairs-latency",
-        "osu_mbw_mr": "pairs-bandwidth",
-        **{f"osu_{name}": name.replace("_", "-") for name in OPERATIONS},
-        **{f"osu_i{name}": f"i{name.replace('_', '-')}" for name in OPERATIONS},
-    }
+    benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
 
     def opening(self, library: str) -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
@@ -50,7 +46,7 @@ class Osu(Style):
         if benchmark == "osu_mbw_mr":
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
         columns = _columns(benchmark)
-        sized = not benchmark.endswith("barrier")
+        sized = "barrier" not in benchmark
         head, *others = ["Size", *columns] if sized else columns
         yield f"# {head:<8}" + "".join(f"{title:>{_width(title)}}" for title in others)
         for row in rows:
@@ -71,21 +67,24 @@ def _title(benchmark: str) -> str:
     if benchmark in TITLES:
         return TITLES[benchmark]
     name = benchmark.removeprefix("osu_")
-    if name in OPERATIONS:
-        return f"{OPERATIONS[name]} Latency Test"
-    return f"Non-blocking {OPERATIONS[name[1:]]} Latency Test"
+    operation = name.removesuffix(PERSISTENT)
+    kind = "Persistent " if name != operation else ""
+    if f"osu_i{operation}" not in Osu.benchmarks:
+        operation = operation.removeprefix("i")
+        kind = "Non-blocking "
+    return f"{kind}{OPERATIONS.get(operation, operation.capitalize())} Latency Test"
 
 
 def _columns(benchmark: str) -> list[str]:
     if benchmark == "osu_mbw_mr":
         return ["MB/s", "Messages/s"]
-    if benchmark == "osu_bw":
+    if "bw" in benchmark:
         return ["Bandwidth (MB/s)"]
     if benchmark in TITLES:
         return ["Avg Latency(us)"]
-    if benchmark.removeprefix("osu_") in OPERATIONS:
-        return ["Avg Latency(us)", "Min Latency(us)", "Max Latency(us)", "Iterations"]
-    return list(OVERLAP_COLUMNS)
+    if "work=1" in Osu.benchmarks[benchmark]:
+        return list(OVERLAP_COLUMNS)
+    return ["Avg Latency(us)", "Min Latency(us)", "Max Latency(us)", "Iterations"]
 
 
 def _cell(title: str, row: Row) -> str:

@@ -117,6 +117,7 @@ def test_names_of_benchmarks() -> None:
     styles = load("nhalf.exchange.styles", Style)
     assert styles["imb"]().pattern("pingpong") == "pingpong"
     assert styles["imb"]().pattern("Reduce_scatter") == "reduce-scatter"
+    assert styles["imb"]().pattern("Ibcast_pure") == "ibcast"
     assert styles["osu"]().pattern("osu_mbw_mr") == "pairs-bandwidth"
     assert styles["osu"]().pattern("osu_ireduce_scatter") == "ireduce-scatter"
     with pytest.raises(InputError, match="osu_latency"):
@@ -127,4 +128,29 @@ def test_a_non_blocking_operation_alone_has_no_overlap_to_show(
     make_measurements: Measurements,
 ) -> None:
     frame = exact(make_measurements, patterns=("ibcast",))
-    assert not any("Ibcast" in line for line in lines("imb", frame))
+    text = lines("imb", frame)
+    assert "# Benchmarking Ibcast " not in text
+    start = text.index("# Benchmarking Ibcast_pure ")
+    assert text[start + 3] == "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]"
+    assert not any("Broadcast" in line for line in lines("osu", frame))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "axes", "title"),
+    [
+        ("osu", "bibw", "", "# OSU MPI Bi-Directional Bandwidth Test"),
+        ("osu", "pingpong-persistent", "", "# OSU MPI Persistent Latency Test"),
+        ("osu", "gatherv", "", "# OSU MPI Gatherv Latency Test"),
+        ("osu", "iallgatherv", "work=1", "# OSU MPI Non-blocking Allgatherv Latency Test"),
+        ("osu", "reduce-scatter", "", "# OSU MPI Reduce_scatter Latency Test"),
+        ("osu", "bcast-persistent", "work=1", "# OSU MPI Persistent Broadcast Latency Test"),
+        ("imb", "bcast-persistent", "work=1", "# Benchmarking Bcast_persistent "),
+        ("imb", "bcast-persistent", "", "# Benchmarking Bcast_pure_persistent "),
+    ],
+)
+def test_titles(
+    name: str, pattern: str, axes: str, title: str, make_measurements: Measurements
+) -> None:
+    values = [{"name": part, "value": 1e-6} for part in ("pure_s", "work_s", "overlap")]
+    frame = exact(make_measurements, patterns=(pattern,), axes=axes, values=values)
+    assert title in lines(name, frame)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of the OSU Micro-Benchmarks 7.4, and the partitioned one of 7.5."""
+
+from __future__ import annotations
+
+from nhalf.exchange.coverage.suite import Part, Suite, Test
+
+GPU = "GPU buffers: not yet"
+OPERATIONS = {
+    "allgather": "allgather",
+    "allgatherv": "allgatherv",
+    "allreduce": "allreduce",
+    "alltoall": "alltoall",
+    "alltoallv": "alltoallv",
+    "alltoallw": "alltoallw",
+    "barrier": "barrier",
+    "bcast": "bcast",
+    "gather": "gather",
+    "gatherv": "gatherv",
+    "reduce": "reduce",
+    "reduce_scatter": "reduce-scatter",
+    "reduce_scatter_block": "reduce-scatter",
+    "scatter": "scatter",
+    "scatterv": "scatterv",
+}
+"""Our pattern by the suite's name of an operation."""
+SAID = {"reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`"}
+NEIGHBOUR_OPERATIONS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+
+POINT_TO_POINT = Part(
+    "Point to point",
+    [
+        Test("osu_latency", "pingpong"),
+        Test("osu_latency_persistent", "pingpong-persistent"),
+        Test(
+            "osu_latency_mp",
+            why_not="asks whether the library survives a fork of its ranks, which is no "
+            "measurement; several processes at once are `pairs-latency`",
+        ),
+        Test("osu_bw", "stream"),
+        Test("osu_bw_persistent", "stream-persistent"),
+        Test("osu_bibw", "bibw"),
+        Test("osu_bibw_persistent", "bibw-persistent"),
+        Test("osu_mbw_mr", "pairs-bandwidth", "pairs=ranks/2"),
+        Test("osu_multi_lat", "pairs-latency", "pairs=ranks/2"),
+    ],
+)
+BLOCKING = Part(
+    "Collective operations",
+    [Test(f"osu_{name}", pattern, said=SAID.get(name, "")) for name, pattern in OPERATIONS.items()],
+)
+NON_BLOCKING = Part(
+    "Non-blocking collective operations",
+    [Test(f"osu_i{name}", f"i{pattern}", "work=1") for name, pattern in OPERATIONS.items()],
+)
+PERSISTENT = Part(
+    "Persistent collective operations",
+    [
+        Test(f"osu_{name}_persistent", f"{pattern}-persistent", "work=1")
+        for name, pattern in OPERATIONS.items()
+        if name != "reduce_scatter_block"
+    ],
+)
+CONGESTION = Part(
+    "Congestion",
+    [
+        Test("osu_bw_fan_in", "many-to-one", said="ranks, not nodes: place one per node for those"),
+        Test("osu_bw_fan_out", "one-to-many", said="the same"),
+    ],
+)
+OTHERS = Part(
+    "Other interfaces",
+    [
+        Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}"),
+        Test("-d cuda, rocm, openacc, managed", why_not=GPU),
+        Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
+    ],
+)
+
+OSU = Suite(
+    "osu",
+    "OSU Micro-Benchmarks 7.4",
+    [POINT_TO_POINT, BLOCKING, NON_BLOCKING, PERSISTENT, CONGESTION, OTHERS],
+)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of what other suites measure say what there is."""
+
+from __future__ import annotations
+
+import functools
+
+import msgspec
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.describe import describe
+from nhalf.base.plugins import load
+from nhalf.exchange.coverage import SUITES
+from nhalf.exchange.coverage.suite import Test as Entry
+from nhalf.exchange.styles import Style
+from nhalf.measure.plan.axes import check_axes
+from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.subject import transports
+
+ENTRIES = [(suite.name, entry) for suite in SUITES for entry in suite.tests]
+
+
+@functools.cache
+def infos() -> dict[str, PatternInfo]:
+    """The patterns that there are; every probe lists those that it lacks, too."""
+    known = describe([str(native_files.executable("probe-model"))])["patterns"]
+    return {info.name: info for info in msgspec.convert(known, list[PatternInfo])}
+
+
+@pytest.mark.parametrize(("suite", "entry"), ENTRIES, ids=[entry.name for _, entry in ENTRIES])
+def test_an_entry_has_a_pattern_with_these_axes_or_a_reason(suite: str, entry: Entry) -> None:
+    style = load("nhalf.exchange.styles", Style)[suite]()
+    if not entry.is_covered:
+        assert not entry.pattern
+        assert entry.name not in style.benchmarks
+        return
+    info = infos()[entry.pattern]
+    check_axes(dict(part.split("=") for part in entry.axes.split(",") if part), [info.axes])
+    assert style.pattern(entry.name) == entry.pattern
+    assert entry.transport in transports()
+
+
+def test_no_test_is_there_twice() -> None:
+    for suite in SUITES:
+        names = [entry.name for entry in suite.tests]
+        assert len(names) == len(set(names))
+
+
+def test_every_covered_test_has_a_table() -> None:
+    for name, style in load("nhalf.exchange.styles", Style).items():
+        row = {"bytes": 8, "ranks": 2, "repetitions": 9, "median_s": 1e-6, "bytes_per_time": 8}
+        row |= {"batch": 1, "rank_s": None, "values": None, "pattern": "", "axes": ""}
+        for benchmark in style.benchmarks:
+            text = "\n".join(style().table(benchmark, [row]))
+            assert len(text.splitlines()) > 3, (name, benchmark)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other suites measure and how nhalf does, as tables, from the program's own.
+
+`python tools/coverage_tables.py` prints them; the documentation contains them by `docs_hooks.py`.
+"""
+
+from __future__ import annotations
+
+from nhalf.exchange.coverage import SUITES
+from nhalf.exchange.coverage.suite import Part, Suite, Test
+
+
+def tables() -> str:
+    """Every suite with its tests, as Markdown."""
+    return "\n\n".join(_suite(suite) for suite in SUITES)
+
+
+def _suite(suite: Suite) -> str:
+    named = [test for test in suite.tests if test.name.isidentifier()]
+    count = sum(test.is_covered for test in named)
+    head = f"## {suite.title}\n\n{count} of {len(named)} tests."
+    return "\n\n".join([head, *(_part(part) for part in suite.parts)])
+
+
+def _part(part: Part) -> str:
+    head = [f"### {part.title}", "", "| test | here | |", "|---|---|---|"]
+    return "\n".join([*head, *(_row(test) for test in part.tests)])
+
+
+def _row(test: Test) -> str:
+    if not test.is_covered:
+        return f"| `{test.name}` | not measured | {test.why_not} |"
+    words = f"`{test.pattern}`"
+    if test.axes:
+        words += f", `{test.axes}`"
+    if test.transport != "mpi":
+        words += f" over `{test.transport}`"
+    return f"| `{test.name}` | {words} | {test.said} |"
+
+
+if __name__ == "__main__":
+    print(tables())
