@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interposer/route.hpp"
+#include "interposer/shared/allgather.hpp"
 
 namespace nhalf::coll {
 

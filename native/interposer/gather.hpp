@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interposer/route.hpp"
+#include "interposer/shared/gather.hpp"
 
 namespace nhalf::coll {
 

@@ -2,6 +2,7 @@
 // nhalf-needs: MPI
 #pragma once
 
+#include "interposer/shared/reduce_scatter.hpp"
 #include "interposer/vectors.hpp"
 
 namespace nhalf::coll {

@@ -14,7 +14,7 @@
 #include "interposer/communicator.hpp"
 #include "interposer/counts.hpp"
 #include "interposer/rooms.hpp"
-#include "interposer/shared_operations.hpp"
+#include "interposer/shared/parts.hpp"
 
 namespace nhalf::coll {
 
