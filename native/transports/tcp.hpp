@@ -43,8 +43,8 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
   explicit TcpTransport(const Options& options) : MpiControl(options) {
     const auto interface = options.text("interface");
     const bool one_host = is_one_host() && interface.empty();
-    const auto listener = one_host ? tcp::Listener("127.0.0.1", size())
-                                   : tcp::Listener::everywhere(size());
+    const auto listener =
+        one_host ? tcp::Listener("127.0.0.1", size()) : tcp::Listener::everywhere(size());
     auto place = tcp::Place{tcp::host_identity(), listener.port(), {"127.0.0.1"}};
     if (!one_host) place.addresses = tcp::reachable_addresses(interface);
     std::vector<tcp::Place> places;

@@ -69,8 +69,8 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
     finish(sent);
   }
   void ssend(int peer, ConstBytes data) {
-    finish(checked(ucp_tag_send_sync_nbx(worker_.to(peer), data.data(), data.size(), tag(rank()),
-                                         &plain)));
+    finish(checked(
+        ucp_tag_send_sync_nbx(worker_.to(peer), data.data(), data.size(), tag(rank()), &plain)));
   }
   Request isend(int peer, ConstBytes data) { return {post_send(peer, data), true}; }
   Request irecv(int peer, Bytes data) { return {post_receive(peer, data), true}; }

@@ -12,8 +12,7 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
-#include "transports/bases/patience.hpp"
-#include "transports/bases/peer_watch.hpp"
+#include "transports/bases/waiting.hpp"
 
 namespace nhalf {
 
@@ -22,8 +21,7 @@ namespace nhalf {
 template <class Self>
 class ProgressingControl : public MpiControl {
  public:
-  explicit ProgressingControl(const Options& options)
-      : MpiControl(options), patience_(PeerWatch::of(static_cast<MpiControl&>(*this)), beside()) {}
+  explicit ProgressingControl(const Options& options) : MpiControl(options), waiting_(*this) {}
 
   void barrier() {
     MPI_Request all_here = MPI_REQUEST_NULL;
@@ -52,10 +50,10 @@ class ProgressingControl : public MpiControl {
   }
 
  protected:
-  /// Throws PeerEnded where a rank has gone that may be waited for.
+  /// Until something holds that this rank's own progress brings about.
   template <class Holds>
   void go_on_until(Holds holds) {
-    patience_.until([&] {
+    waiting_.until([&] {
       if (holds()) return true;
       static_cast<Self&>(*this).progress();
       return false;
@@ -63,17 +61,7 @@ class ProgressingControl : public MpiControl {
   }
 
  private:
-  /// Ranks of this host.
-  static int beside() {
-    int count = 0;
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &count);
-    MPI_Comm_free(&node);
-    return count;
-  }
-
-  Patience patience_;
+  Waiting waiting_;
 };
 
 }  // namespace nhalf

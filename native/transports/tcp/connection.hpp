@@ -67,7 +67,8 @@ class Connection {
 
   /// What `poll` is to wait for: the end of the connection always.
   [[nodiscard]] pollfd awaited() const {
-    const int events = POLLRDHUP | (sends_.empty() ? 0 : POLLOUT) | (receives_.empty() ? 0 : POLLIN);
+    const int events =
+        POLLRDHUP | (sends_.empty() ? 0 : POLLOUT) | (receives_.empty() ? 0 : POLLIN);
     return {socket_.descriptor(), static_cast<short>(events), 0};
   }
   [[nodiscard]] int peer() const { return peer_; }

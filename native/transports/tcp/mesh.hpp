@@ -78,8 +78,7 @@ class Mesh {
                                             const std::vector<Place>& places) const {
     std::vector<Socket> sockets(static_cast<std::size_t>(ranks_));
     for (int peer = 0; peer < rank_; ++peer)
-      sockets[static_cast<std::size_t>(peer)] =
-          reach(peer, places[static_cast<std::size_t>(peer)]);
+      sockets[static_cast<std::size_t>(peer)] = reach(peer, places[static_cast<std::size_t>(peer)]);
     accept(listener, sockets);
     return sockets;
   }

@@ -37,9 +37,7 @@ class Messages {
     awaited_.resize(polled_.size());
   }
 
-  Request start_send(int peer, ConstBytes data) {
-    return {peer, false, of(peer).post_send(data)};
-  }
+  Request start_send(int peer, ConstBytes data) { return {peer, false, of(peer).post_send(data)}; }
   Request start_receive(int peer, Bytes data) { return {peer, true, of(peer).post_receive(data)}; }
 
   void finish(Request& request) {

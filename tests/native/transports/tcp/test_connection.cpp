@@ -70,8 +70,8 @@ TEST_CASE("random headers are refused or right, and nothing is written beside th
     const auto posted = random() % 65;
     const auto header = random_header(random, posted);
     const auto sent = random() % 129;
-    const bool right = header.magic == Header::expected_magic && header.number == 0 &&
-                       header.size_bytes == posted;
+    const bool right =
+        header.magic == Header::expected_magic && header.number == 0 && header.size_bytes == posted;
     const bool is_taken = takes(header, posted, sent, random() % 40);
     taken += is_taken ? 1 : 0;
     wrong += is_taken != (right && sent >= posted) ? 1 : 0;

@@ -35,7 +35,9 @@ void on_ranks(int ranks, const std::function<void(int, Messages&)>& body) {
     });
 }
 
-std::uint32_t seed_of(int from, int to) { return static_cast<std::uint32_t>(from * 16 + to); }
+std::uint32_t seed_of(int from, int to) {
+  return static_cast<std::uint32_t>(from * 16 + to);
+}
 
 /// Sends a message to every other rank and takes one from each; whether all are right.
 bool swaps_with_all(int rank, int ranks, Messages& messages, std::size_t size_bytes) {
@@ -56,7 +58,8 @@ bool swaps_with_all(int rank, int ranks, Messages& messages, std::size_t size_by
   for (auto& request : sends) messages.finish(request);
   bool right = taken == receives.size();
   for (int peer = 0; peer < ranks; ++peer)
-    right = right && (peer == rank || in[static_cast<std::size_t>(peer)].holds(seed_of(peer, rank)));
+    right =
+        right && (peer == rank || in[static_cast<std::size_t>(peer)].holds(seed_of(peer, rank)));
   return right;
 }
 
