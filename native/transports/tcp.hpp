@@ -5,6 +5,7 @@
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <span>
@@ -56,7 +57,8 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
     auto sockets = tcp::Mesh(rank(), size(), token).connect(listener, places);
     for (const auto& socket : sockets)
       if (socket) tune(socket, options.number("socket_bytes", 0));
-    messages_ = tcp::Messages(rank(), std::move(sockets), looks(place, places));
+    messages_ = tcp::Messages(rank(), std::move(sockets), everybodys(static_cast<int>(getpid())),
+                              looks(place, places));
   }
   /// Nobody closes a connection before all are done.
   ~TcpTransport() {

@@ -50,6 +50,8 @@ class ProgressingControl : public MpiControl {
   }
 
  protected:
+  [[nodiscard]] const Waiting& waiting() const { return waiting_; }
+
   /// Until something holds that this rank's own progress brings about.
   template <class Holds>
   void go_on_until(Holds holds) {

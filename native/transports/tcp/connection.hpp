@@ -71,7 +71,6 @@ class Connection {
         POLLRDHUP | (sends_.empty() ? 0 : POLLOUT) | (receives_.empty() ? 0 : POLLIN);
     return {socket_.descriptor(), static_cast<short>(events), 0};
   }
-  [[nodiscard]] int peer() const { return peer_; }
 
  private:
   [[noreturn]] void lost() const {

@@ -29,7 +29,9 @@ struct Request {
 class Messages {
  public:
   Messages() = default;
-  Messages(int rank, std::vector<Socket> sockets, int looks) : looks_(looks) {
+  /// `processes` are those of the ranks, by which they are named.
+  Messages(int rank, std::vector<Socket> sockets, std::vector<int> processes, int looks)
+      : looks_(looks), processes_(std::move(processes)) {
     for (int peer = 0; auto& socket : sockets) {
       if (peer != rank) polled_.push_back(static_cast<std::size_t>(peer));
       connections_.emplace_back(std::move(socket), peer++);
@@ -98,9 +100,12 @@ class Messages {
     std::string closed;
     for (std::size_t i = 0; i < polled_.size(); ++i)
       if ((awaited_[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0)
-        closed += (closed.empty() ? "" : ", ") + std::to_string(connections_[polled_[i]].peer());
-    if (!closed.empty())
-      throw std::runtime_error("lost rank " + closed + ": it has ended or was killed");
+        closed += (closed.empty() ? "" : ", ") + name_of(polled_[i]);
+    if (!closed.empty()) throw std::runtime_error(closed + " has ended before the others");
+  }
+
+  [[nodiscard]] std::string name_of(std::size_t peer) const {
+    return "rank " + std::to_string(peer) + " (process " + std::to_string(processes_[peer]) + ")";
   }
 
   int looks_ = 0;
@@ -108,6 +113,7 @@ class Messages {
   std::vector<Connection> connections_;
   std::vector<std::size_t> polled_;
   std::vector<pollfd> awaited_;
+  std::vector<int> processes_;
 };
 
 }  // namespace nhalf::tcp
