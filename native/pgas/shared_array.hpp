@@ -27,7 +27,7 @@ class shared_array {
   using value_type = Element;
   using pointer = shared_pointer<shared_array>;
   /// Whether elements of other ranks have an address here.
-  static constexpr bool is_mapped = Mapped<T>;
+  static constexpr bool is_mapped = MappedMemory<T>;
 
   /// Throws std::bad_alloc where a rank has no memory for its part.
   shared_array(T& transport, const Layout& layout)
@@ -122,7 +122,7 @@ class shared_array {
   Element* part_of(std::size_t rank) {
     Bytes part;
     if constexpr (is_mapped) {
-      part = region_.of(static_cast<int>(rank));
+      part = transport_.mapped(region_, static_cast<int>(rank));
     } else if (rank == this->rank()) {
       part = region_.local();
     }
