@@ -71,6 +71,15 @@ class Segment {
     return found;
   }
 
+  /// The same memory mapped once more, while the file is open.
+  [[nodiscard]] Segment mapped_again() const {
+    Segment found;
+    found.file_ = file_;
+    if (file_ >= 0) found.map(size_bytes_);
+    found.file_ = -1;
+    return found;
+  }
+
   [[nodiscard]] Address address() const {
     struct stat status{};
     if (file_ < 0 || fstat(file_, &status) != 0) return {};

@@ -21,7 +21,6 @@ NAMES = [
     "fine-grid",
     "full",
     "logp",
-    "memory",
     "multicast",
     "p2p",
     "pair-map",

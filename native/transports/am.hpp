@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Active messages through shared memory: short, medium and long ones, and what stands on them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "contract/active_messages.hpp"
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "transports/am/endpoint.hpp"
+#include "transports/am/pieces.hpp"
+#include "transports/am/regions.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/mpi_control.hpp"
+#include "transports/bases/pending_messages.hpp"
+#include "transports/bases/waiting.hpp"
+
+namespace nhalf {
+
+/// Ranks of one host that write headers and payloads into each other's memory.
+class ActiveMessageTransport : public MpiControl,
+                               public PendingMessages<ActiveMessageTransport>,
+                               public MessageCollectives<ActiveMessageTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using MpiControl::gather;
+  using PendingMessages::wait;
+  static constexpr OptionInfo described[] = {
+      {"polling", "directed", "", "where a waiting rank looks: directed, general or flag"},
+      {"import", "start", "", "start: segments of all ranks are mapped at once; demand: when used"},
+      {"slots", "16", "", "requests to one rank that can be under way"},
+      {"medium", "4096", "B", "largest payload of a medium message"},
+      {"stores", "8192", "B", "largest payload that is moved by stores, not by a bulk copy"},
+      {"region", "67108864", "B", "room for payloads of long messages"},
+      ClockError::described[0],
+      ClockError::described[1]};
+  static constexpr TransportInfo info{"am", "active messages through shared memory", described};
+
+  explicit ActiveMessageTransport(const Options& options)
+      : MpiControl(options),
+        PendingMessages(waiting_, size()),
+        waiting_(*this),
+        endpoint_(exchanged(options), habits(options), waiting_),
+        pieces_(endpoint_),
+        regions_(endpoint_) {}
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<ActiveMessageTransport>(argc, argv, options, body);
+  }
+
+  bool push(int peer, ConstBytes& rest, bool& first) { return pieces_.push(peer, rest, first); }
+  bool pull(int peer, Bytes& rest, bool& first) { return pieces_.pull(peer, rest, first); }
+  void ssend(int peer, ConstBytes data) {
+    send(peer, data);
+    endpoint_.until(peer, [&] { return pieces_.all_pulled(peer); });
+  }
+
+  active::Number enrol(active::Handler handler, void* context) {
+    return endpoint_.enrol(handler, context);
+  }
+  void dismiss(active::Number number) { endpoint_.dismiss(number); }
+  [[nodiscard]] std::size_t medium_bytes() const { return endpoint_.layout().medium_bytes; }
+  Bytes region(std::size_t size_bytes) { return endpoint_.region(size_bytes); }
+  void request_short(int peer, active::Number handler, active::Words words) {
+    endpoint_.request_short(peer, handler, words);
+  }
+  void request_medium(int peer, active::Number handler, active::Words words, ConstBytes payload,
+                      active::Method method) {
+    endpoint_.request_medium(peer, handler, words, payload, method.medium);
+  }
+  void request_long(int peer, active::Number handler, active::Words words, active::Placed placed,
+                    active::Method method) {
+    endpoint_.request_long(peer, handler, words, placed, method.copying);
+  }
+  void reply_short(active::Token& token, active::Number handler, active::Words words) {
+    endpoint_.reply_short(token, handler, words);
+  }
+  void reply_medium(active::Token& token, active::Number handler, active::Words words,
+                    ConstBytes payload, active::Method method) {
+    endpoint_.reply_medium(token, handler, words, payload, method.medium);
+  }
+  void reply_long(active::Token& token, active::Number handler, active::Words words,
+                  active::Placed placed, active::Method method) {
+    endpoint_.reply_long(token, handler, words, placed, method.copying);
+  }
+  void poll() { endpoint_.poll(); }
+  template <class Done>
+  void until(int peer, Done done) {
+    endpoint_.until(peer, done);
+  }
+  void settle(int peer) { endpoint_.settle(peer); }
+  void polling(active::Polling polling) { endpoint_.polling(polling); }
+  void forget(int peer) { endpoint_.forget(peer); }
+
+  using Region = am::Exposed;
+  Region expose(std::size_t size_bytes) {
+    std::optional<Region> made;
+    try {
+      made = regions_.expose(size_bytes);
+    } catch (const std::bad_alloc&) {
+      // All ranks say so together.
+    }
+    if (!all(made.has_value()))
+      throw InputError("no room for " + std::to_string(size_bytes) +
+                       " bytes in the payload regions: raise the option region");
+    return *made;
+  }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    regions_.put(region, peer, offset, data);
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    regions_.get(region, peer, offset, data);
+  }
+  void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
+  void signal(Region& region, int peer, int slot) { regions_.signal(region, peer, slot); }
+  void await_signal(Region& region, int slot) { regions_.await_signal(region, slot); }
+  void withdraw(Region& region) {
+    MpiControl::barrier();
+    regions_.withdraw(region);
+  }
+
+  [[nodiscard]] std::string library() const { return "active messages on POSIX shared memory"; }
+
+ private:
+  static am::Habits habits(const Options& options) {
+    const auto chosen = [&](const char* name, std::span<const std::string_view> words) {
+      const auto text = options.text(name, std::string(words.front()));
+      const auto found = std::ranges::find(words, text);
+      if (found == words.end())
+        throw InputError(std::string(name) + "=" + text + " is not known: choose another value");
+      return found - words.begin();
+    };
+    constexpr std::string_view imports[] = {"start", "demand"};
+    return {.polling = static_cast<active::Polling>(chosen("polling", active::polling_names)),
+            .import_at_start = chosen("import", imports) == 0,
+            .stores_bytes = options.number("stores", std::size_t{8192})};
+  }
+  [[nodiscard]] am::Layout layout(const Options& options) const {
+    constexpr std::size_t most_bytes = std::size_t{1} << 34;
+    am::Layout layout{.ranks = static_cast<std::size_t>(size())};
+    layout.slots = std::clamp<std::size_t>(options.number("slots", layout.slots), 2, 1024);
+    layout.medium_bytes = options.number("medium", layout.medium_bytes);
+    layout.region_bytes = options.number("region", layout.region_bytes);
+    if (layout.medium_bytes % 64 != 0 || layout.medium_bytes > layout.chunk_bytes ||
+        layout.region_bytes > most_bytes)
+      throw InputError("medium is a multiple of 64 up to 32768, region up to 2^34");
+    return layout;
+  }
+
+  /// This rank's segments, and where those of all are.
+  am::Peers exchanged(const Options& options) {
+    if (!is_one_host()) throw InputError("active messages need all ranks on one host");
+    am::Peers peers(layout(options), rank());
+    peers.learn(everybodys(peers.exported()));
+    return peers;
+  }
+
+  Waiting waiting_;
+  am::Endpoint endpoint_;
+  am::Pieces pieces_;
+  am::Regions regions_;
+};
+
+static_assert(ActiveMessages<ActiveMessageTransport> && OneSided<ActiveMessageTransport>);
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::ActiveMessageTransport);
