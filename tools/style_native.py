@@ -11,7 +11,7 @@ from functools import lru_cache
 from style_source import Complaint, Source, closing
 
 NATIVE_ROOMS = (
-    *("contract", "host", "timing", "algorithms/bases", "algorithms", "multicast/bases"),
+    *("contract", "host", "timing", "pgas", "algorithms/bases", "algorithms", "multicast/bases"),
     *("multicast", "patterns/bases", "patterns", "simulator", "transports/bases", "transports"),
     *("composer", "interposer", "probe"),
 )

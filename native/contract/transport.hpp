@@ -169,6 +169,10 @@ inline constexpr bool is_one_thread = requires { requires T::one_thread; };
 template <class T>
 concept Idling = Transport<T> && requires(T& transport) { transport.idle_until(double{}); };
 
+/// Ranks that compute where the clock is: simulated ones take no time for what they compute.
+template <class T>
+concept Computing = Transport<T> && !Idling<T> && !is_exact<T>;
+
 /// Waits until this rank's clock shows `clock_s`; the last reading, at or after that time. Long
 /// waits let others run, for ranks may outnumber cores.
 template <Transport T>

@@ -3,7 +3,6 @@
 // Memory of other processes of the host, written and read directly.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/pending_messages.hpp"
 #include "transports/bases/waiting.hpp"
+#include "transports/bases/watched_put.hpp"
 #include "transports/shm/channel.hpp"
 #include "transports/shm/shared_segments.hpp"
 
@@ -71,20 +71,8 @@ class SharedMemoryTransport : public MpiControl,
   };
 
   Region expose(std::size_t size_bytes) { return {*this, size_bytes}; }
-  /// The last word last, so that who waits for it sees the rest.
   void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
-    auto* there = mapped(region, peer).data() + offset;
-    const auto last = data.size() - std::min(data.size(), sizeof(std::uint64_t));
-    if (data.size() - last < sizeof(std::uint64_t) ||
-        (offset + last) % sizeof(std::uint64_t) != 0) {
-      if (!data.empty()) std::memcpy(there, data.data(), data.size());
-      return;
-    }
-    if (last > 0) std::memcpy(there, data.data(), last);
-    std::uint64_t word = 0;
-    std::memcpy(&word, data.data() + last, sizeof word);
-    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(there + last))
-        .store(word, std::memory_order_release);
+    watched_put(mapped(region, peer), offset, data);
   }
   void get(Region& region, int peer, std::size_t offset, Bytes data) {
     if (!data.empty()) std::memcpy(data.data(), mapped(region, peer).data() + offset, data.size());

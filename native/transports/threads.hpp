@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "host/cores.hpp"
 #include "timing/clock.hpp"
 #include "transports/bases/message_collectives.hpp"
+#include "transports/bases/watched_put.hpp"
 #include "transports/threads/team.hpp"
 
 namespace nhalf {
@@ -114,6 +116,46 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
     return found;
   }
 
+  using Region = ThreadRegion;
+  /// Throws std::bad_alloc at every rank where one of them has no memory.
+  Region expose(std::size_t size_bytes) {
+    std::unique_ptr<ThreadPart> own;
+    try {
+      own = std::make_unique<ThreadPart>(size_bytes);
+    } catch (const std::bad_alloc&) {
+    }
+    if (!all(own != nullptr)) throw std::bad_alloc();
+    team_.exposed[static_cast<std::size_t>(rank_)] = own.get();
+    barrier();
+    Region region(std::move(own), team_.exposed);
+    barrier();
+    return region;
+  }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    watched_put(region.of(peer), offset, data);
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    if (!data.empty()) std::memcpy(data.data(), region.of(peer).data() + offset, data.size());
+  }
+  [[nodiscard]] Bytes mapped(const Region& region, int peer) const { return region.of(peer); }
+  template <class Holds>
+  void until(Holds holds) const {
+    spin_until(holds);
+  }
+  void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
+  void signal(Region& region, int peer, int slot) {
+    region.signal(peer, slot).fetch_add(1, std::memory_order_release);
+  }
+  void await_signal(Region& region, int slot) {
+    auto& mine = region.own_signal(slot);
+    spin_until([&] { return mine.load(std::memory_order_acquire) > 0; });
+    mine.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void withdraw(Region& region) {
+    barrier();
+    region.forget();
+  }
+
   void barrier() {
     const auto turn = team_.barriers.load(std::memory_order_acquire);
     if (team_.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == team_.ranks) {
@@ -190,6 +232,8 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
   std::vector<ThreadChannel*> to_;
   std::vector<ThreadChannel*> from_;
 };
+
+static_assert(MappedMemory<ThreadsTransport>);
 
 }  // namespace nhalf
 

@@ -15,6 +15,7 @@
 
 #include "contract/transport.hpp"
 #include "host/waiting_hint.hpp"
+#include "transports/threads/region.hpp"
 
 namespace nhalf {
 
@@ -102,6 +103,7 @@ class ThreadTeam {
  public:
   explicit ThreadTeam(int count)
       : ranks(count),
+        exposed(static_cast<std::size_t>(count)),
         channels_(static_cast<std::size_t>(count) * static_cast<std::size_t>(count)) {}
 
   /// The channel between two ranks, made when either side first needs it.
@@ -118,6 +120,8 @@ class ThreadTeam {
   std::atomic<bool> agreed{true};
   Bytes shared;
   std::vector<std::string> gathered;
+  /// What each is about to expose.
+  std::vector<ThreadPart*> exposed;
 
  private:
   std::mutex mutex_;

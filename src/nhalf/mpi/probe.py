@@ -13,6 +13,7 @@ from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.links import check_links
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.mpi.vendors import vendor_of
 
@@ -63,6 +64,8 @@ def _abi_probe(library: Library, transport: TransportFile) -> tuple[Path | None,
 def _compiled(library: Library, compiler: Path, transport: TransportFile) -> Path:
     """The probe compiled by a library's own wrapper; from the cache where it is there."""
     variables = compiler_variables(library)
+    if transport.links:
+        check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     header = f'-DNHALF_TRANSPORT_HEADER="{transport.header}"'
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]

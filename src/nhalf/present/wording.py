@@ -40,6 +40,18 @@ def weight(ratio: float, base: float, most: float) -> float:
     return base + (most - base) * min(1.0, abs(math.log(ratio)) / math.log(8))
 
 
+def way_name(way: str, block: str) -> str:
+    """How elements of arrays are reached, as `facts.memory` names it, in words."""
+    words = {
+        "ordinary": "ordinary arrays",
+        "cast": "casts",
+        "block": "pointers in a block",
+        "pointer": "shared pointers",
+        "for-all": "by index",
+    }
+    return words[way] + ("" if block == "even" else f", blocks of {block}")
+
+
 def percent(share: float) -> str:
     """A share of 1 as '12 %'."""
     return f"{share * 100:.0f} %"

@@ -28,7 +28,7 @@ def environment() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "cores_allowed": sorted(os.sched_getaffinity(0)),
-        "caches": _caches(),
+        "caches": cache_bytes(),
         "numa_domains": len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") or "not shown",
@@ -61,7 +61,7 @@ def _line(path: str, whole: bool = False) -> str:
     return text if whole else text.partition("\n")[0].strip()
 
 
-def _caches() -> dict[str, int]:
+def cache_bytes() -> dict[str, int]:
     """The size of each cache for data that the first core uses; empty where it is not shown."""
     found = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):

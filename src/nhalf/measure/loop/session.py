@@ -26,6 +26,7 @@ from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi import Library, discover
+from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.sites.environment import environment
 from nhalf.sites.launchers import check_is_here
@@ -214,7 +215,8 @@ def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject]
     """
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    for library in _libraries(plan):
+    found = _libraries(plan)
+    for library in sharing_first(found) if transport.links else found:
         try:
             plain = library_subject(library, transport)
         except NhalfError as error:

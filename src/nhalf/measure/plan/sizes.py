@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Message sizes as users write them: a range, a list, a fine grid or the lengths of b_eff."""
+"""Sizes as users write them: a range, a list, a fine grid, or by what they are for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
 from nhalf.base.units import parse_size
+from nhalf.sites.environment import cache_bytes
+from nhalf.sites.topology import allowed_cpus, last_level_caches
 
 SIZES_MAX = 100_000
 B_EFF = "b_eff"
@@ -15,6 +17,12 @@ B_EFF_SHARE = 128
 """The longest message of b_eff is this share of the memory of a process,"""
 B_EFF_BYTES_MAX = 128 << 20
 """and never longer than this."""
+MEMORY = "memory"
+CACHES_PER_ARRAY = 4
+"""An array that is to be read from memory is this many times as large as all last-level caches."""
+ARRAY_SHARE = 8
+"""It is no larger than this share of the memory: a probe takes no more for one buffer."""
+UNKNOWN_CACHE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,11 @@ def parse_sizes(text: str) -> Sizes:
 def sizes_of(text: str, ranks: int) -> Sizes:
     """As `parse_sizes`; 'b_eff' has its lengths for so many ranks on this machine.
 
-    'b_eff:8M' names the longest length instead of taking it from the memory.
+    'b_eff:8M' names the longest length instead of taking it from the memory. 'memory' is the size
+    of an array that no cache of this machine holds.
     """
+    if text == MEMORY:
+        return Sizes((array_bytes(last_level_bytes(), memory_bytes()),), adaptive=False)
     if text.partition(":")[0] != B_EFF:
         return parse_sizes(text)
     longest = text.partition(":")[2]
@@ -75,6 +86,22 @@ def b_eff_lengths(longest_bytes: int) -> tuple[int, ...]:
     """
     factor = (longest_bytes / 4096) ** (1 / 8)
     return (*(1 << k for k in range(13)), *(round(4096 * factor**j) for j in range(1, 9)))
+
+
+def array_bytes(all_caches_bytes: int, host_bytes: int) -> int:
+    """The size of one array of STREAM, in whole MiB: four times all caches, if memory allows.
+
+    J. D. McCalpin, STREAM's run rules: each array is at least four times the sum of all last-level
+    caches.
+    """
+    wanted = min(CACHES_PER_ARRAY * all_caches_bytes, host_bytes // ARRAY_SHARE)
+    return max(1, wanted >> 20) << 20
+
+
+def last_level_bytes() -> int:
+    """All last-level caches of the cores that may be used; 32 MiB where nothing is known."""
+    largest = max(cache_bytes().values(), default=UNKNOWN_CACHE_BYTES)
+    return largest * len(last_level_caches(allowed_cpus()))
 
 
 def memory_bytes() -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
@@ -37,5 +37,16 @@ def show(console: Console, predictions: Sequence[EffectiveBandwidth]) -> None:
             table.add_row(*where, WORDS[name], format_rate(found.middle_Bps), between, published)
             where = ("", "")
     console.print(table)
-    for line in predictions[0].reasons:
+    for line in _reasons(predictions):
         console.print(f"• {line}", markup=False, style="dim", soft_wrap=True)
+
+
+def _reasons(predictions: Sequence[EffectiveBandwidth]) -> Iterator[str]:
+    """Each reason once, with the numbers of ranks that it holds for where these are not all."""
+    holds_for: dict[str, list[int]] = {}
+    for each in predictions:
+        for reason in each.reasons:
+            holds_for.setdefault(reason, []).append(each.ranks)
+    for reason, ranks in holds_for.items():
+        everywhere = len(ranks) == len(predictions)
+        yield reason if everywhere else f"{', '.join(map(str, ranks))} ranks: {reason}"

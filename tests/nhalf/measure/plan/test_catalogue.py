@@ -21,6 +21,7 @@ NAMES = [
     "fine-grid",
     "full",
     "logp",
+    "memory",
     "multicast",
     "p2p",
     "pair-map",

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nhalf.base.errors import InputError
-from nhalf.measure.plan.sizes import SIZES_MAX, b_eff_lengths, b_eff_longest, parse_sizes, sizes_of
+from nhalf.measure.plan.sizes import (
+    SIZES_MAX,
+    array_bytes,
+    b_eff_lengths,
+    b_eff_longest,
+    memory_bytes,
+    parse_sizes,
+    sizes_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,3 +133,19 @@ def test_other_b_eff_is_one_clear_line(text: str) -> None:
 
 def test_other_texts_are_read_as_ever() -> None:
     assert sizes_of("0:64", ranks=2) == parse_sizes("0:64")
+
+
+@pytest.mark.parametrize(
+    ("all_caches_MiB", "host_MiB", "array_MiB"),
+    [(32, 65536, 128), (480, 24064, 1920), (480, 8192, 1024), (0, 8192, 1), (32, 4, 1)],
+)
+def test_an_array_of_stream_is_four_times_all_caches_where_memory_allows(
+    all_caches_MiB: int, host_MiB: int, array_MiB: int
+) -> None:
+    assert array_bytes(all_caches_MiB << 20, host_MiB << 20) == array_MiB << 20
+
+
+def test_the_size_memory_is_one_that_a_probe_can_have() -> None:
+    (size_bytes,) = sizes_of("memory", 1).size_bytes
+    assert 0 < size_bytes <= memory_bytes() // 8
+    assert sizes_of("memory", 64) == sizes_of("memory", 1)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Control by MPI for ranks whose messages go on only while their rank lets them.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+#include "transports/bases/mpi_control.hpp"
+#include "transports/bases/waiting.hpp"
+
+namespace nhalf {
+
+/// A rank that waits in a call of MPI does nothing for what others have under way with it, and MPI
+/// knows nothing of that. So all meet first while Self's `progress()` is called again and again.
+template <class Self>
+class ProgressingControl : public MpiControl {
+ public:
+  explicit ProgressingControl(const Options& options) : MpiControl(options), waiting_(*this) {}
+
+  void barrier() {
+    MPI_Request all_here = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+    go_on_until([&] {
+      int is_done = 0;
+      MPI_Test(&all_here, &is_done, MPI_STATUS_IGNORE);
+      return is_done != 0;
+    });
+  }
+  void broadcast(Bytes data) {
+    barrier();
+    MpiControl::broadcast(data);
+  }
+  bool all(bool mine) {
+    barrier();
+    return MpiControl::all(mine);
+  }
+  std::vector<std::string> gather(const std::string& text) {
+    barrier();
+    return MpiControl::gather(text);
+  }
+  std::vector<double> collect(std::span<const double> mine) {
+    barrier();
+    return MpiControl::collect(mine);
+  }
+
+ protected:
+  [[nodiscard]] const Waiting& waiting() const { return waiting_; }
+
+  /// Until something holds that this rank's own progress brings about.
+  template <class Holds>
+  void go_on_until(Holds holds) {
+    waiting_.until([&] {
+      if (holds()) return true;
+      static_cast<Self&>(*this).progress();
+      return false;
+    });
+  }
+
+ private:
+  Waiting waiting_;
+};
+
+}  // namespace nhalf

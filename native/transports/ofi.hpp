@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-links: -lfabric
+// nhalf-package: libfabric-dev
+// Tagged messages of libfabric (the Open Fabrics Interfaces), without MPI above it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/progressing_control.hpp"
+#include "transports/ofi/endpoint.hpp"
+
+namespace nhalf {
+
+/// libfabric as a library under MPI uses it: what MPI adds to these calls is its own.
+class OfiTransport : public ProgressingControl<OfiTransport>,
+                     public MessageCollectives<OfiTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using ProgressingControl::gather;
+  static constexpr OptionInfo described[] = {
+      {"provider", "", "", "libfabric's provider; shm on one host and tcp on several by itself"},
+      ClockError::described[0],
+      ClockError::described[1]};
+  static constexpr TransportInfo info{"ofi", "tagged messages of libfabric", described};
+
+  /// A started operation; none where there is nothing to wait for.
+  struct Request {
+    ofi::Operation* operation = nullptr;
+  };
+
+  explicit OfiTransport(const Options& options)
+      : ProgressingControl(options),
+        endpoint_(static_cast<MpiControl&>(*this),
+                  options.text("provider", is_one_host() ? "shm" : "tcp")) {
+    meet();
+  }
+  /// Nobody takes down what others still talk to.
+  ~OfiTransport() {
+    if (std::uncaught_exceptions() == 0) barrier();
+  }
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<OfiTransport>(argc, argv, options, body);
+  }
+
+  void send(int peer, ConstBytes data) {
+    if (inject(peer, data)) return;
+    auto request = isend(peer, data);
+    wait(request);
+  }
+  void recv(int peer, Bytes data) {
+    auto request = irecv(peer, data);
+    wait(request);
+  }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    auto received = irecv(from, in);
+    send(to, out);
+    wait(received);
+  }
+  Request isend(int peer, ConstBytes data) {
+    return start([&](void* context) {
+      return fi_tsend(endpoint_.get(), data.data(), data.size(), nullptr, endpoint_.to(peer),
+                      tag(rank()), context);
+    });
+  }
+  Request irecv(int peer, Bytes data) {
+    return start([&](void* context) {
+      return fi_trecv(endpoint_.get(), data.data(), data.size(), nullptr, endpoint_.to(peer),
+                      tag(peer), 0, context);
+    });
+  }
+  void wait(Request& request) {
+    if (request.operation == nullptr) return;
+    go_on_until([&] { return request.operation->done; });
+    forget(request);
+  }
+  /// Looks at each in turn, so that no sender is always the last to be heard.
+  std::size_t wait_any(std::span<Request> requests) {
+    const auto count = requests.size();
+    std::size_t found = count;
+    go_on_until([&] {
+      bool any = false;
+      for (std::size_t i = 0; i < count && found == count; ++i) {
+        const auto place = (looked_at_ + i) % count;
+        any = any || requests[place].operation != nullptr;
+        if (requests[place].operation != nullptr && requests[place].operation->done) found = place;
+      }
+      return found < count || !any;
+    });
+    if (found == count) return count;
+    looked_at_ = found + 1;
+    forget(requests[found]);
+    return found;
+  }
+
+  void progress() { endpoint_.progress(); }
+
+  [[nodiscard]] std::string library() const {
+    const auto version = fi_version();
+    return "libfabric " + std::to_string(FI_MAJOR(version)) + "." +
+           std::to_string(FI_MINOR(version)) + ", provider " + endpoint_.provider();
+  }
+
+ private:
+  /// A message is known by the rank that sent it.
+  static std::uint64_t tag(int from) { return static_cast<std::uint64_t>(from); }
+
+  /// Calls again where libfabric has no room at the moment.
+  template <class Call>
+  void post(Call call) {
+    ssize_t status = call();
+    if (status == -FI_EAGAIN) {
+      go_on_until([&] {
+        status = call();
+        return status != -FI_EAGAIN;
+      });
+    }
+    ofi::check(status, "move data");
+  }
+  template <class Call>
+  Request start(Call call) {
+    Request request{take()};
+    post([&] { return call(&request.operation->context); });
+    return request;
+  }
+  /// Sends a small message that libfabric copies at once.
+  bool inject(int peer, ConstBytes data) {
+    if (data.size() > endpoint_.inject_bytes()) return false;
+    post([&] {
+      return fi_tinject(endpoint_.get(), data.data(), data.size(), endpoint_.to(peer), tag(rank()));
+    });
+    return true;
+  }
+
+  /// Makes all connections, which would else be part of the first message.
+  void meet() {
+    std::byte nothing{};
+    for (int step = 1; step < size(); ++step)
+      exchange((rank() + step) % size(), {&nothing, 1}, (rank() + size() - step) % size(),
+               {&nothing, 1});
+  }
+
+  ofi::Operation* take() {
+    if (free_.empty()) {
+      operations_.push_back(std::make_unique<ofi::Operation>());
+      free_.reserve(operations_.size());
+      return operations_.back().get();
+    }
+    auto* operation = free_.back();
+    free_.pop_back();
+    operation->done = false;
+    return operation;
+  }
+  void forget(Request& request) {
+    free_.push_back(request.operation);
+    request = {};
+  }
+
+  ofi::Endpoint endpoint_;
+  std::vector<std::unique_ptr<ofi::Operation>> operations_;
+  std::vector<ofi::Operation*> free_;
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::OfiTransport);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-links: -lfabric
+// A libfabric end point of one provider, and the addresses of all ranks.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "transports/bases/texts_of_all.hpp"
+
+namespace nhalf::ofi {
+
+/// Throws std::runtime_error with libfabric's words where a call did not succeed.
+inline void check(ssize_t status, const std::string& doing) {
+  if (status < 0)
+    throw std::runtime_error("libfabric cannot " + doing + ": " +
+                             fi_strerror(static_cast<int>(-status)));
+}
+
+/// What is held of libfabric: closed when it goes.
+template <class Object>
+struct Closing {
+  void operator()(Object* object) const { fi_close(&object->fid); }
+};
+template <class Object>
+using Held = std::unique_ptr<Object, Closing<Object>>;
+
+/// Where libfabric leaves word of one operation; must stay in its place until it is done.
+struct Operation {
+  fi_context2 context{};
+  bool done = false;
+};
+
+/// A reliable datagram end point with tagged messages. Members close in the reverse order.
+class Endpoint {
+ public:
+  /// All ranks call it; `provider` is libfabric's name, such as shm or tcp.
+  template <class Control>
+  Endpoint(Control& control, const std::string& provider) : info_(found(provider), fi_freeinfo) {
+    fid_fabric* fabric = nullptr;
+    check(fi_fabric(info_->fabric_attr, &fabric, nullptr), "open provider " + provider);
+    fabric_.reset(fabric);
+    fid_domain* domain = nullptr;
+    check(fi_domain(fabric, info_.get(), &domain, nullptr), "open provider " + provider);
+    domain_.reset(domain);
+    open_queues();
+    connect(control);
+  }
+
+  [[nodiscard]] fid_ep* get() const { return endpoint_.get(); }
+  [[nodiscard]] fi_addr_t to(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] std::string provider() const { return info_->fabric_attr->prov_name; }
+  [[nodiscard]] std::size_t inject_bytes() const { return info_->tx_attr->inject_size; }
+
+  /// Marks the operations that are done. Throws std::runtime_error where one failed.
+  void progress() {
+    std::array<fi_cq_entry, 16> entries;
+    const auto count = fi_cq_read(completions_.get(), entries.data(), entries.size());
+    if (count == -FI_EAGAIN) return;
+    if (count < 0) failed();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      if (auto* operation = static_cast<Operation*>(entries[i].op_context)) operation->done = true;
+  }
+
+ private:
+  static fi_info* found(const std::string& provider) {
+    const std::unique_ptr<fi_info, void (*)(fi_info*)> hints(fi_allocinfo(), fi_freeinfo);
+    hints->caps = FI_TAGGED | FI_DIRECTED_RECV;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    hints->tx_attr->msg_order = FI_ORDER_SAS;
+    hints->rx_attr->msg_order = FI_ORDER_SAS;
+    hints->fabric_attr->prov_name = strdup(provider.c_str());
+    fi_info* info = nullptr;
+    check(fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &info),
+          "find provider '" + provider + "' here (fi_info lists those that there are)");
+    return info;
+  }
+
+  void open_queues() {
+    fid_cq* completions = nullptr;
+    fi_cq_attr queue{};
+    queue.format = FI_CQ_FORMAT_CONTEXT;
+    check(fi_cq_open(domain_.get(), &queue, &completions, nullptr), "make a completion queue");
+    completions_.reset(completions);
+    fid_av* addresses = nullptr;
+    fi_av_attr vector{};
+    check(fi_av_open(domain_.get(), &vector, &addresses, nullptr), "make an address vector");
+    addresses_.reset(addresses);
+    fid_ep* endpoint = nullptr;
+    check(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), "make an end point");
+    endpoint_.reset(endpoint);
+    check(fi_ep_bind(endpoint, &addresses->fid, 0), "bind an end point");
+    check(fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV), "bind an end point");
+    check(fi_enable(endpoint), "enable an end point");
+  }
+
+  template <class Control>
+  void connect(Control& control) {
+    std::array<char, 512> name{};
+    std::size_t length = name.size();
+    check(fi_getname(&endpoint_->fid, name.data(), &length), "tell its address");
+    for (const auto& text : texts_of_all(control, {name.data(), length})) {
+      fi_addr_t address = FI_ADDR_UNSPEC;
+      const auto rank = std::to_string(peers_.size());
+      if (fi_av_insert(addresses_.get(), text.data(), 1, &address, 0, nullptr) != 1)
+        throw std::runtime_error("libfabric does not take the address of rank " + rank);
+      peers_.push_back(address);
+    }
+  }
+
+  [[noreturn]] void failed() {
+    fi_cq_err_entry error{};
+    fi_cq_readerr(completions_.get(), &error, 0);
+    throw std::runtime_error("libfabric cannot move data: " + std::string(fi_strerror(error.err)));
+  }
+
+  std::unique_ptr<fi_info, void (*)(fi_info*)> info_;
+  Held<fid_fabric> fabric_;
+  Held<fid_domain> domain_;
+  Held<fid_cq> completions_;
+  Held<fid_av> addresses_;
+  Held<fid_ep> endpoint_;
+  std::vector<fi_addr_t> peers_;
+};
+
+}  // namespace nhalf::ofi

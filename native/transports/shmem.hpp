@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-links: -loshmem
+// nhalf-package: libopenmpi-dev
+// OpenSHMEM as Open MPI has it, in the processes that MPI starts.
+#pragma once
+
+#include <mpi.h>
+#include <shmem.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/pending_messages.hpp"
+#include "transports/bases/progressing_control.hpp"
+#include "transports/shmem/channels.hpp"
+#include "transports/shmem/symmetric.hpp"
+
+namespace nhalf {
+
+/// Puts, gets and barriers are OpenSHMEM's own; messages are made of puts.
+class ShmemTransport : public ProgressingControl<ShmemTransport>,
+                       public PendingMessages<ShmemTransport>,
+                       public MessageCollectives<ShmemTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using PendingMessages::wait;
+  using ProgressingControl::gather;
+  static constexpr TransportInfo info{"shmem", "puts and gets of OpenSHMEM, messages made of them",
+                                      ClockError::described};
+
+  explicit ShmemTransport(const Options& options)
+      : ProgressingControl(options),
+        PendingMessages(waiting(), size()),
+        channels_(rank(), size()) {}
+
+  /// The end is MPI's: shmem_finalize of Open MPI 4.1.4 crashes after the work, and so does what it
+  /// has registered to run at the end of a process.
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    MPI_Init(&argc, &argv);
+    shmem_init();
+    try {
+      ShmemTransport transport(options);
+      body(transport);
+      transport.barrier();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "probe: %s\n", error.what());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    std::fflush(nullptr);
+    MPI_Finalize();
+    std::_Exit(0);
+  }
+
+  bool push(int peer, ConstBytes& rest, bool& first) { return channels_.push(peer, rest, first); }
+  bool pull(int peer, Bytes& rest, bool& first) { return channels_.pull(peer, rest, first); }
+  void synchronise() { shmem_barrier_all(); }
+
+  /// Signals first, a cache line each, then the bytes that are exposed.
+  class Region {
+   public:
+    [[nodiscard]] Bytes local() const { return memory_.bytes().subspan(signals_bytes); }
+
+   private:
+    friend ShmemTransport;
+    static constexpr std::size_t line_bytes = 64;
+    static constexpr std::size_t signals_bytes = line_bytes * OneSidedLimits::slots;
+    explicit Region(std::size_t size_bytes) : memory_(signals_bytes + size_bytes) {}
+
+    [[nodiscard]] std::byte* at(std::size_t offset) const {
+      return memory_.data() + signals_bytes + offset;
+    }
+    [[nodiscard]] std::uint64_t& signal(int slot) const {
+      return *reinterpret_cast<std::uint64_t*>(memory_.data() +
+                                               line_bytes * static_cast<std::size_t>(slot));
+    }
+
+    shmem::Symmetric memory_;
+    /// How many signals of each slot have been awaited.
+    std::array<std::uint64_t, OneSidedLimits::slots> awaited_{};
+  };
+
+  Region expose(std::size_t size_bytes) { return Region(size_bytes); }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    shmem_putmem(region.at(offset), data.data(), data.size(), peer);
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    shmem_getmem(data.data(), region.at(offset), data.size(), peer);
+  }
+  void complete(Region&, int) { shmem_quiet(); }
+  void signal(Region& region, int peer, int slot) {
+    shmem_fence();
+    shmem_ulong_atomic_add(reinterpret_cast<unsigned long*>(&region.signal(slot)), 1, peer);
+  }
+  void await_signal(Region& region, int slot) {
+    auto& awaited = region.awaited_[static_cast<std::size_t>(slot)];
+    go_on_until([&] {
+      return std::atomic_ref(region.signal(slot)).load(std::memory_order_acquire) > awaited;
+    });
+    ++awaited;
+  }
+  void withdraw(Region& region) {
+    shmem_quiet();
+    barrier();
+    region.memory_.free();
+  }
+
+  /// Asks for what never is, and OpenSHMEM's own work goes on.
+  void progress() {
+    static std::uint64_t never = 0;
+    shmem_uint64_test(&never, SHMEM_CMP_NE, 0);
+  }
+
+  [[nodiscard]] std::string library() const {
+    char name[SHMEM_MAX_NAME_LEN] = "";
+    shmem_info_get_name(name);
+    int major = 0, minor = 0;
+    shmem_info_get_version(&major, &minor);
+    return "OpenSHMEM " + std::to_string(major) + "." + std::to_string(minor) + ", " + name;
+  }
+
+ private:
+  shmem::Channels channels_;
+};
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::ShmemTransport);

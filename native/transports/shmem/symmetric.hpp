@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-links: -loshmem
+// Memory that lies at the same place in the symmetric heap of every rank.
+#pragma once
+
+#include <shmem.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "contract/options.hpp"
+#include "contract/transport.hpp"
+
+namespace nhalf::shmem {
+
+/// Zeros at first. All ranks make it together, and free it together: its end frees nothing.
+class Symmetric {
+ public:
+  Symmetric() = default;
+  /// Throws InputError where the heap has no room.
+  explicit Symmetric(std::size_t size_bytes) : size_bytes_(size_bytes) {
+    data_ = static_cast<std::byte*>(shmem_align(4096, size_bytes + 4096));
+    if (data_ == nullptr)
+      throw InputError("no " + std::to_string(size_bytes) +
+                       " bytes left in the symmetric heap: set SHMEM_SYMMETRIC_SIZE");
+    std::memset(data_, 0, size_bytes);
+    shmem_barrier_all();
+  }
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] Bytes bytes() const { return {data_, size_bytes_}; }
+
+  void free() {
+    if (data_ != nullptr) shmem_free(data_);
+    data_ = nullptr;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_bytes_ = 0;
+};
+
+}  // namespace nhalf::shmem

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-links: -lucp -lucs
+// nhalf-package: libucx-dev
+// Tagged messages and remote memory of UCX's protocol layer (UCP), without MPI above it.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/progressing_control.hpp"
+#include "transports/ucx/handles.hpp"
+#include "transports/ucx/region.hpp"
+
+namespace nhalf {
+
+/// UCX as a library under MPI uses it: what MPI adds to these calls is its own.
+class UcxTransport : public ProgressingControl<UcxTransport>,
+                     public MessageCollectives<UcxTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using ProgressingControl::gather;
+  static constexpr OptionInfo described[] = {
+      {"tls", "", "", "UCX's own transports, as in UCX_TLS but with + between them: posix+self"},
+      ClockError::described[0],
+      ClockError::described[1]};
+  static constexpr TransportInfo info{"ucx", "tagged messages and remote memory of UCX", described};
+
+  /// A started operation. `handle` is null where UCX was done with it at once.
+  struct Request {
+    void* handle = nullptr;
+    bool active = false;
+  };
+  using Region = ucx::Region;
+
+  explicit UcxTransport(const Options& options)
+      : ProgressingControl(options),
+        worker_(static_cast<MpiControl&>(*this), with_commas(options.text("tls"))) {}
+  /// Ends what is still under way before anybody takes the memory of others away.
+  ~UcxTransport() {
+    if (std::uncaught_exceptions() == 0) {
+      flush(ucp_worker_flush_nbx(worker_.get(), &plain));
+      barrier();
+    }
+  }
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<UcxTransport>(argc, argv, options, body);
+  }
+
+  void send(int peer, ConstBytes data) { finish(post_send(peer, data)); }
+  void recv(int peer, Bytes data) { finish(post_receive(peer, data)); }
+  void exchange(int to, ConstBytes out, int from, Bytes in) {
+    void* received = post_receive(from, in);
+    void* sent = post_send(to, out);
+    finish(received);
+    finish(sent);
+  }
+  void ssend(int peer, ConstBytes data) {
+    finish(checked(
+        ucp_tag_send_sync_nbx(worker_.to(peer), data.data(), data.size(), tag(rank()), &plain)));
+  }
+  Request isend(int peer, ConstBytes data) { return {post_send(peer, data), true}; }
+  Request irecv(int peer, Bytes data) { return {post_receive(peer, data), true}; }
+  void wait(Request& request) {
+    finish(request.handle);
+    request = {};
+  }
+  /// Looks at each in turn, so that no sender is always the last to be heard.
+  std::size_t wait_any(std::span<Request> requests) {
+    const auto count = requests.size();
+    std::size_t found = count;
+    go_on_until([&] {
+      bool any = false;
+      for (std::size_t i = 0; i < count && found == count; ++i) {
+        const auto place = (looked_at_ + i) % count;
+        any = any || requests[place].active;
+        if (requests[place].active && is_done(requests[place].handle)) found = place;
+      }
+      return found < count || !any;
+    });
+    if (found == count) return count;
+    looked_at_ = found + 1;
+    wait(requests[found]);
+    return found;
+  }
+
+  Region expose(std::size_t size_bytes) {
+    return {static_cast<MpiControl&>(*this), worker_, size_bytes};
+  }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    finish(checked(ucp_put_nbx(worker_.to(peer), data.data(), data.size(),
+                               region.bytes_at(peer, offset), region.key(peer), &plain)));
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    finish(checked(ucp_get_nbx(worker_.to(peer), data.data(), data.size(),
+                               region.bytes_at(peer, offset), region.key(peer), &plain)));
+  }
+  void complete(Region&, int peer) { flush(ucp_ep_flush_nbx(worker_.to(peer), &plain)); }
+  void signal(Region& region, int peer, int slot) {
+    ucp_worker_fence(worker_.get());
+    static constexpr std::uint64_t one = 1;
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
+    params.datatype = ucp_dt_make_contig(sizeof one);
+    finish(checked(ucp_atomic_op_nbx(worker_.to(peer), UCP_ATOMIC_OP_ADD, &one, 1,
+                                     region.signal_at(peer, slot), region.key(peer), &params)));
+  }
+  void await_signal(Region& region, int slot) {
+    const std::atomic_ref<std::uint64_t> mine(
+        *reinterpret_cast<std::uint64_t*>(region.signal_at(rank(), slot)));
+    go_on_until([&] { return mine.load(std::memory_order_acquire) > 0; });
+    mine.fetch_sub(1, std::memory_order_relaxed);
+  }
+  void withdraw(Region& region) {
+    flush(ucp_worker_flush_nbx(worker_.get(), &plain));
+    barrier();
+    region.close();
+  }
+
+  void progress() { worker_.progress(); }
+
+  [[nodiscard]] std::string library() const {
+    return "UCX " + std::string(ucp_get_version_string());
+  }
+
+ private:
+  static constexpr ucp_request_param_t plain{};
+
+  /// Options are separated by commas, and so are UCX's transports.
+  static std::string with_commas(std::string text) {
+    for (auto& letter : text)
+      if (letter == '+') letter = ',';
+    return text;
+  }
+
+  /// A message is known by the rank that sent it.
+  static ucp_tag_t tag(int from) { return static_cast<ucp_tag_t>(from); }
+
+  static void* checked(ucs_status_ptr_t handle) {
+    if (UCS_PTR_IS_ERR(handle)) ucx::check(UCS_PTR_STATUS(handle), "move data");
+    return handle;
+  }
+  void* post_send(int peer, ConstBytes data) {
+    return checked(
+        ucp_tag_send_nbx(worker_.to(peer), data.data(), data.size(), tag(rank()), &plain));
+  }
+  void* post_receive(int peer, Bytes data) {
+    return checked(ucp_tag_recv_nbx(worker_.get(), data.data(), data.size(), tag(peer),
+                                    ~ucp_tag_t{0}, &plain));
+  }
+
+  static bool is_done(void* handle) {
+    return handle == nullptr || ucp_request_check_status(handle) != UCS_INPROGRESS;
+  }
+  void finish(void* handle) {
+    if (handle == nullptr) return;
+    go_on_until([&] { return is_done(handle); });
+    const auto status = ucp_request_check_status(handle);
+    ucp_request_free(handle);
+    ucx::check(status, "move data");
+  }
+  void flush(ucs_status_ptr_t handle) { finish(checked(handle)); }
+
+  ucx::Worker worker_;
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::UcxTransport);

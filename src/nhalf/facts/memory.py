@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""STREAM in ordinary arrays and in shared ones, by the way in which elements are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.difference import COSTLY, beyond
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.store.axes import axis
+from nhalf.store.keys import VARIED_POINT, without
+
+KERNELS = ("triad", "add", "scale", "copy")
+ORDINARY, CAST = "ordinary", "cast"
+WAYS = (ORDINARY, CAST, "block", "pointer", "for-all")
+"""Ordinary arrays, and the values of the axis `access` of shared ones."""
+EVEN = "even"
+PATTERNS = tuple(f"{room}-{kernel}" for room in ("memory", "array") for kernel in KERNELS)
+PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
+
+
+def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
+    """The points of PATTERNS, with `kernel`, `way` (of WAYS) and `block`, its text."""
+    points = frame.filter(pl.col("pattern").is_in(PATTERNS), pl.col("median_s") > 0)
+    shared = pl.col("pattern").str.starts_with("array-")
+    return points.with_columns(
+        kernel=pl.col("pattern").str.extract(PATTERN, 1),
+        way=pl.when(shared).then(axis("access")).otherwise(pl.lit(ORDINARY)),
+        block=axis("block").fill_null(EVEN),
+    )
+
+
+def rates(facts: Facts) -> pl.DataFrame:
+    """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
+
+    `series` does not tell the numbers of ranks apart.
+    """
+    points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null())
+    largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
+    return with_series(points.filter(largest), facts, on_axis=("ranks",))
+
+
+@dataclass(frozen=True)
+class AccessCost:
+    """What a way to reach elements costs: its time over that of ordinary arrays.
+
+    `cast` is the same for ordinary pointers to a rank's own elements, where it was measured.
+    """
+
+    series: str
+    mpi: str
+    kernel: str
+    way: str
+    block: str
+    size_bytes: int
+    ratio: Interval
+    cast: Interval | None
+
+
+def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
+    """The way that costs each series most beyond doubt, in its largest arrays."""
+    ratios = _ratios(facts)
+    for (series,), frame in ratios.group_by("series", maintain_order=True):
+        found: list[AccessCost] = []
+        by = ["kernel", "way", "block", "bytes", "mpi"]
+        groups = frame.filter(pl.col("way") != CAST).group_by(by, maintain_order=True)
+        for (kernel, way, block, size_bytes, mpi), points in groups:
+            ratio = beyond(points["ratio"].to_list(), COSTLY)
+            if ratio is None:
+                continue
+            cast = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes, block=EVEN)
+            found.append(
+                AccessCost(
+                    str(series),
+                    str(mpi),
+                    str(kernel),
+                    str(way),
+                    str(block),
+                    int(str(size_bytes)),
+                    ratio,
+                    ratio_interval(cast["ratio"].to_list()) if cast.height > 1 else None,
+                )
+            )
+        if found:
+            yield max(found, key=lambda cost: cost.ratio.median)
+
+
+def _ratios(facts: Facts) -> pl.DataFrame:
+    """Per launch of a point of shared arrays, `ratio`: its time over that of ordinary ones."""
+    points = with_ways(facts.launches)
+    keys = [*without(VARIED_POINT, "pattern"), "kernel", "launch"]
+    ordinary = points.filter(way=ORDINARY).select(*keys, ordinary_s="median_s")
+    shared = points.filter(pl.col("way") != ORDINARY)
+    ratios = shared.join(ordinary, on=keys, nulls_equal=True).with_columns(
+        ratio=pl.col("median_s") / pl.col("ordinary_s")
+    )
+    largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
+    return with_series(ratios.filter(largest), facts)

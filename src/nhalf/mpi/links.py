@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what carries a transport's data is here, and can be had beside an MPI library."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+
+from nhalf.base.errors import MissingError
+from nhalf.base.processes import run
+from nhalf.mpi import Library
+from nhalf.mpi.transport_files import TransportFile
+
+TIMEOUT_S = 60.0
+SOURCE = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
+
+
+def sharing_first(libraries: Sequence[Library]) -> list[Library]:
+    """Libraries of the system first: what else they are linked with is the system's, too.
+
+    Wheels bring other versions of UCX and libfabric, which cannot be loaded beside the system's.
+    """
+    return sorted(libraries, key=lambda library: library.origin != "system")
+
+
+def check_links(library: Library, transport: TransportFile, variables: dict[str, str]) -> None:
+    """Raises MissingError where the libraries of a transport cannot be linked beside MPI."""
+    assert library.compiler is not None
+    command = (str(library.compiler), "-x", "c++", "-", "-o", os.devnull, "-Wl,--no-as-needed")
+    reason = _why_not_linked((*command, *transport.links), tuple(variables.items()))
+    if not reason:
+        return
+    title = f"transport {transport.name} cannot be started by {library.name}"
+    if "undefined reference" in reason:
+        raise MissingError(
+            f"{title}, which brings other versions of {' '.join(transport.links)}",
+            "choose a library of the system with --mpi",
+        )
+    raise MissingError(f"{title}: {reason}", f"apt-get install {transport.package}")
+
+
+@functools.cache
+def _why_not_linked(command: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> str:
+    """What the linker says about a small program, '' where it says nothing."""
+    outcome = run(command, TIMEOUT_S, dict(variables), SOURCE)
+    if outcome.succeeded:
+        return ""
+    lines = outcome.stderr.splitlines()
+    telling = [line for line in lines if "cannot find" in line or "undefined reference" in line]
+    return (telling or [outcome.reason])[0].removeprefix("/usr/bin/ld: ")

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed of predicted effective bandwidths."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from nhalf.decide.b_eff import EffectiveBandwidth
+from nhalf.machines.draws import PredictedRate
+from nhalf.present.terminal.b_eff_prediction import show
+
+
+def test_a_reason_that_holds_for_some_ranks_only_says_so() -> None:
+    rate = PredictedRate(1e9, 0.9e9, 1.1e9)
+    few, many = (
+        EffectiveBandwidth("m", ranks, ranks, {"b_eff": rate}, {}, ("the same", *more))
+        for ranks, more in ((2, ()), (64, ("the bus is shared",)))
+    )
+    text = io.StringIO()
+    show(Console(file=text, width=100), [few, many])
+    assert "• the same\n" in text.getvalue()
+    assert "• 64 ranks: the bus is shared\n" in text.getvalue()
