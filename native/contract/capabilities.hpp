@@ -9,6 +9,7 @@
 #include "contract/collectives.hpp"
 #include "contract/persistent.hpp"
 #include "contract/persistent_collectives.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "contract/varying.hpp"
 
@@ -28,6 +29,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (MappedMemory<T>) found.push_back("mapped-memory");
   if constexpr (Computing<T>) found.push_back("computing");
   if constexpr (ActiveMessages<T>) found.push_back("active-messages");
+  if constexpr (SegmentLife<T>) found.push_back("segment-life");
   if constexpr (Collectives<T>) found.push_back("collectives");
   if constexpr (NonBlockingCollectives<T>) found.push_back("non-blocking-collectives");
   if constexpr (Persistent<T>) found.push_back("persistent");

@@ -28,7 +28,8 @@ using nhalf::ProbeTransport;
 constexpr std::string_view usage =
     "usage: probe [--describe] [--ranks N] [--cpus 0,1,...] [--options key=value,...]\n"
     "Reads points from standard input, one line each: id=1 pattern=pingpong bytes=1024\n"
-    "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted.\n"
+    "with slice_s=, precision=, samples_min=, samples_max=, seed=, axis.NAME= where wanted,\n"
+    "and verify_only=1 where nothing is to be timed.\n"
     "The line 'end' or the end of the input ends the run.\n";
 
 void check_names(const Options& options) {
@@ -163,8 +164,12 @@ std::string answer(Session& session, const std::string& line) {
     const auto effort = effort_of(point, entry.info.timing);
     const bool sound = verified(session, entry, where);
     const auto pattern = make_everywhere(transport, where, entry);
-    const auto measured =
-        sound ? measure(session, *pattern, entry.info, where, effort) : nhalf::Measurement{};
+    nhalf::Measurement measured;
+    if (point.number("verify_only", 0) != 0) {
+      measured.verified = sound && transport.all(pattern->verify());
+    } else if (sound) {
+      measured = measure(session, *pattern, entry.info, where, effort);
+    }
     const auto moved_bytes = pattern->moved_bytes().value_or(
         where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
     return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,

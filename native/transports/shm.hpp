@@ -3,13 +3,19 @@
 // Memory of other processes of the host, written and read directly.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
+#include <string_view>
 
+#include "contract/buffer.hpp"
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
@@ -17,6 +23,7 @@
 #include "transports/bases/waiting.hpp"
 #include "transports/bases/watched_put.hpp"
 #include "transports/shm/channel.hpp"
+#include "transports/shm/segment_life.hpp"
 #include "transports/shm/shared_segments.hpp"
 
 namespace nhalf {
@@ -37,7 +44,8 @@ class SharedMemoryTransport : public MpiControl,
       : MpiControl(options),
         PendingMessages(waiting_, size()),
         waiting_(*this),
-        channels_(*this, sizeof(Channel) * static_cast<std::size_t>(size())) {}
+        channels_(*this, sizeof(Channel) * static_cast<std::size_t>(size())),
+        board_(expose(page_bytes)) {}
 
   template <class Body>
   static int launch(int argc, char** argv, int, const Options& options, Body body) {
@@ -99,6 +107,14 @@ class SharedMemoryTransport : public MpiControl,
     region.memory_ = {};
   }
 
+  static constexpr std::string_view steps =
+      "create,register,publish,connect,map,put,get,fence,signal,disconnect,unmap,destroy";
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    if (rank() == 0) expose_once(out.size(), timed);
+    if (rank() == 1) use_once(out, in, timed);
+  }
+
   [[nodiscard]] std::string library() const { return "POSIX shared memory"; }
 
  private:
@@ -108,11 +124,49 @@ class SharedMemoryTransport : public MpiControl,
     return first[from];
   }
 
+  /// What rank 0 does in the life of a segment.
+  template <class Timed>
+  void expose_once(std::size_t size_bytes, Timed timed) {
+    StepwiseSegment segment(size_bytes);
+    timed(Step::create, [&] { segment.create(); });
+    timed(Step::enlist, [&] { segment.enlist(); });
+    const std::int64_t address[] = {getpid(), segment.file()};
+    timed(Step::publish, [&] {
+      put(board_, 1, 0, std::as_bytes(std::span(address)));
+      signal(board_, 1, 0);
+    });
+    await_signal(board_, 0);
+    timed(Step::destroy, [&] {
+      segment.unmap();
+      segment.disconnect();
+    });
+  }
+
+  /// What rank 1 does.
+  template <class Timed>
+  void use_once(ConstBytes out, Bytes in, Timed timed) {
+    StepwiseSegment segment(out.size());
+    await_signal(board_, 0);
+    std::int64_t address[2];
+    std::memcpy(address, board_.local().data(), sizeof address);
+    timed(Step::connect, [&] { segment.connect(address[0], address[1]); });
+    timed(Step::map, [&] { segment.map(); });
+    timed(Step::put, [&] { std::memcpy(segment.data(), out.data(), out.size()); });
+    timed(Step::get, [&] { std::memcpy(in.data(), segment.data(), in.size()); });
+    timed(Step::fence, [] { std::atomic_thread_fence(std::memory_order_seq_cst); });
+    timed(Step::disconnect, [&] { segment.disconnect(); });
+    timed(Step::unmap, [&] { segment.unmap(); });
+    timed(Step::signal, [&] { signal(board_, 0, 0); });
+  }
+
   Waiting waiting_;
   SharedSegments channels_;
+  /// Where segments are announced.
+  Region board_;
 };
 
 static_assert(MappedMemory<SharedMemoryTransport>);
+static_assert(SegmentLife<SharedMemoryTransport>);
 
 }  // namespace nhalf
 

@@ -35,6 +35,7 @@ class SharedSegments {
     if (!control.all(opened))
       throw InputError("ranks may not open each other's memory: run them as one user");
     own.close_file();
+    for (auto& segment : segments_) segment.close_file();
     segments_[static_cast<std::size_t>(control.rank())] = std::move(own);
   }
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
+from nhalf.measure.probe.ended_rank import ended_rank
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -165,9 +166,10 @@ class Probe:
         else:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
-        found = self._examiner.told(self._words())
-        why = f": {found.text}" if found.text else self._last_words()
-        return LaunchError(f"{how}{why}", found.dead)
+        words = self._words()
+        found = self._examiner.told(words)
+        text = found.text or ended_rank(words, self.launch.get("placement", []))
+        return LaunchError(f"{how}: {text}" if text else f"{how}{self._last_words()}", found.dead)
 
     def _cut_errors(self) -> None:
         """Give back the memory of all but the end of standard error, where it is too much.

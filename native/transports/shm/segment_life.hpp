@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps by which shared memory is set up, used and given back, each by the calls it takes.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "contract/transport.hpp"
+
+namespace nhalf {
+
+/// Memory as one process has it: a file without a name, and where it is mapped.
+class StepwiseSegment {
+ public:
+  explicit StepwiseSegment(std::size_t size_bytes) : size_bytes_(size_bytes) {}
+  StepwiseSegment(const StepwiseSegment&) = delete;
+  StepwiseSegment& operator=(const StepwiseSegment&) = delete;
+  ~StepwiseSegment() {
+    unmap();
+    disconnect();
+  }
+
+  void create() {
+    file_ = memfd_create("nhalf", MFD_CLOEXEC);
+    succeed(file_ >= 0 && ftruncate(file_, static_cast<off_t>(size_bytes_)) == 0);
+    map(0);
+  }
+  /// Sets all pages aside.
+  void enlist() { succeed(posix_fallocate(file_, 0, static_cast<off_t>(size_bytes_)) == 0); }
+  void connect(std::int64_t process, std::int64_t file) {
+    const auto path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
+    file_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    struct stat status{};
+    succeed(file_ >= 0 && fstat(file_, &status) == 0 &&
+            static_cast<std::size_t>(status.st_size) == size_bytes_);
+  }
+  /// With every page, so that none is missed later.
+  void map() { map(MAP_POPULATE); }
+  void disconnect() {
+    if (file_ >= 0) close(file_);
+    file_ = -1;
+  }
+  void unmap() {
+    if (memory_ != nullptr) munmap(memory_, size_bytes_);
+    memory_ = nullptr;
+  }
+
+  [[nodiscard]] int file() const { return file_; }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_); }
+
+ private:
+  static void succeed(bool holds) {
+    if (!holds) throw std::runtime_error("no shared memory can be had, or none can be opened");
+  }
+  void map(int flags) {
+    void* memory = mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | flags, file_, 0);
+    succeed(memory != MAP_FAILED);
+    memory_ = memory;
+  }
+
+  std::size_t size_bytes_;
+  int file_ = -1;
+  void* memory_ = nullptr;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rank ended a launch, as far as what was written about its processes tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_SEEN = re.compile(r"\brank (\d+) \(process \d+\) has ended\b")
+"""What another rank says that has seen it."""
+_NAMED = re.compile(r"\b(?:PID|process) (\d+)\b", re.IGNORECASE)
+"""What launchers say."""
+
+
+def ended_rank(words: Sequence[str], placement: Sequence[Mapping[str, Any]]) -> str:
+    """'rank 1 (process 4711) ended before the others'; '' where no rank is named, or several.
+
+    `placement` is what the ranks said of themselves when they started.
+    """
+    seen = {int(rank) for line in words for rank in _SEEN.findall(line)}
+    numbers = {int(number) for line in words for number in _NAMED.findall(line)}
+    ended = [
+        one for one in placement if (one.get("rank") in seen if seen else one.get("pid") in numbers)
+    ]
+    if len(ended) != 1:
+        return ""
+    return f"rank {ended[0]['rank']} (process {ended[0]['pid']}) ended before the others"

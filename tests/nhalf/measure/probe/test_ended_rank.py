@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rank that ended first, from what launchers and other ranks say."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.measure.probe.ended_rank import ended_rank
+
+PLACEMENT = [{"rank": rank, "host": "n1", "pid": 4710 + rank} for rank in range(3)]
+NAMED = "rank 1 (process 4711) ended before the others"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "=   PID 4711 RUNNING AT n1",
+        "=   RANK 1 PID 4711 RUNNING AT n1",
+        "mpirun noticed that process rank 1 with PID 4711 on node n1 exited on signal 9 (Killed).",
+        "probe: rank 1 (process 4711) has ended before the others",
+    ],
+)
+def test_a_rank_is_named_by_its_process(line: str) -> None:
+    assert ended_rank(["some words 4712", line, "YOUR APPLICATION TERMINATED"], PLACEMENT) == NAMED
+
+
+def test_what_a_rank_has_seen_goes_before_what_launchers_clean_up() -> None:
+    lines = ["probe: rank 1 (process 4711) has ended before the others", "killing PID 4710"]
+    assert ended_rank(lines, PLACEMENT) == NAMED
+
+
+@pytest.mark.parametrize("line", ["PID 4710 and PID 4711", "PID 99", "rank 1 failed", ""])
+def test_nothing_is_guessed(line: str) -> None:
+    assert ended_rank([line], PLACEMENT) == ""
