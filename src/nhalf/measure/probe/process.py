@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from nhalf.measure.probe.ended_rank import ended_rank
+from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -90,8 +91,10 @@ class Probe:
         os.set_blocking(self._process.stdout.fileno(), False)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
+        self._ranks = RankWatch(self._selector)
         try:
             self.launch = self.receive(timeout_s, "launch")
+            self._ranks.begin(self.launch.get("placement", []))
         except BaseException:
             self.kill()
             raise
@@ -127,7 +130,11 @@ class Probe:
         """Move what has arrived into whole lines."""
         assert self._process.stdout is not None
         self._cut_errors()
-        if not self._selector.select(min(timeout_s, LOOK_S)):
+        ready = [key.fd for key, _ in self._selector.select(min(timeout_s, LOOK_S))]
+        self._ranks.note(ready)
+        if self._ranks.is_overdue:
+            raise LaunchError(f"{self._named()}, which did not end by themselves")
+        if self._process.stdout.fileno() not in ready:
             return
         data = os.read(self._process.stdout.fileno(), 1 << 20)
         if not data:
@@ -166,10 +173,13 @@ class Probe:
         else:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
-        words = self._words()
-        found = self._examiner.told(words)
-        text = found.text or ended_rank(words, self.launch.get("placement", []))
+        found = self._examiner.told(self._words())
+        text = found.text or self._named()
         return LaunchError(f"{how}: {text}" if text else f"{how}{self._last_words()}", found.dead)
+
+    def _named(self) -> str:
+        """The rank that ended before the others, '' where nobody knows."""
+        return ended_rank(self._words(), self.launch.get("placement", []), self._ranks.first)
 
     def _cut_errors(self) -> None:
         """Give back the memory of all but the end of standard error, where it is too much.
@@ -218,6 +228,7 @@ class Probe:
             except subprocess.TimeoutExpired:
                 continue
         _signal_group(self._process.pid, signal.SIGKILL)
+        self._ranks.close()
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream is not None:

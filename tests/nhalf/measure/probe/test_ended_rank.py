@@ -32,3 +32,9 @@ def test_what_a_rank_has_seen_goes_before_what_launchers_clean_up() -> None:
 @pytest.mark.parametrize("line", ["PID 4710 and PID 4711", "PID 99", "rank 1 failed", ""])
 def test_nothing_is_guessed(line: str) -> None:
     assert ended_rank([line], PLACEMENT) == ""
+
+
+def test_the_kernel_goes_before_launchers_that_name_all() -> None:
+    lines = ["RANK 0 PID 4710 RUNNING AT n1", "RANK 1 PID 4711 RUNNING AT n1"]
+    assert ended_rank(lines, PLACEMENT) == ""
+    assert ended_rank(lines, PLACEMENT, PLACEMENT[1]) == NAMED
