@@ -76,13 +76,15 @@ constexpr Seconds for_powers_of_two(int p, double time_s) {
   return is_power_of_two(p) ? Seconds(time_s) : std::nullopt;
 }
 
-/// An algorithm as transport T runs it; `run` is null where T lacks what it needs.
+/// An algorithm as transport T runs it; `run` is null where T lacks what it needs, `run_in_parts`,
+/// which takes the bytes of a part besides, where the algorithm does not cut messages, too.
 template <class T, class Signature>
 struct Algorithm;
 template <class T, class... Arguments>
 struct Algorithm<T, void(Arguments...)> {
   AlgorithmInfo info;
   void (*run)(T& transport, Scratch& scratch, Arguments... arguments) = nullptr;
+  void (*run_in_parts)(T& transport, Arguments... arguments, std::size_t part_bytes) = nullptr;
 
   /// Function takes the transport, scratch memory if it needs any, and the arguments.
   template <class Function>
@@ -91,6 +93,10 @@ struct Algorithm<T, void(Arguments...)> {
       run = [](T& t, Scratch& s, Arguments... given) { Function{}(t, s, given...); };
     else if constexpr (std::invocable<Function, T&, Arguments...>)
       run = [](T& t, Scratch&, Arguments... given) { Function{}(t, given...); };
+    if constexpr (std::invocable<Function, T&, Arguments..., std::size_t>)
+      run_in_parts = [](T& t, Arguments... given, std::size_t part_bytes) {
+        Function{}(t, given..., part_bytes);
+      };
   }
 };
 

@@ -7,12 +7,14 @@
 
 namespace nhalf {
 
+inline constexpr auto bcast_axes = joined(algorithm_axes, part_axis);
+
 inline constexpr PatternInfo bcast_info{
     .name = "bcast",
     .what = "the root sends the same bytes to all ranks; the size is what each of them gets",
     .needs = "collectives",
     .timing = Timing::operation,
-    .axes = algorithm_axes,
+    .axes = bcast_axes,
     .rooted = true};
 
 template <Collectives T>

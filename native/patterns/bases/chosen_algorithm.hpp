@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/bases/parts.hpp"
 #include "contract/algorithm.hpp"
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
@@ -24,6 +25,9 @@ inline constexpr std::array algorithm_axis{
     AxisInfo{"algorithm", native_algorithm, native_algorithm,
              "native: as the library does it; else one of the pattern's algorithms, on the "
              "library's sends and receives"}};
+
+inline constexpr std::array part_axis{
+    AxisInfo{"part", "8192", "8192", "bytes of a part, for algorithms that cut messages"}};
 
 inline constexpr auto algorithm_axes = joined(operation_axes, algorithm_axis);
 inline constexpr auto in_place_algorithm_axes = joined(in_place_axes, algorithm_axis);
@@ -45,11 +49,17 @@ class ChosenAlgorithm<T, void(Arguments...)> {
  public:
   using Known = Algorithm<T, void(Arguments...)>;
 
-  /// Throws InputError for a name that is not in the list, and for what the transport cannot run.
+  /// Throws InputError for a name that is not in the list, for what the transport cannot run, and
+  /// for parts of an algorithm that has none.
   ChosenAlgorithm(const PatternInfo& info, const Case& point, const std::vector<Known>& list,
                   decltype(Known::run) native)
       : run_(native) {
     const auto name = point.axes.text("algorithm", std::string(native_algorithm));
+    part_bytes_ = point.axes.number("part", default_part_bytes);
+    const bool is_cut = part_bytes_ != default_part_bytes;
+    if (part_bytes_ == 0) throw InputError("axis part is 1 or more");
+    if (name == native_algorithm && is_cut)
+      throw InputError("how the library itself cuts messages is its own: choose an algorithm");
     if (name == native_algorithm) return;
     const auto found =
         std::ranges::find(list, name, [](const Known& known) { return known.info.name; });
@@ -60,12 +70,23 @@ class ChosenAlgorithm<T, void(Arguments...)> {
       throw InputError("algorithm " + name + " of " + pattern +
                        " is absent: the transport lacks messages of the kind that it sends");
     run_ = found->run;
+    if (is_cut) run_in_parts_ = found->run_in_parts;
+    if (is_cut && run_in_parts_ == nullptr)
+      throw InputError("algorithm " + name + " of " + pattern + " does not cut messages");
   }
 
-  void operator()(T& transport, Arguments... arguments) { run_(transport, scratch_, arguments...); }
+  void operator()(T& transport, Arguments... arguments) {
+    if (run_in_parts_ != nullptr) {
+      run_in_parts_(transport, arguments..., part_bytes_);
+    } else {
+      run_(transport, scratch_, arguments...);
+    }
+  }
 
  private:
   decltype(Known::run) run_;
+  decltype(Known::run_in_parts) run_in_parts_ = nullptr;
+  std::size_t part_bytes_ = default_part_bytes;
   Scratch scratch_;
 };
 

@@ -12,12 +12,21 @@
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
 
+#include "patterns/bcast.hpp"
+
 namespace nhalf::test_algorithm_axis {
 
 namespace {
 
 Case with(std::size_t size_bytes, std::string_view algorithm, const std::string& more = "") {
   return case_of(size_bytes, "algorithm=" + std::string(algorithm) + more);
+}
+
+/// An axis may have the name without the library's own way among its values.
+bool lets_choose(const PatternInfo& info) {
+  return std::ranges::any_of(info.axes, [](const AxisInfo& axis) {
+    return axis.name == "algorithm" && axis.fallback == native_algorithm;
+  });
 }
 
 bool has_axis(const PatternInfo& info, std::string_view name) {
@@ -94,7 +103,7 @@ TEST_CASE("patterns list algorithms where they have the axis, and nowhere else")
   int choosing = 0;
   for (const auto& entry : patterns<ProbeTransport>()) {
     CAPTURE(entry.info.name);
-    CHECK(entry.algorithms.empty() != has_axis(entry.info, "algorithm"));
+    CHECK(entry.algorithms.empty() != lets_choose(entry.info));
     choosing += entry.algorithms.empty() ? 0 : 1;
     // What takes part of its messages from the library has no cost of its own.
     for (const auto& [info, present] : entry.algorithms)
@@ -127,6 +136,25 @@ TEST_CASE("an algorithm is measured at the time that it states") {
           }
     });
   CHECK(compared > 200);
+}
+
+TEST_CASE("algorithms that cut messages do so as the axis says") {
+  for (const std::string name : {"chain", "binary-pipelined", "binomial-pipelined"})
+    for (const auto& [part, parts] : {std::pair{100, 10}, {999, 2}, {1000, 1}, {5000, 1}}) {
+      CAPTURE(name);
+      CAPTURE(part);
+      Traffic traffic;
+      record<Bcast>(traffic, 4, 1000, "algorithm=" + name + ",part=" + std::to_string(part));
+      CHECK(traffic.verified);
+      CHECK(traffic.messages() == 3 * parts);
+    }
+}
+
+TEST_CASE("what cannot be cut says so") {
+  ProbeTransport::launch(0, nullptr, 2, Options{}, [](ProbeTransport& t) {
+    for (const auto* axes : {"part=100", "algorithm=binomial,part=100", "algorithm=chain,part=0"})
+      CHECK_THROWS_AS(Bcast<ProbeTransport>(t, case_of(1000, axes)), InputError);
+  });
 }
 
 TEST_CASE("what cannot be chosen says so") {
