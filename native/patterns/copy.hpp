@@ -7,7 +7,7 @@
 
 namespace nhalf {
 
-inline constexpr PatternInfo copy{
+inline constexpr PatternInfo plain_copy{
     .name = "copy",
     .what = "rank 0 copies into its own exposed memory by memcpy: what a put is compared with",
     .needs = "one-sided"};
@@ -32,6 +32,6 @@ class Copy : public RegionPair<T> {
   }
 };
 
-NHALF_PATTERN(copy, Copy);
+NHALF_PATTERN(plain_copy, Copy);
 
 }  // namespace nhalf

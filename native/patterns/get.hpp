@@ -5,7 +5,7 @@
 
 namespace nhalf {
 
-inline constexpr PatternInfo get{
+inline constexpr PatternInfo single_get{
     .name = "get",
     .what = "rank 0 gets from rank 1, where nothing changes meanwhile; time of one get",
     .needs = "one-sided"};
@@ -29,6 +29,6 @@ class Get : public RegionPair<T> {
   }
 };
 
-NHALF_PATTERN(get, Get);
+NHALF_PATTERN(single_get, Get);
 
 }  // namespace nhalf

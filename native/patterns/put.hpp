@@ -5,7 +5,7 @@
 
 namespace nhalf {
 
-inline constexpr PatternInfo put{
+inline constexpr PatternInfo single_put{
     .name = "put",
     .what = "rank 0 puts and completes each put; what rank 1 notices of it is not in the time",
     .needs = "one-sided"};
@@ -31,6 +31,6 @@ class Put : public RegionPair<T> {
   }
 };
 
-NHALF_PATTERN(put, Put);
+NHALF_PATTERN(single_put, Put);
 
 }  // namespace nhalf
