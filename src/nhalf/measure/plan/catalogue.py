@@ -41,7 +41,8 @@ class StudyBlock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file as it is written; `include` names other studies, or files beside this one.
 
-    `budget` is the time for the whole study where no --budget is given.
+    `budget` is the time for the whole study where no --budget is given, `transports` are those
+    that it measures where no --transport is given.
     """
 
     title: str
@@ -49,6 +50,7 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     include: list[str] = []
     block: list[StudyBlock] = []
     budget: str = ""
+    transports: list[str] = []
 
 
 class Study(msgspec.Struct, frozen=True):
@@ -59,6 +61,7 @@ class Study(msgspec.Struct, frozen=True):
     what: str
     blocks: list[Block]
     budget_s: float = 0.0
+    transports: list[str] = []
 
 
 def names() -> list[str]:
@@ -79,7 +82,7 @@ def study(name: str, cores: int) -> Study:
     if not once:
         raise InputError(f"{path} has no block", "add a [[block]] with patterns = [...]")
     budget_s = _checked(path, "budget", parse_duration, content.budget) if content.budget else 0.0
-    return Study(name, content.title, content.what, once, budget_s)
+    return Study(name, content.title, content.what, once, budget_s, content.transports)
 
 
 def _path(name: str, folder: Path) -> Path:

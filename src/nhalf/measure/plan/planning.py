@@ -32,12 +32,12 @@ def plan_of(asked: Measuring, site: Site) -> Plan:
 
     Raises InputError for what cannot be read.
     """
-    blocks, budget_s = _blocks(asked, site)
+    blocks, budget_s, transports = _blocks(asked, site)
     blocks = [_placed(block, asked.given, site) for block in blocks]
     if "placement" in asked.given:
         _check_hosts(blocks, site)
     plan = Plan(
-        transports=words(asked.transport),
+        transports=transports,
         mpi=words(asked.mpi),
         blocks=blocks,
         launches=asked.launches,
@@ -57,13 +57,15 @@ def plan_of(asked: Measuring, site: Site) -> Plan:
     return plan
 
 
-def _blocks(asked: Measuring, site: Site) -> tuple[list[Block], float]:
-    """The blocks, not placed yet, and the seconds for all of them, 0 where nobody says."""
+def _blocks(asked: Measuring, site: Site) -> tuple[list[Block], float, list[str]]:
+    """The blocks, not placed yet, the seconds for all of them (0: nobody says), the transports."""
     budget_s = parse_duration(asked.budget) if asked.budget else 0.0
     if not asked.study:
-        return [_block(asked, site)], budget_s
+        return [_block(asked, site)], budget_s, words(asked.transport)
     chosen = catalogue.study(asked.study, site.cores)
-    return _overridden(chosen.blocks, asked, site), budget_s or chosen.budget_s
+    by_study = chosen.transports if "transport" not in asked.given else []
+    transports = by_study or words(asked.transport)
+    return _overridden(chosen.blocks, asked, site), budget_s or chosen.budget_s, transports
 
 
 def words(text: str) -> list[str]:

@@ -20,6 +20,7 @@ NAMES = [
     "dense",
     "fine-grid",
     "full",
+    "layers",
     "logp",
     "memory",
     "multicast",
@@ -58,9 +59,14 @@ class TestOurs:
         assert study.what
         assert all(block.patterns for block in study.blocks)
 
+    def test_only_the_one_on_layers_names_transports(self) -> None:
+        named = {name: catalogue.study(name, 2).transports for name in NAMES}
+        assert {"mpi", "shm", "tcp"} <= set(named.pop("layers"))
+        assert not any(named.values())
+
     def test_full_is_everything(self) -> None:
         everything = catalogue.study("full", 2).blocks
-        for name in set(NAMES) - {"full", "quick", "fine-grid", *SIMULATED}:
+        for name in set(NAMES) - {"full", "quick", "fine-grid", "layers", *SIMULATED}:
             for block in catalogue.study(name, 2).blocks:
                 assert block in everything, name
         assert any(block.ranks == [8] for block in everything), "more ranks than cores"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Latency, rate, n½ and collective operations of libraries and layers, side by side."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.facts.layers import has_layers, label
+from nhalf.facts.overview import Overview
+from nhalf.present.panels import Panel, Table
+
+PATTERNS = ("one-to-many", "many-to-one", "many-to-many", "bcast", "allreduce", "barrier")
+"""Beside the ping-pong, as in the classic comparisons of message layers."""
+
+
+class LayerTable(Panel):
+    title = "Layers side by side"
+    how_to_read = (
+        "Each row is a library or a layer: the time of its smallest message, its highest rate, the "
+        "size at which it reaches half of it (n½), and the times of operations of several ranks "
+        "at their smallest size; – was not measured."
+    )
+    order = 16
+
+    def render(self, facts: Facts) -> Table | None:
+        if not has_layers(facts):
+            return None
+        points = facts.whole.filter((pl.col("axes") == "") & (pl.col("median_s") > 0))
+        patterns = [name for name in PATTERNS if name in points["pattern"].to_list()]
+        titles = [_title(points, name) for name in patterns]
+        rows = []
+        for (transport, mpi), frame in sorted(points.group_by("transport", "mpi")):
+            about = {"transport": transport, "mpi": mpi}
+            times = [_smallest(frame, points, name) for name in patterns]
+            rows.append([label(facts, about), *_message(facts, about), *times])
+        return Table(["library or layer", "latency", "peak rate", "n½", *titles], rows)
+
+
+def _setting(points: pl.DataFrame, pattern: str) -> dict[str, int]:
+    """The smallest size of a pattern, on most ranks."""
+    frame = points.filter(pl.col("pattern") == pattern)
+    return {"bytes": int(str(frame["bytes"].min())), "ranks": int(str(frame["ranks"].max()))}
+
+
+def _title(points: pl.DataFrame, pattern: str) -> str:
+    where = _setting(points, pattern)
+    size = f", {format_size(where['bytes'])}" if where["bytes"] else ""
+    return f"{pattern}, {where['ranks']} ranks{size}"
+
+
+def _smallest(frame: pl.DataFrame, points: pl.DataFrame, pattern: str) -> str:
+    """The time of one library or layer in the setting of the table; its own algorithm first."""
+    chosen = frame.filter(pattern=pattern, **_setting(points, pattern))
+    times_s = chosen.sort("algorithm", nulls_last=True)["median_s"].to_list()
+    return format_time(times_s[0]) if times_s else "–"
+
+
+def _message(facts: Facts, about: dict[str, object]) -> list[str]:
+    """Latency, peak rate and n½ of the first curve of a library or layer."""
+    found = next((one for one in facts.overview if _is_of(one, facts, about)), None)
+    if found is None:
+        return ["–", "–", "–"]
+    half = found.n_half_bytes
+    return [
+        format_time(found.latency_s),
+        format_rate(found.peak_Bps),
+        format_size(round(half)) if math.isfinite(half) else "–",
+    ]
+
+
+def _is_of(entry: Overview, facts: Facts, about: dict[str, object]) -> bool:
+    """Whether a line of the overview is about a library or layer: its name leads the series."""
+    name = entry.series.split(", ")[0] if not about["mpi"] else entry.series
+    return entry.mpi == about["mpi"] and name.startswith(label(facts, about))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries and layers below and beside them, relative to the quickest layer."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.facts.difference import with_intervals
+from nhalf.facts.facts import Facts
+from nhalf.facts.layers import against_layers, has_layers
+from nhalf.present.charts import common
+from nhalf.present.charts.ratios import ratio_chart, ratio_row
+from nhalf.present.panels import Panel
+
+
+class Layers(Panel):
+    title = "Layers"
+    how_to_read = (
+        "Each line is a library, or a layer below or beside MPI, as a multiple of the time of the "
+        "quickest layer that no library carries, in the same launch: what a library's line has "
+        "above 1× is its own overhead."
+    )
+    order = 15
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        if not has_layers(facts):
+            return None
+        launches = against_layers(facts).filter(axes="")
+        points = with_intervals(launches, ["label", "pattern", "bytes"])
+        named = points.rename({"pattern": "series"})
+        rows = [
+            ratio_row(row, row["label"])
+            for row in common.thin(named, ["series", "label"]).iter_rows(named=True)
+        ]
+        if len({row["kind"] for row in rows}) < 2:
+            return None
+        patterns = sorted({row["series"] for row in rows})
+        return ratio_chart(rows, patterns, "layer", "the quickest layer", of="pattern")
