@@ -78,9 +78,9 @@ class Patterns(Request, heading=WHAT):
 class Subjects(Request, heading=WHAT):
     """What carries the messages."""
 
-    transport: Annotated[str, Option("Transports: mpi, threads, model; separated by commas.")] = (
-        "mpi"
-    )
+    transport: Annotated[
+        str, Option("Transports, separated by commas: mpi, shm, tcp, ucx, model ...")
+    ] = "mpi"
     mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"
     setting: Annotated[
         tuple[str, ...],
