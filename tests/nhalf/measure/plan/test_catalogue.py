@@ -27,6 +27,7 @@ NAMES = [
     "p2p",
     "pair-map",
     "quick",
+    "remote-memory",
     "traffic",
 ]
 SIMULATED = {"multicast"}
@@ -66,7 +67,14 @@ class TestOurs:
 
     def test_full_is_everything(self) -> None:
         everything = catalogue.study("full", 2).blocks
-        for name in set(NAMES) - {"full", "quick", "fine-grid", "layers", *SIMULATED}:
+        for name in set(NAMES) - {
+            "full",
+            "quick",
+            "fine-grid",
+            "layers",
+            "remote-memory",
+            *SIMULATED,
+        }:
             for block in catalogue.study(name, 2).blocks:
                 assert block in everything, name
         assert any(block.ranks == [8] for block in everything), "more ranks than cores"
