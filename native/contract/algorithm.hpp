@@ -76,6 +76,15 @@ constexpr Seconds for_powers_of_two(int p, double time_s) {
   return is_power_of_two(p) ? Seconds(time_s) : std::nullopt;
 }
 
+/// The bytes of a part, for functions that take them and for no other number.
+struct PartBytes {
+  std::size_t size_bytes;
+  template <std::same_as<std::size_t> Number>
+  operator Number() const {  // NOLINT: an argument like any other
+    return size_bytes;
+  }
+};
+
 /// An algorithm as transport T runs it; `run` is null where T lacks what it needs, `run_in_parts`,
 /// which takes the bytes of a part besides, where the algorithm does not cut messages, too.
 template <class T, class Signature>
@@ -93,9 +102,9 @@ struct Algorithm<T, void(Arguments...)> {
       run = [](T& t, Scratch& s, Arguments... given) { Function{}(t, s, given...); };
     else if constexpr (std::invocable<Function, T&, Arguments...>)
       run = [](T& t, Scratch&, Arguments... given) { Function{}(t, given...); };
-    if constexpr (std::invocable<Function, T&, Arguments..., std::size_t>)
+    if constexpr (std::invocable<Function, T&, Arguments..., PartBytes>)
       run_in_parts = [](T& t, Arguments... given, std::size_t part_bytes) {
-        Function{}(t, given..., part_bytes);
+        Function{}(t, given..., PartBytes{part_bytes});
       };
   }
 };

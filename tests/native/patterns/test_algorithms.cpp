@@ -152,7 +152,8 @@ TEST_CASE("algorithms that cut messages do so as the axis says") {
 
 TEST_CASE("what cannot be cut says so") {
   ProbeTransport::launch(0, nullptr, 2, Options{}, [](ProbeTransport& t) {
-    for (const auto* axes : {"part=100", "algorithm=binomial,part=100", "algorithm=chain,part=0"})
+    for (const auto* axes : {"part=100", "algorithm=binomial,part=100",
+                             "algorithm=k-nomial,part=100", "algorithm=chain,part=0"})
       CHECK_THROWS_AS(Bcast<ProbeTransport>(t, case_of(1000, axes)), InputError);
   });
 }
