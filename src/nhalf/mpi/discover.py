@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,9 +50,9 @@ def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
 
 
 def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
-    """One library by its name, or by the start of it where only one starts so ('mpich').
+    """One library by its name, or the newest whose name starts so ('mpich').
 
-    Raises InputError for an unknown or ambiguous name, MissingError when there is no library.
+    Raises InputError for an unknown name, MissingError when there is no library.
     """
     found = {library.name: library for library in libraries(prefixes)}
     if not found:
@@ -59,9 +60,23 @@ def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
     if name in found:
         return found[name]
     starting = [library for key, library in found.items() if key.startswith(f"{name}-")]
-    if len(starting) == 1:
-        return starting[0]
+    if starting:
+        return max(starting, key=_age)
     raise unknown("MPI library", name, found)
+
+
+def newest(found: Sequence[Library]) -> list[Library]:
+    """Of each vendor the newest library, in the order in which they are given."""
+    best: dict[str, Library] = {}
+    for library in found:
+        if library.vendor not in best or _age(library) > _age(best[library.vendor]):
+            best[library.vendor] = library
+    return list(best.values())
+
+
+def _age(library: Library) -> list[int]:
+    """Of two libraries of a vendor the newer one has the larger list."""
+    return [int(number) for number in re.findall(r"\d+", library.version)]
 
 
 def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> Discovery:

@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import Preload, preload
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
@@ -19,7 +19,7 @@ from tests.patience import patience_s
 SOURCES = Path(__file__).parents[2] / "native/interposer"
 ALGORITHMS = Path(__file__).parents[3] / "native/algorithms"
 TIMEOUT_S = 120.0
-FOUND = libraries()
+FOUND = newest(libraries())
 ROUTED = (
     *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
     *("gather", "scatter", "reduce-scatter", "scan"),

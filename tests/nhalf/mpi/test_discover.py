@@ -10,7 +10,7 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import discover as module
 from nhalf.mpi import identify
-from nhalf.mpi.discover import as_json, discover, find, libraries
+from nhalf.mpi.discover import as_json, discover, find, libraries, newest
 from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
@@ -198,13 +198,14 @@ def test_abi_is_seen_by_its_library(empty_machine: Path, script: Script) -> None
     assert libraries([empty_machine / "a"])[0].abi
 
 
-def test_find_takes_a_unique_beginning(empty_machine: Path, script: Script) -> None:
+def test_find_takes_the_newest_of_a_beginning(empty_machine: Path, script: Script) -> None:
     for name, body in (("a", OPENMPI), ("b", MPICH), ("c", MPICH.replace("5.0.2", "4.0.2"))):
         script(empty_machine / name / "bin/mpiexec", body)
     prefixes = [empty_machine / name for name in "abc"]
     assert find("openmpi", prefixes).name == "openmpi-5.0.11"
     assert find("mpich-4.0.2", prefixes).version == "4.0.2"
-    for name in ("mpich", "open", "mpihc-5.0.2", ""):
+    assert find("mpich", prefixes).version == "5.0.2"
+    for name in ("mpich-5", "open", "mpihc-5.0.2", ""):
         with pytest.raises(InputError, match="unknown MPI library"):
             find(name, prefixes)
     with pytest.raises(InputError, match=r"did you mean mpich-5\.0\.2"):
@@ -241,3 +242,12 @@ def test_folders_on_the_path_that_cannot_be_used(
     monkeypatch.setenv("XDG_DATA_HOME", str(loop))
     assert "mpich-5.0.2" in names(closed)
     closed.chmod(0o755)
+
+
+def test_versions_are_numbers(empty_machine: Path, script: Script) -> None:
+    for name, version in (("a", "5.0.9"), ("b", "5.0.11"), ("c", "4.1.4")):
+        body = OPENMPI.replace("5.0.11", version)
+        script(empty_machine / name / "bin/mpiexec", body)
+    found = libraries([empty_machine / name for name in "abc"])
+    assert [one.version for one in newest(found)] == ["5.0.11"]
+    assert newest([]) == []

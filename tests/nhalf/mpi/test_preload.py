@@ -13,12 +13,12 @@ from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import probe_command
 from nhalf.sites.start import start
 from tests.patience import patience_s
 
-FOUND = libraries()
+FOUND = newest(libraries())
 TIMEOUT_S = 300.0
 MOVING = ("scatter", "gather", "allgather", "alltoall", "alltoallv")
 SUMMING = ("reduce", "allreduce", "reduce-scatter", "scan")

@@ -11,7 +11,7 @@ import pytest
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import own_library
 from nhalf.sites.start import start
 from tests.patience import patience_s
@@ -24,7 +24,7 @@ ROUTED = (
     *("gather", "scatter", "reduce-scatter", "scan"),
 )
 TABLE = "".join(f"{one} 2 inf 0 inf shared-memory\n" for one in ROUTED)
-FOUND = [one for one in libraries() if one.vendor in ("mpich", "openmpi") and one.compiler]
+FOUND = [one for one in newest(libraries()) if one.vendor in ("mpich", "openmpi") and one.compiler]
 FEW = [pytest.param(one, 2, id=f"{one.name}-2") for one in FOUND[:1]]
 MANY = [
     pytest.param(one, ranks, id=f"{one.name}-{ranks}", marks=pytest.mark.full)

@@ -15,7 +15,7 @@ from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import probe_command
 from nhalf.sites import hello as module
 from nhalf.sites.hello import Hello, hello
@@ -24,7 +24,7 @@ from tests.patience import patience_s
 
 Script = Callable[[Path, str], Path]
 
-FOUND = libraries()
+FOUND = newest(libraries())
 TIMEOUT_S = 120.0
 
 

@@ -14,13 +14,13 @@ from nhalf.decide.tune.outcome import check
 from nhalf.decide.tune.search import Asked
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.plan.plan import Plan
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.tuning import tuner_for
 from nhalf.mpi.vendors.openmpi import PREFIX, CollTuned
 from nhalf.sites.site import HERE
 from tests.patience import patience_s
 
-FOUND = [library for library in libraries() if library.vendor == "openmpi"]
+FOUND = [library for library in newest(libraries()) if library.vendor == "openmpi"]
 ASKED = Asked(("bcast",), (2,), "512K", 0.05, 30.0)
 RULES = """\
 1 # collective

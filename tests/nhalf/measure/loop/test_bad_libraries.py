@@ -14,10 +14,10 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
 from nhalf.mpi import Library
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.sites.start import cores
 
-FOUND = libraries()
+FOUND = newest(libraries())
 HYDRA = [one for one in FOUND if one.vendor == "mpich" and one.abi]
 LAUNCHES = 2
 Fake = Callable[[str], str]

@@ -21,7 +21,7 @@ import pytest
 
 from nhalf.base import native_files
 from nhalf.base.errors import NhalfError
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from tests.patience import duration, patience_s
 
 VICTIMS = ("front end", "mpiexec", "rank")
@@ -35,7 +35,7 @@ START_S = 2.5
 """The others fall within this time after the start."""
 
 Lines = Callable[[Path], list[dict[str, Any]]]
-FOUND = libraries()
+FOUND = newest(libraries())
 
 
 def built() -> bool:

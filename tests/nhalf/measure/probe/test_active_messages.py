@@ -15,7 +15,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject, known, library_subject
-from nhalf.mpi.discover import libraries
+from nhalf.mpi.discover import libraries, newest
 from nhalf.sites.placement import FREE
 from tests.patience import patience_s
 
@@ -23,7 +23,7 @@ RANKS = (3, 8, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (2, 4,
 SETTINGS = ("polling=general", "polling=flag", "import=demand", "slots=2,medium=64,stores=0")
 SIZES = (0, 5000, 100_000)
 EFFORT = "samples_min=1 samples_max=1 slice_s=1e-6"
-FOUND = libraries()
+FOUND = newest(libraries())
 
 
 def built() -> bool:
