@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -88,12 +89,17 @@ class Endpoint {
     check(words, words_of(Kind::medium_message), payload.size() <= layout().medium_bytes);
     auto& out = free_slot(peer);
     auto& line = out.channel.line(out.slot);
-    if (medium == active::Medium::one_transfer) {
-      payloads_.by_one_transfer(line, words, payload);
+    const auto sequence = Channel::asked(out.sent);
+    if (payload.size() <= room_beside(words.size())) {
+      line.write_whole(sequence, handler, words, payload);
     } else {
-      payloads_.copy(payload, out.channel.request(out.slot).data());
+      if (medium == active::Medium::one_transfer) {
+        payloads_.by_one_transfer(line, words, payload);
+      } else {
+        payloads_.copy(payload, out.channel.request(out.slot).data());
+      }
+      line.write(sequence, Kind::medium_message, handler, words, 0, payload.size());
     }
-    line.write(Channel::asked(out.sent), Kind::medium_message, handler, words, 0, payload.size());
     announce(out);
   }
   void request_long(int peer, active::Number handler, active::Words words, active::Placed placed,
@@ -117,9 +123,14 @@ class Endpoint {
                     ConstBytes payload, active::Medium medium) {
     check(words, words_of(Kind::medium_message), payload.size() <= layout().medium_bytes);
     auto& in = replied(token);
-    payloads_.move_medium(medium, payload, in.channel.reply(in.slot));
-    in.channel.line(in.slot).write(Channel::answered(in.served), Kind::medium_message, handler,
-                                   words, 0, payload.size());
+    auto& line = in.channel.line(in.slot);
+    const auto sequence = Channel::answered(in.served);
+    if (payload.size() <= room_beside(words.size())) {
+      line.write_whole(sequence, handler, words, payload);
+    } else {
+      payloads_.move_medium(medium, payload, in.channel.reply(in.slot));
+      line.write(sequence, Kind::medium_message, handler, words, 0, payload.size());
+    }
     raise(token.source);
   }
   void reply_long(active::Token& token, active::Number handler, active::Words words,
@@ -254,7 +265,7 @@ class Endpoint {
 
   /// Runs the handler of a message when all that its header says was found to be possible.
   void handle(const Line& line, Bytes slot, active::Token& token) {
-    const auto header = line.read();
+    auto header = line.read();
     const Limits limits{slot.size(), layout().region_bytes};
     const auto wrong = fault(header, limits, handlers_.has(header.handler));
     if (!wrong.empty()) [[unlikely]]
@@ -263,11 +274,19 @@ class Endpoint {
     const auto kind = static_cast<Kind>(header.kind);
     if (kind == Kind::done) return;
     Bytes payload{};
-    if (kind == Kind::medium_message) payload = slot.first(header.length_bytes());
+    if (kind == Kind::medium_message) payload = payload_of(header, slot);
     if (kind == Kind::long_message)
       payload = {peers_.payload() + layout().region_at() + header.offset(), header.length_bytes()};
     const Handling handling(handling_);
     handlers_.run(header.handler, token, active::Words(header.words).first(header.count), payload);
+  }
+
+  /// Of a medium message, whose length was found to be possible.
+  static Bytes payload_of(Header& header, Bytes slot) {
+    const auto length_bytes = header.length_bytes();
+    if (length_bytes > room_beside(header.count)) return slot.first(length_bytes);
+    return std::as_writable_bytes(std::span(header.words).subspan(header.count))
+        .first(length_bytes);
   }
 
   /// While a handler runs.

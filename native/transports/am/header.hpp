@@ -32,6 +32,12 @@ struct Header {
   [[nodiscard]] std::uint64_t offset() const { return words[offset_at]; }
 };
 
+/// How much of a medium message's payload has room beside so many arguments: where it is not more,
+/// it travels in the line.
+constexpr std::size_t room_beside(std::size_t words) {
+  return words > length_at ? 0 : (length_at - words) * sizeof(active::Word);
+}
+
 /// What payloads that arrive here can be.
 struct Limits {
   std::size_t medium_bytes = 0;

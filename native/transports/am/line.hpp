@@ -53,6 +53,12 @@ class alignas(64) Line {
     words_[length_at] = length_bytes;
     write(sequence, kind, handler, words);
   }
+  /// A medium message whose payload lies behind its words.
+  void write_whole(std::uint64_t sequence, active::Number handler, active::Words words,
+                   ConstBytes payload) {
+    if (!payload.empty()) std::memcpy(words_.data() + words.size(), payload.data(), payload.size());
+    write(sequence, Kind::medium_message, handler, words, 0, payload.size());
+  }
   /// Any content at all, for tests.
   void scribble(std::uint64_t head, const HeaderWords& words) {
     words_ = words;

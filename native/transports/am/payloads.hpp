@@ -55,7 +55,7 @@ class Payloads {
   /// of the line is left to be written when the rest is there.
   void by_one_transfer(Line& line, active::Words words, ConstBytes payload) {
     constexpr std::size_t first_bytes = sizeof(active::Word);
-    const auto all = behind_header_.bytes().first(Layout::line_bytes + payload.size());
+    const auto all = Bytes(behind_header_).first(Layout::line_bytes + payload.size());
     if (!words.empty()) std::memcpy(all.data() + first_bytes, words.data(), words.size_bytes());
     copy_in_bulk(payload, all.data() + Layout::line_bytes);
     copy(all.subspan(first_bytes), reinterpret_cast<std::byte*>(&line) + first_bytes);
@@ -79,7 +79,7 @@ class Payloads {
 
   Peers& peers_;
   std::size_t stores_bytes_;
-  Buffer behind_header_;
+  std::vector<std::byte> behind_header_;
   Buffer staging_{0};
 };
 

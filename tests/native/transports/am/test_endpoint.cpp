@@ -170,6 +170,30 @@ TEST_CASE("requests of one rank to another are handled in their order, however m
   for (std::uint64_t i = 0; i < count; ++i) CHECK(numbers[i] == i);
 }
 
+TEST_CASE("a payload that fits beside the words travels in the line, and any other behind it") {
+  Alone alone;
+  auto& rank = alone.first;
+  struct Seen {
+    std::size_t words = 0;
+    bool right = false;
+  } seen;
+  const auto number = rank.enrol(
+      [](void* self, active::Token&, active::Words words, Bytes payload) {
+        const auto size_bytes = static_cast<std::uint32_t>(payload.size());
+        *static_cast<Seen*>(self) = {words.size(), holds(payload, size_bytes)};
+      },
+      &seen);
+  const active::Word words[] = {1, 2, 3, 4, 5, 6};
+  for (std::size_t count = 0; count <= 6; ++count)
+    for (std::uint32_t size_bytes = 0; size_bytes < 60; ++size_bytes) {
+      Buffer out(size_bytes);
+      out.fill(size_bytes);
+      rank.request_medium(0, number, active::Words(words).first(count), out.bytes(), {});
+      rank.settle(0);
+      CHECK((seen.words == count && seen.right));
+    }
+}
+
 TEST_CASE("two ranks that fill each other's slots at once go on") {
   constexpr int count = 200;
   std::atomic<int> finished{0};

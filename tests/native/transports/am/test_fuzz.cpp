@@ -78,7 +78,8 @@ class Attacked {
     const bool inside = lies(payload, {peers.command(), layout.command_bytes()}) ||
                         lies(payload, {peers.command_of(1), layout.command_bytes()}) ||
                         lies(payload, attacked.region_);
-    if (!payload.empty() && !inside) ++attacked.outside_;
+    // A short payload is in a copy of its line.
+    if (payload.size() > room_beside(words.size()) && !inside) ++attacked.outside_;
     if (!payload.empty()) payload.front() = payload.back();
   }
   static bool lies(Bytes part, Bytes whole) {
