@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Active messages by the way in which they are carried, and beside the messages of MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.contests import reported_s, with_cores
+from nhalf.facts.difference import COSTLY, FASTER, beyond, with_intervals
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import MAIN_PATTERN, with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.store.axes import axis
+from nhalf.store.keys import VARIED_POINT
+
+SHORT, MEDIUM, LONG, FIRST = "am-short", "am-medium", "am-long", "am-first"
+STORES, BULK = "stores", "bulk"
+AXES = {SHORT: "polling", MEDIUM: "method", LONG: "copy", FIRST: "import"}
+"""The axis of each pattern that says how its messages are carried."""
+STANDARD = {SHORT: "directed", MEDIUM: "two-transfers", LONG: STORES, FIRST: "start"}
+"""The way that others are compared with."""
+FALLBACK = {**STANDARD, LONG: "threshold"}
+LINE_BYTES = 64
+"""Smaller payloads travel in the line of their header, whatever the way."""
+
+
+def way_ratios(facts: Facts) -> pl.DataFrame:
+    """Per launch, the time of each way over that of the standard one at the same size.
+
+    Columns of a launch, `way`, `ratio` and `series`.
+    """
+    frames = [_ratios_of(facts, pattern) for pattern in AXES]
+    return with_series(pl.concat(frames), facts)
+
+
+def _ratios_of(facts: Facts, pattern: str) -> pl.DataFrame:
+    points = facts.launches.filter(pl.col("pattern") == pattern, pl.col("median_s") > 0)
+    if pattern == MEDIUM:
+        points = points.filter(pl.col("bytes") >= LINE_BYTES)
+    way = axis(AXES[pattern]).fill_null(FALLBACK[pattern])
+    points = with_cores(points.filter(axis("words").is_null()), facts).with_columns(way=way)
+    keys = [*VARIED_POINT, "launch"]
+    standard = points.filter(way=STANDARD[pattern]).select(*keys, standard_s="median_s")
+    others = points.filter(~pl.col("way").is_in([STANDARD[pattern], FALLBACK[pattern]]))
+    return others.join(standard, on=keys, nulls_equal=True).with_columns(
+        ratio=pl.col("median_s") / pl.col("standard_s")
+    )
+
+
+@dataclass(frozen=True)
+class WayCost:
+    """What a way costs: its time over that of the standard one, the middle over sizes."""
+
+    series: str
+    pattern: str
+    way: str
+    ratio: Interval
+
+
+def costly_ways(facts: Facts) -> Iterator[WayCost]:
+    """Ways that are slower or faster than the standard one beyond doubt; `bulk` has a crossover."""
+    ratios = way_ratios(facts).filter(pl.col("way") != BULK)
+    for (series, pattern, way), frame in ratios.group_by(
+        "series", "pattern", "way", maintain_order=True
+    ):
+        middles = frame.group_by("launch").agg(pl.col("ratio").median())["ratio"].to_list()
+        if len(middles) < 2:
+            continue
+        ratio = ratio_interval(middles)
+        if ratio.low > COSTLY or ratio.high < 1 / COSTLY:
+            yield WayCost(str(series), str(pattern), str(way), ratio)
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Where bulk copies overtake stores: the largest size at which stores are faster beyond doubt,
+    and the smallest from which on bulk copies are; None where there is no such size.
+
+    `ratio` is the bulk copy's time over that of stores at the largest size of all.
+    """
+
+    series: str
+    stores_bytes: int | None
+    bulk_bytes: int | None
+    largest_bytes: int
+    ratio: Interval
+
+
+def crossovers(facts: Facts) -> Iterator[Crossover]:
+    """One per series, where either is faster somewhere and they change places once at most."""
+    ratios = way_ratios(facts).filter(pattern=LONG, way=BULK)
+    for (series,), frame in ratios.group_by("series", maintain_order=True):
+        sizes = with_intervals(frame.sort("bytes"), ["bytes"]).filter(pl.col("launches") > 1)
+        stores = sizes.filter(pl.col("low") > FASTER)["bytes"].to_list()
+        bulk = sizes.filter(pl.col("high") < 1 / FASTER)["bytes"].to_list()
+        if (not stores and not bulk) or (stores and bulk and max(stores) > min(bulk)):
+            continue
+        last = sizes.row(-1, named=True)
+        yield Crossover(
+            str(series),
+            max(stores, default=None),
+            min(bulk, default=None),
+            last["bytes"],
+            Interval(last["ratio"], last["low"], last["high"]),
+        )
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A library's ping-pong of its smallest message over the short message, by how much."""
+
+    mpi: str
+    time_s: float
+    ratio: Interval
+
+
+@dataclass(frozen=True)
+class ShortLead:
+    """One way of a short active message, and the libraries beside it, from fast to slow."""
+
+    series: str
+    time_s: float
+    rivals: tuple[Rival, ...]
+
+
+def short_leads(facts: Facts) -> Iterator[ShortLead]:
+    """Short messages beside the ping-pongs of MPI libraries of the same ranks and placement."""
+    launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
+    short = launches.filter(pattern=SHORT, axes="")
+    smallest = pl.col("bytes") == pl.col("bytes").min().over("mpi")
+    plain = launches.filter(pl.col("mpi") != "", transport="mpi", pattern=MAIN_PATTERN, axes="")
+    keys = ["run", "ranks", "placement", "launch"]
+    pairs = plain.filter(smallest).join(
+        short.select(*keys, short_s="median_s", short="transport"), on=keys
+    )
+    for (name,), frame in pairs.group_by("short", maintain_order=True):
+        rivals = [
+            Rival(str(mpi), reported_s(of_one, int(of_one["bytes"][0])), ratio)
+            for (mpi,), of_one in frame.group_by("mpi", maintain_order=True)
+            if (ratio := _beside(of_one)) is not None
+        ]
+        if rivals:
+            rivals.sort(key=lambda rival: rival.ratio.median)
+            own = short.filter(transport=str(name))
+            yield ShortLead(str(name), reported_s(own, int(own["bytes"][0])), tuple(rivals))
+
+
+def _beside(pairs: pl.DataFrame) -> Interval | None:
+    """The library's time over the short message's, where one of both is faster beyond doubt."""
+    ratios = (pairs["median_s"] / pairs["short_s"]).to_list()
+    if beyond(ratios, FASTER) is None and beyond([1 / one for one in ratios], FASTER) is None:
+        return None
+    return ratio_interval(ratios)

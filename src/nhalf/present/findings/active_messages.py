@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Active messages: beside MPI, where bulk copies pay off, and what each way to carry them costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.active_messages import (
+    FIRST,
+    LONG,
+    MEDIUM,
+    SHORT,
+    Crossover,
+    ShortLead,
+    WayCost,
+    costly_ways,
+    crossovers,
+    short_leads,
+)
+from nhalf.facts.facts import Facts
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, times, weight
+
+PUBLISHED = "published for GASNet on SCI: 3.28 µs against 14.63 µs, 4.5x"
+SUBJECTS = {
+    SHORT: "Short active messages to a rank that looks at {way}",
+    MEDIUM: "Medium active messages that are copied behind their header and moved at once",
+    LONG: "Long active messages by bulk copies that are {way}",
+    FIRST: "The first active message to a rank whose memory is mapped on demand, with its reply,",
+}
+WAYS = {
+    "general": "the ready flags of all",
+    "flag": "one flag that all raise, then at ready flags,",
+    "bulk-each": "connected for each of them",
+    "bulk-hybrid": "connected for each of them from a buffer set up once",
+}
+STANDARDS = {
+    SHORT: "of those to a rank that looks at its peer only",
+    MEDIUM: "of two transfers without a copy",
+    LONG: "of stores to memory that is connected once",
+    FIRST: "of later ones",
+}
+
+
+class ActiveMessages(Finder):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        if not facts.summary["pattern"].str.starts_with("am-").any():
+            return
+        yield from map(_of_lead, short_leads(facts))
+        yield from map(_of_crossover, crossovers(facts))
+        yield from map(_of_way, costly_ways(facts))
+
+
+def _of_lead(lead: ShortLead) -> Finding:
+    best, *others = lead.rivals
+    ratio = best.ratio
+    also = ", ".join(f"{one.mpi} {times(one.ratio.median)}" for one in others)
+    return Finding(
+        f"A short active message takes {format_time(lead.time_s)} one way on {lead.series}; the "
+        f"smallest message of {best.mpi} takes {format_time(best.time_s)}, "
+        f"{times(ratio.median)} the time ({between(ratio)})"
+        + (f"; also {also}" if also else "")
+        + f" ({PUBLISHED}).",
+        importance=weight(ratio.median, 45, 65),
+        kind="active-short",
+        label="Active messages beside MPI",
+        value=ratio.median,
+        low=ratio.low,
+        high=ratio.high,
+        mpi=best.mpi,
+        pattern=SHORT,
+    )
+
+
+def _of_crossover(one: Crossover) -> Finding:
+    if one.bulk_bytes is None:
+        said = f"stores are faster up to {format_size(one.stores_bytes or 0)}, bulk copies nowhere"
+    elif one.stores_bytes is None:
+        said = f"bulk copies are faster from {format_size(one.bulk_bytes)} on, stores nowhere"
+    else:
+        said = (
+            f"stores are faster up to {format_size(one.stores_bytes)}, bulk copies from "
+            f"{format_size(one.bulk_bytes)} on"
+        )
+    return Finding(
+        f"Long active messages on {one.series}: {said}; at {format_size(one.largest_bytes)} a bulk "
+        f"copy takes {times(one.ratio.median)} the time of stores ({between(one.ratio)}; on SCI "
+        "they changed places at 8 KiB).",
+        importance=50,
+        kind="active-crossover",
+        label="Stores or bulk copies",
+        remedy=""
+        if one.bulk_bytes is None
+        else f'Measure with --setting "sized: am.stores={one.stores_bytes or 0}".',
+        value=one.ratio.median,
+        low=one.ratio.low,
+        high=one.ratio.high,
+        pattern=LONG,
+        size_bytes=one.bulk_bytes or one.stores_bytes,
+    )
+
+
+def _of_way(cost: WayCost) -> Finding:
+    subject = SUBJECTS[cost.pattern].format(way=WAYS.get(cost.way, cost.way))
+    return Finding(
+        f"{subject} take{'s' if cost.pattern == FIRST else ''} {times(cost.ratio.median)} the time "
+        f"{STANDARDS[cost.pattern]} on {cost.series} ({between(cost.ratio)}).",
+        importance=weight(cost.ratio.median, 40, 55),
+        kind=f"active-{cost.way}",
+        label="Ways of active messages",
+        value=cost.ratio.median,
+        low=cost.ratio.low,
+        high=cost.ratio.high,
+        pattern=cost.pattern,
+    )
