@@ -16,8 +16,9 @@ inline constexpr AxisInfo am_first_axes[] = {
 
 inline constexpr PatternInfo am_first{
     .name = "am-first",
-    .what = "short active message to a rank whose memory may not be mapped yet, and its reply; time "
-            "of both",
+    .what =
+        "short active message to a rank whose memory may not be mapped yet, and its reply; "
+        "time of both",
     .needs = "active-messages",
     .timing = Timing::inner,
     .axes = am_first_axes,

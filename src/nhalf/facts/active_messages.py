@@ -79,13 +79,14 @@ class Crossover:
     """Where bulk copies overtake stores: the largest size at which stores are faster beyond doubt,
     and the smallest from which on bulk copies are; None where there is no such size.
 
-    `ratio` is the bulk copy's time over that of stores at the largest size of all.
+    `ratio` is the bulk copy's time over that of stores at `size_bytes`: the smallest size at which
+    bulk copies are faster or, without one, the largest at which stores are.
     """
 
     series: str
     stores_bytes: int | None
     bulk_bytes: int | None
-    largest_bytes: int
+    size_bytes: int
     ratio: Interval
 
 
@@ -98,13 +99,14 @@ def crossovers(facts: Facts) -> Iterator[Crossover]:
         bulk = sizes.filter(pl.col("high") < 1 / FASTER)["bytes"].to_list()
         if (not stores and not bulk) or (stores and bulk and max(stores) > min(bulk)):
             continue
-        last = sizes.row(-1, named=True)
+        size_bytes = min(bulk) if bulk else max(stores)
+        row = sizes.row(by_predicate=pl.col("bytes") == size_bytes, named=True)
         yield Crossover(
             str(series),
             max(stores, default=None),
             min(bulk, default=None),
-            last["bytes"],
-            Interval(last["ratio"], last["low"], last["high"]),
+            size_bytes,
+            Interval(row["ratio"], row["low"], row["high"]),
         )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.active_messages import (
@@ -22,7 +22,7 @@ from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
-PUBLISHED = "published for GASNet on SCI: 3.28 µs against 14.63 µs, 4.5x"
+PUBLISHED = "GASNet on SCI published 3.28 µs against 14.63 µs, 4.5x."
 SUBJECTS = {
     SHORT: "Short active messages to a rank that looks at {way}",
     MEDIUM: "Medium active messages that are copied behind their header and moved at once",
@@ -47,21 +47,22 @@ class ActiveMessages(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
         if not facts.summary["pattern"].str.starts_with("am-").any():
             return
-        yield from map(_of_lead, short_leads(facts))
+        for lead in short_leads(facts):
+            yield _of_lead(lead, facts.titles)
         yield from map(_of_crossover, crossovers(facts))
         yield from map(_of_way, costly_ways(facts))
 
 
-def _of_lead(lead: ShortLead) -> Finding:
+def _of_lead(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
     best, *others = lead.rivals
     ratio = best.ratio
-    also = ", ".join(f"{one.mpi} {times(one.ratio.median)}" for one in others)
+    also = ", ".join(f"{titles.get(one.mpi, one.mpi)} {times(one.ratio.median)}" for one in others)
     return Finding(
         f"A short active message takes {format_time(lead.time_s)} one way on {lead.series}; the "
-        f"smallest message of {best.mpi} takes {format_time(best.time_s)}, "
+        f"smallest message of {titles.get(best.mpi, best.mpi)} takes {format_time(best.time_s)}, "
         f"{times(ratio.median)} the time ({between(ratio)})"
-        + (f"; also {also}" if also else "")
-        + f" ({PUBLISHED}).",
+        + (f"; also {also}. " if also else ". ")
+        + PUBLISHED,
         importance=weight(ratio.median, 45, 65),
         kind="active-short",
         label="Active messages beside MPI",
@@ -84,9 +85,9 @@ def _of_crossover(one: Crossover) -> Finding:
             f"{format_size(one.bulk_bytes)} on"
         )
     return Finding(
-        f"Long active messages on {one.series}: {said}; at {format_size(one.largest_bytes)} a bulk "
-        f"copy takes {times(one.ratio.median)} the time of stores ({between(one.ratio)}; on SCI "
-        "they changed places at 8 KiB).",
+        f"Long active messages on {one.series}: {said}; at {format_size(one.size_bytes)} a bulk "
+        f"copy takes {times(one.ratio.median)} the time of stores ({between(one.ratio)}). On SCI "
+        "they changed places at 8 KiB.",
         importance=50,
         kind="active-crossover",
         label="Stores or bulk copies",
@@ -97,7 +98,7 @@ def _of_crossover(one: Crossover) -> Finding:
         low=one.ratio.low,
         high=one.ratio.high,
         pattern=LONG,
-        size_bytes=one.bulk_bytes or one.stores_bytes,
+        size_bytes=one.size_bytes,
     )
 
 
