@@ -31,6 +31,7 @@ class Incoming {
 
   /// Takes what is there; true when that is all of the message. Throws BadMessage.
   bool go_on(Operation& received) {
+    if (received.state == Operation::State::awaits_peer) return is_copied(received);
     while (received.state != Operation::State::done) {
       const auto what = found();
       if (what.box == nullptr) return false;
@@ -41,6 +42,7 @@ class Incoming {
       else
         add(received, what);
       took(what);
+      if (received.state == Operation::State::awaits_peer) return is_copied(received);
       if (received.done_bytes == received.announced_bytes) received.state = Operation::State::done;
     }
     return true;
@@ -135,11 +137,38 @@ class Incoming {
       lane_.taken_buffers().store(buffer_, std::memory_order_release);
   }
 
+  /// Copies all of a message, or what the sender leaves of a long one.
   void pull(Operation& received, const Announced& said) {
     const auto bytes = std::min<std::size_t>(said.size_bytes, received.size_bytes);
-    if (bytes > 0) fetch_(received.data, said.place, bytes);
-    received.done_bytes = received.announced_bytes;
-    lane_.pulled().store(++pulled_, std::memory_order_release);
+    const auto fetch = [&](std::uint64_t offset, std::uint64_t some) {
+      fetch_(received.data + offset, said.place + offset, some);
+    };
+    received.announced_bytes = received.done_bytes = bytes;
+    if (bytes < 2 * Meeting::chunk_bytes) {
+      if (bytes > 0) fetch(0, bytes);
+      lane_.pulled().store(++pulled_, std::memory_order_release);
+      return;
+    }
+    auto& meeting = lane_.meeting();
+    ++pulled_;
+    meeting.copied.store(0, std::memory_order_relaxed);
+    meeting.size_bytes.store(bytes, std::memory_order_relaxed);
+    meeting.address.store(reinterpret_cast<std::uint64_t>(received.data),
+                          std::memory_order_relaxed);
+    meeting.claimed.store(pulled_ << 32, std::memory_order_release);
+    meeting.number.store(pulled_, std::memory_order_release);
+    copy_chunks(meeting, pulled_, bytes, fetch);
+    received.state = Operation::State::awaits_peer;
+  }
+
+  /// Whether the sender has copied the chunks that it had claimed, too.
+  bool is_copied(Operation& received) {
+    auto& meeting = lane_.meeting();
+    const auto chunks = chunks_of(received.done_bytes);
+    if (meeting.copied.load(std::memory_order_acquire) < chunks) return false;
+    lane_.pulled().store(pulled_, std::memory_order_release);
+    received.state = Operation::State::done;
+    return true;
   }
 
   void took(const Found& what) {

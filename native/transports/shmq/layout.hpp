@@ -19,7 +19,7 @@ namespace nhalf::shmq {
 /// Thresholds, numbers and ways of messages by postboxes.
 struct Settings {
   static constexpr std::array<OptionInfo, 9> described{{
-      {"short_bytes", "1024", "B", "up to this size messages travel in postboxes alone"},
+      {"short_bytes", "216", "B", "up to this size messages travel in postboxes alone"},
       {"rendezvous_bytes", "16384", "B", "from this size on the receiver fetches messages"},
       {"buffer_bytes", "4096", "B", "size of the buffers that carry messages between these sizes"},
       {"buffers", "64", "", "such buffers of each pair of ranks, each way"},
@@ -30,7 +30,7 @@ struct Settings {
       {"turns", "1", "", "1: two ranks that answer each other use one postbox in turn; or 0"},
   }};
 
-  std::size_t short_bytes = 1024;
+  std::size_t short_bytes = 216;
   std::size_t rendezvous_bytes = 16384;
   std::size_t buffer_bytes = 4096;
   std::size_t buffers = 64;
@@ -86,7 +86,7 @@ struct Layout {
         buffers(settings.buffers),
         buffer_bytes(settings.buffer_bytes),
         stripes(settings.stripes),
-        boxes_at(3 * sizeof(Counter)),
+        boxes_at(counters_bytes + sizeof(Meeting)),
         stripes_at(whole_pages(boxes_at + postboxes * sizeof(Postbox))),
         stripe_bytes(whole_pages(buffers / stripes * buffer_bytes)),
         size_bytes(stripes_at + stripes * stripe_bytes) {}
@@ -97,6 +97,7 @@ struct Layout {
     return stripes_at + place % stripes * stripe_bytes + place / stripes * buffer_bytes;
   }
 
+  static constexpr std::size_t counters_bytes = 3 * sizeof(Counter);
   std::size_t postboxes, buffers, buffer_bytes, stripes;
   std::size_t boxes_at, stripes_at, stripe_bytes, size_bytes;
 
@@ -120,6 +121,10 @@ struct Lane {
   [[nodiscard]] std::atomic<std::uint64_t>& taken_boxes() const { return counter(0); }
   [[nodiscard]] std::atomic<std::uint64_t>& taken_buffers() const { return counter(1); }
   [[nodiscard]] std::atomic<std::uint64_t>& pulled() const { return counter(2); }
+
+  [[nodiscard]] Meeting& meeting() const {
+    return *reinterpret_cast<Meeting*>(base + Layout::counters_bytes);
+  }
 
   [[nodiscard]] Postbox& box(std::uint64_t number) const {
     return boxes[number & (layout.postboxes - 1)];

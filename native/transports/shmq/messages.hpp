@@ -22,7 +22,7 @@ namespace nhalf::shmq {
 /// Both directions between this rank and another, and what is under way in them.
 struct Line {
   Line(const Lane& to, const Lane& from, const Settings& settings, pid_t process)
-      : out(to, settings), in(from, settings, SingleCopy(process)) {}
+      : out(to, settings, SingleCopy(process)), in(from, settings, SingleCopy(process)) {}
 
   Outgoing out;
   Incoming<SingleCopy> in;
@@ -155,7 +155,9 @@ class Messages {
 
   [[nodiscard]] bool is_done(const Operation& operation) {
     if (!operation.sends) return operation.state == Operation::State::done;
-    return line(operation.peer).out.is_done(operation);
+    auto& out = line(operation.peer).out;
+    out.help(operation);
+    return out.is_done(operation);
   }
 
   void finish(const Operation& operation) {

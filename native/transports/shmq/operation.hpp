@@ -17,7 +17,7 @@ struct Operation {
   std::size_t announced_bytes = 0;
   /// What has to be reached before a send that was handed over is done: boxes or pulled messages.
   std::uint64_t awaited = 0;
-  enum class State : std::uint8_t { begins, goes_on, awaits_pull, awaits_box, done };
+  enum class State : std::uint8_t { begins, goes_on, awaits_pull, awaits_box, awaits_peer, done };
   State state = State::begins;
   /// A send that returns only when its receive has started.
   bool answered = false;

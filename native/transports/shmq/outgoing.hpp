@@ -10,14 +10,18 @@
 #include "transports/shmq/layout.hpp"
 #include "transports/shmq/operation.hpp"
 #include "transports/shmq/postbox.hpp"
+#include "transports/shmq/single_copy.hpp"
 
 namespace nhalf::shmq {
 
 /// Hands messages over box by box and never waits: what finds no room goes on later.
 class Outgoing {
  public:
-  Outgoing(const Lane& lane, const Settings& settings)
-      : lane_(lane), settings_(settings), has_turn_(lane.turn != nullptr && !lane.back) {}
+  Outgoing(const Lane& lane, const Settings& settings, SingleCopy copy)
+      : lane_(lane),
+        settings_(settings),
+        copy_(copy),
+        has_turn_(lane.turn != nullptr && !lane.back) {}
 
   /// The box that both ranks share is this rank's again.
   void take_turn() { has_turn_ = true; }
@@ -40,6 +44,20 @@ class Outgoing {
       if (sent.done_bytes == sent.size_bytes) finish(sent);
     }
     return true;
+  }
+
+  /// Copies chunks of a long message, where its receiver has begun to fetch it.
+  void help(const Operation& sent) {
+    if (sent.state != Operation::State::awaits_pull) return;
+    auto& meeting = lane_.meeting();
+    if (meeting.number.load(std::memory_order_acquire) != sent.awaited) return;
+    const auto address = meeting.address.load(std::memory_order_relaxed);
+    const auto size_bytes = std::min<std::uint64_t>(
+        meeting.size_bytes.load(std::memory_order_relaxed), sent.size_bytes);
+    copy_chunks(meeting, sent.awaited, size_bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
+      if (!copy_.writes(sent.data + offset, address + offset, bytes))
+        throw BadMessage("a receiver's memory cannot be written");
+    });
   }
 
   /// Whether a send that was handed over may return.
@@ -153,6 +171,7 @@ class Outgoing {
 
   Lane lane_;
   Settings settings_;
+  SingleCopy copy_;
   bool has_turn_;
   /// Boxes are counted from 1, so that memory that nobody wrote holds none.
   std::uint64_t next_ = 1, buffer_ = 0, offered_ = 0;

@@ -2,6 +2,7 @@
 // One line of a cache that carries a message, or a part of one, from one process to another.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -85,5 +86,38 @@ inline constexpr std::size_t first_part_bytes = Postbox::room_bytes - sizeof(std
 struct alignas(256) Counter {
   std::atomic<std::uint64_t> value;
 };
+
+/// A long message that both ranks copy: the receiver says where it goes, then each of them claims
+/// one chunk after the other and copies it. Written by the receiver, but for the chunks.
+struct alignas(256) Meeting {
+  static constexpr std::size_t chunk_bytes = std::size_t{128} << 10;
+
+  /// Of the message, counted like `Counter` of those that were pulled.
+  std::atomic<std::uint64_t> number;
+  std::atomic<std::uint64_t> address, size_bytes;
+  alignas(64) std::atomic<std::uint64_t> claimed;
+  alignas(64) std::atomic<std::uint64_t> copied;
+};
+
+/// The chunks of a message.
+inline std::uint64_t chunks_of(std::uint64_t size_bytes) {
+  return (size_bytes + Meeting::chunk_bytes - 1) / Meeting::chunk_bytes;
+}
+
+/// Copies chunk after chunk of message `number`, as long as there are some that nobody has claimed,
+/// by `copy(offset, bytes)`. A claim names its message, for the receiver may be at the next one.
+template <class Copy>
+void copy_chunks(Meeting& meeting, std::uint64_t number, std::uint64_t size_bytes, Copy copy) {
+  const auto chunks = chunks_of(size_bytes);
+  auto claimed = meeting.claimed.load(std::memory_order_acquire);
+  while (claimed >> 32 == (number & 0xffffffff) && (claimed & 0xffffffff) < chunks) {
+    if (!meeting.claimed.compare_exchange_weak(claimed, claimed + 1, std::memory_order_acq_rel))
+      continue;
+    const auto offset = (claimed & 0xffffffff) * Meeting::chunk_bytes;
+    copy(offset, std::min<std::uint64_t>(Meeting::chunk_bytes, size_bytes - offset));
+    meeting.copied.fetch_add(1, std::memory_order_acq_rel);
+    claimed = meeting.claimed.load(std::memory_order_acquire);
+  }
+}
 
 }  // namespace nhalf::shmq

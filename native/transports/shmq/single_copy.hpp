@@ -13,7 +13,7 @@
 
 namespace nhalf::shmq {
 
-/// Copies from the memory of one process, where the kernel lets it.
+/// Copies from and to the memory of one process, where the kernel lets it.
 class SingleCopy {
  public:
   SingleCopy() = default;
@@ -34,19 +34,27 @@ class SingleCopy {
   }
 
   [[nodiscard]] bool reads(std::byte* to, std::uint64_t address, std::size_t bytes) const {
+    return moves(process_vm_readv, to, address, bytes);
+  }
+  [[nodiscard]] bool writes(std::byte* from, std::uint64_t address, std::size_t bytes) const {
+    return moves(process_vm_writev, from, address, bytes);
+  }
+
+ private:
+  template <class Move>
+  bool moves(Move move, std::byte* here, std::uint64_t there, std::size_t bytes) const {
     while (bytes > 0) {
-      const iovec here{to, bytes};
-      const iovec there{reinterpret_cast<void*>(address), bytes};
-      const auto got = process_vm_readv(process_, &here, 1, &there, 1, 0);
-      if (got <= 0) return false;
-      to += got;
-      address += static_cast<std::uint64_t>(got);
-      bytes -= static_cast<std::size_t>(got);
+      const iovec own{here, bytes};
+      const iovec other{reinterpret_cast<void*>(there), bytes};
+      const auto moved = move(process_, &own, 1, &other, 1, 0);
+      if (moved <= 0) return false;
+      here += moved;
+      there += static_cast<std::uint64_t>(moved);
+      bytes -= static_cast<std::size_t>(moved);
     }
     return true;
   }
 
- private:
   pid_t process_ = 0;
 };
 

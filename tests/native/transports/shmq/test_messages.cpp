@@ -51,7 +51,8 @@ const std::string ways[] = {"", "turns=0",
                             "copies=2,buffer_bytes=64,buffers=4,stripes=4,postboxes=4",
                             "short_bytes=4000,postboxes=8,rendezvous_bytes=1",
                             "short_bytes=0,polling=general,rendezvous_bytes=100000,stripes=2"};
-const std::size_t sizes[] = {0, 1, 48, 56, 57, 64, 200, 1024, 1025, 3912, 5000, 16384, 300000};
+const std::size_t sizes[] = {0,    1,    48,   56,   57,    64,     200,
+                             1024, 1025, 3912, 5000, 16384, 300000, 700000};
 
 }  // namespace
 
