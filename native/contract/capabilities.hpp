@@ -7,11 +7,17 @@
 
 #include "contract/active_messages.hpp"
 #include "contract/collectives.hpp"
+#include "contract/communicators.hpp"
+#include "contract/layouts.hpp"
+#include "contract/neighbourhoods.hpp"
+#include "contract/partitioned.hpp"
 #include "contract/persistent.hpp"
 #include "contract/persistent_collectives.hpp"
 #include "contract/segment_life.hpp"
+#include "contract/thread_multiple.hpp"
 #include "contract/transport.hpp"
 #include "contract/varying.hpp"
+#include "contract/windows.hpp"
 
 namespace nhalf {
 
@@ -32,11 +38,18 @@ std::vector<std::string_view> capabilities() {
   if constexpr (SegmentLife<T>) found.push_back("segment-life");
   if constexpr (Collectives<T>) found.push_back("collectives");
   if constexpr (NonBlockingCollectives<T>) found.push_back("non-blocking-collectives");
+  if constexpr (Windows<T>) found.push_back("windows");
   if constexpr (Persistent<T>) found.push_back("persistent");
   if constexpr (VaryingCollectives<T>) found.push_back("varying-collectives");
   if constexpr (NonBlockingVaryingCollectives<T>)
     found.push_back("non-blocking-varying-collectives");
   if constexpr (PersistentCollectives<T>) found.push_back("persistent-collectives");
+  if constexpr (Neighbourhoods<T>) found.push_back("neighbourhoods");
+  if constexpr (Partitioned<T>) found.push_back("partitioned");
+  if constexpr (DataTypes<T>) found.push_back("data-types");
+  if constexpr (Communicators<T>) found.push_back("communicators");
+  if constexpr (ThreadMultiple<T>) found.push_back("thread-multiple");
+  if constexpr (StartUp<T>) found.push_back("start-up");
   return found;
 }
 

@@ -4,19 +4,33 @@
 // Messages of the Message Passing Interface, on MPI_COMM_WORLD.
 #pragma once
 
+#include <array>
+
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/mpi_control.hpp"
+#include "transports/mpi/communicators.hpp"
+#include "transports/mpi/data_types.hpp"
 #include "transports/mpi/messages.hpp"
+#include "transports/mpi/neighbourhoods.hpp"
+#include "transports/mpi/partitioned.hpp"
 #include "transports/mpi/persistent.hpp"
 #include "transports/mpi/persistent_collectives.hpp"
+#include "transports/mpi/threads.hpp"
 #include "transports/mpi/varying.hpp"
 
 namespace nhalf {
 
 /// All that a library can do, layer upon layer.
-using MpiLibrary = MpiPersistentCollectives<MpiVarying<MpiPersistent<MpiMessages>>>;
+using MpiMessagesOfAllKinds = MpiThreads<MpiDataTypes<MpiPartitioned<MpiPersistent<MpiMessages>>>>;
+using MpiLibrary = MpiCommunicators<
+    MpiNeighbourhoods<MpiPersistentCollectives<MpiVarying<MpiMessagesOfAllKinds>>>>;
+
+/// Options of the transport, beside those of its clock.
+inline constexpr std::array mpi_options{
+    ClockError::described[0], ClockError::described[1],
+    OptionInfo{"threads", "0", "", "1: MPI is started for several threads (MPI_THREAD_MULTIPLE)"}};
 
 /// MPI on real machines: its own collectives serve control, and the host's clock time.
 class MpiTransport : public MpiLibrary, public MpiControl {
@@ -25,8 +39,10 @@ class MpiTransport : public MpiLibrary, public MpiControl {
   using MpiLibrary::gather;
   using MpiLibrary::rank;
   using MpiLibrary::size;
-  static constexpr TransportInfo info{"mpi", "messages of the MPI library under test",
-                                      ClockError::described};
+  static constexpr TransportInfo info{"mpi", "messages of the MPI library under test", mpi_options};
+
+  [[nodiscard]] static double initialised_s() { return MpiStart::initialised_s; }
+  [[nodiscard]] static double launched_s() { return MpiStart::launched_s; }
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
 

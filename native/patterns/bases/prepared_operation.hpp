@@ -2,7 +2,6 @@
 // Collective operations that are set up once and then started again and again.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -11,11 +10,8 @@
 
 namespace nhalf {
 
-/// Not `call`: what is set up belongs to its communicator.
-inline constexpr std::array persistent_conditions{operation_axes[0], operation_axes[1]};
-inline constexpr auto persistent_axes = joined(persistent_conditions, work_axes);
-inline constexpr auto in_place_persistent_axes =
-    joined(persistent_conditions, place_axis, work_axes);
+inline constexpr auto persistent_axes = joined(lasting_axes, work_axes);
+inline constexpr auto in_place_persistent_axes = joined(lasting_axes, place_axis, work_axes);
 
 /// The persistent form of the operation Blocking: the same buffers, data and checks, and work
 /// between start and wait as non-blocking operations have it.

@@ -15,6 +15,7 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "timing/clock.hpp"
+#include "transports/bases/mpi_start.hpp"
 
 namespace nhalf {
 
@@ -109,7 +110,7 @@ class MpiControl {
 /// Runs a body on transport T in a process that MPI started. What one rank cannot do ends them all.
 template <class T, class Body>
 int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
-  MPI_Init(&argc, &argv);
+  MpiStart::start(argc, argv, options);
   try {
     T transport(options);
     body(transport);

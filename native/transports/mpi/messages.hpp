@@ -5,19 +5,18 @@
 #include <mpi.h>
 
 #include <climits>
-#include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "contract/buffer.hpp"
 #include "contract/options.hpp"
 #include "transports/mpi/collectives.hpp"
+#include "transports/mpi/library.hpp"
 
 namespace nhalf {
 
 /// MPI point-to-point calls on MPI_COMM_WORLD. Sizes up to 2^31 - 1 bytes.
-class MpiMessages : public MpiCollectives {
+class MpiMessages : public MpiCollectives, public MpiNamed {
  public:
   using Request = MPI_Request;
 
@@ -72,20 +71,6 @@ class MpiMessages : public MpiCollectives {
     int done = MPI_UNDEFINED;
     MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE);
     return done == MPI_UNDEFINED ? requests.size() : static_cast<std::size_t>(done);
-  }
-
-  [[nodiscard]] std::string library() const {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    // Some libraries count the NUL at the end.
-    return {text, strnlen(text, static_cast<std::size_t>(length))};
-  }
-
-  /// Checks that messages of this size can be named in an MPI call.
-  static void check_size(std::size_t size_bytes) {
-    if (size_bytes > INT_MAX)
-      throw InputError("messages above 2147483647 bytes do not fit a call of MPI");
   }
 
  protected:

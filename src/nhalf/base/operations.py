@@ -22,7 +22,12 @@ NATIVE = "native"
 VARYING = ("gatherv", "scatterv", "allgatherv", "alltoallw", "reduce-scatterv")
 """Operations with a count per rank, of which there are no algorithms but the library's own."""
 
-COLLECTIVES = (*OPERATIONS, *VARYING)
+NEIGHBOURS = tuple(
+    f"neighbor-{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+)
+"""Operations in which every rank talks to its neighbours only."""
+
+COLLECTIVES = (*OPERATIONS, *VARYING, *NEIGHBOURS)
 """Every blocking operation."""
 
 NON_BLOCKING = tuple(f"i{name}" for name in COLLECTIVES)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.decide.calibrate import calibrated, points_of
 from nhalf.facts.facts import Facts
@@ -85,7 +86,7 @@ def replay(facts: Facts, mpi: str = "") -> list[Replay]:
             )
             for row, time_s in zip(points, simulated, strict=True)
         )
-        found.append(Replay(model.mpi or model.transport, model.placement, sizes))
+        found.append(Replay(carrier(model.mpi, model.transport), model.placement, sizes))
     if not found:
         run = ", ".join(facts.environments)
         raise InputError(

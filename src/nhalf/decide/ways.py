@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
 from nhalf.decide.one_wire import (
@@ -82,7 +83,7 @@ def known_ways(
             fitted.setdefault(model.algorithm or NATIVE, []).append(model)
     curves: dict[str, list[FittedModel]] = {}
     for curve in machine.models:
-        if curve.pattern == pattern and (not mpi or (curve.mpi or curve.transport) == mpi):
+        if curve.pattern == pattern and (not mpi or carrier(curve.mpi, curve.transport) == mpi):
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
     wire = shares_a_wire(machine)
     composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.store.axes import axis
@@ -22,7 +23,11 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
 
 def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
     """Rank by rank the places in the launches of a point; none where they are not known."""
-    start = (str(row["mpi"] or row["transport"]), row["ranks"], str(row["placement"]))
+    start = (
+        carrier(str(row["mpi"] or ""), str(row["transport"])),
+        row["ranks"],
+        str(row["placement"]),
+    )
     return facts.places.get(str(row["run"]), {}).get(start, [])  # type: ignore[arg-type]
 
 

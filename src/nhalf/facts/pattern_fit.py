@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover, whole
@@ -53,10 +54,10 @@ def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
 
 def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[Unmodelled]:
     """The patterns of a run of which none of the models speaks, with their numbers of ranks."""
-    named = {(model.pattern, model.mpi or model.transport) for model in models}
+    named = {(model.pattern, carrier(model.mpi, model.transport)) for model in models}
     ranks: dict[tuple[str, str], set[int]] = {}
     for key, points in _each(summary):
-        name = key["pattern"], key["mpi"] or key["transport"]
+        name = key["pattern"], carrier(key["mpi"], key["transport"])
         if name not in named:
             ranks.setdefault(name, set()).update(points["ranks"].to_list())
     return [Unmodelled(*name, tuple(sorted(found))) for name, found in ranks.items()]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES, NATIVE, OVERLAPPING
 from nhalf.base.rows import Row
 from nhalf.facts.basis import Basis
@@ -20,8 +21,15 @@ MAIN_PATTERN = "pingpong"
 
 
 def library_label(basis: Basis, transport: str, mpi: str) -> str:
-    """How the report calls a library; transports without MPI go by their own name."""
-    return basis.titles.get(mpi, mpi) if mpi else transport
+    """How the report calls a library, with the transport where that is not its messages.
+
+    Transports without MPI go by their own name.
+    """
+    key = carrier(mpi, transport)
+    if not mpi or key in basis.titles:
+        return basis.titles.get(key, key)
+    title = basis.titles.get(mpi, mpi)
+    return title if key == mpi else f"{title}, {transport}"
 
 
 def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()) -> pl.DataFrame:
@@ -32,8 +40,8 @@ def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()
     """
     varying = [
         name
-        for name in ("transport", "algorithm", "ranks", "placement", "run")
-        if name not in on_axis and _tells_apart(basis.summary, name)
+        for name in ("algorithm", "ranks", "placement", "run")
+        if name not in on_axis and basis.summary[name].n_unique() > 1
     ]
 
     def label(row: Row) -> str:
@@ -42,15 +50,9 @@ def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()
             [library_label(basis, row["transport"], row["mpi"]), *filter(None, extras)]
         )
 
-    columns = ["transport", "mpi", *(name for name in varying if name != "transport")]
+    columns = ["transport", "mpi", *varying]
     labels = [label(row) for row in frame.select(columns).iter_rows(named=True)]
     return frame.with_columns(pl.Series("series", labels, dtype=pl.String))
-
-
-def _tells_apart(summary: pl.DataFrame, name: str) -> bool:
-    if name == "transport":
-        return summary.filter(pl.col("mpi") != "")["transport"].n_unique() > 1
-    return summary[name].n_unique() > 1
 
 
 def _extra(name: str, value: object) -> str:

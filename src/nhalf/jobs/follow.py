@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import MissingError
 from nhalf.base.units import format_size
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Unreachable
@@ -68,7 +69,7 @@ class Watched:
             if seen.event == "point":
                 self.points += 1
                 size = format_size(seen.bytes)
-                self.doing = f"{seen.mpi or seen.transport}  {seen.pattern} {size}"
+                self.doing = f"{carrier(seen.mpi, seen.transport)}  {seen.pattern} {size}"
             elif seen.event == "planned":
                 self.planned = self.points + seen.points
             elif seen.event == "end":

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import msgspec
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.machines.layout import parse_layout
@@ -45,10 +46,10 @@ def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
     none, or there are curves of several libraries and none is named.
     """
     found = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
-    libraries = sorted({model.mpi or model.transport for model in found})
+    libraries = sorted({carrier(model.mpi, model.transport) for model in found})
     if mpi:
         mpi = library_named(mpi, libraries)
-        found = [model for model in found if (model.mpi or model.transport) == mpi]
+        found = [model for model in found if carrier(model.mpi, model.transport) == mpi]
     elif len(libraries) > 1:
         raise InputError(
             f"{machine.name} has ping-pongs of several libraries",

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from nhalf.base.carrier import carrier
 from nhalf.machines.machine import FittedModel, Machine, PatternModel, Segment
 from nhalf.models.terms import WORDS, Sum
 
@@ -60,11 +61,11 @@ def _subject(model: PatternModel) -> tuple[str, ...]:
 
 
 def _place(model: PatternModel) -> tuple[str, ...]:
-    return (model.mpi or model.transport, model.placement, model.axes, model.what)
+    return (carrier(model.mpi, model.transport), model.placement, model.axes, model.what)
 
 
 def _curve(model: FittedModel, form: str) -> str:
-    words = [model.pattern, model.algorithm, model.mpi or model.transport, model.placement]
+    words = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), model.placement]
     words += [model.axes, f"{model.ranks} ranks"]
     regions = []
     for segment in model.segments:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.base.carrier import carrier
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.curve import loggp_of, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
@@ -60,7 +61,7 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
     all_fans: list[PatternModel] = []
-    sources = [f"T: the ping-pong of {curve.mpi or curve.transport}{between}"]
+    sources = [f"T: the ping-pong of {carrier(curve.mpi, curve.transport)}{between}"]
     for name, pattern in FANS.items():
         fans = [
             model

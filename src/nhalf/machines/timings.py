@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.operations import NATIVE
 from nhalf.machines.curve import time_at_s
@@ -83,12 +84,12 @@ def timings(machine: Machine, mpi: str = "") -> list[Timing]:
     chosen = _library(machine, mpi)
     found: dict[tuple[str, ...], Timing] = {}
     for model in machine.patterns:
-        if (model.mpi or model.transport) == chosen:
+        if carrier(model.mpi, model.transport) == chosen:
             how = model.timing or model.what
             timing = _timing(found, machine, model, model.axes, how)
             timing.models.append(model)
     for curve in machine.models:
-        if (curve.mpi or curve.transport) == chosen and curve.segments:
+        if carrier(curve.mpi, curve.transport) == chosen and curve.segments:
             distance = curve.axes.startswith(DISTANCE)
             timing = _timing(found, machine, curve, "" if distance else curve.axes, "")
             # Of several distances the first curve of a file counts, as for simulations.
@@ -132,7 +133,7 @@ def where_of(placement: str) -> str:
 def libraries(machine: Machine) -> list[str]:
     """The libraries of a machine's models, by name or transport."""
     models: Sequence[PatternModel | FittedModel] = [*machine.models, *machine.patterns]
-    return sorted({model.mpi or model.transport for model in models})
+    return sorted({carrier(model.mpi, model.transport) for model in models})
 
 
 def _library(machine: Machine, mpi: str) -> str:

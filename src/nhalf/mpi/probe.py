@@ -18,7 +18,7 @@ from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.mpi.vendors import vendor_of
 
 SOURCE = "probe/probe.cpp"
-FLAGS = ("-std=c++20", "-O3", "-DNDEBUG")
+FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-pthread")
 
 
 def probe_command(library: Library, transport: TransportFile = MPI) -> list[str]:

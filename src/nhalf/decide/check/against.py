@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.decide.check.intervals import shared_confidence
 from nhalf.decide.check.promise import UNVERIFIED
@@ -248,5 +249,5 @@ def _name(key: dict[str, Any]) -> str:
     algorithm = "" if key["algorithm"] == "native" else key["algorithm"]
     pattern = "/".join(filter(None, (key["pattern"], algorithm)))
     place = [key["placement"], key["axes"]]
-    parts = [pattern, key["mpi"] or key["transport"], f"{key['ranks']} ranks", *place]
+    parts = [pattern, carrier(key["mpi"], key["transport"]), f"{key['ranks']} ranks", *place]
     return ", ".join(part for part in parts if part)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nhalf.base.carrier import carrier
 from nhalf.machines.machine import LogGP, Machine
 from nhalf.machines.timings import Timing
 
@@ -47,7 +48,7 @@ def _message(timing: Timing) -> dict[str, float]:
 def _loggp(machine: Machine, mpi: str) -> dict[str, float]:
     names = ("latency_s", "send_overhead_s", "recv_overhead_s", "gap_s", "gap_per_byte_s")
     same: list[LogGP] = [
-        one for one in machine.loggp if not mpi or (one.mpi or one.transport) == mpi
+        one for one in machine.loggp if not mpi or carrier(one.mpi, one.transport) == mpi
     ]
     if not same:
         return {}

@@ -27,6 +27,7 @@ SAID = {
     "Reduce_scatter_block": "a size is that of the vector here, of a block there",
 }
 NOT_NON_BLOCKING = ("Reduce_scatter_block",)
+THREADS = 'with `--setting "several: mpi.threads=1"`'
 PERSISTENT = ("Bcast", "Alltoall", "Reduce")
 
 MPI1 = Part(
@@ -37,6 +38,10 @@ MPI1 = Part(
         Test("PingPing", "pingping"),
         Test("PingPingSpecificSource", "pingping", said="the same as PingPing"),
         Test("Sendrecv", "exchange", said="of 2 ranks; a chain of more: `ring`, method sendrecv"),
+        Test("PingPongAnySource", why_not="a receive from any rank: not yet"),
+        Test("PingPingAnySource", why_not="a receive from any rank: not yet"),
+        Test("Exchange", "ring", "method=nonblocking,ring=6", said="both neighbours in a ring"),
+        Test("Reduce_local", why_not="an addition without communication: not ours"),
         Test("Uniband", "stream", said="of 2 ranks; of more: `pairs-bandwidth`"),
         Test("Biband", "bibw"),
         *(Test(name, pattern, said=SAID.get(name, "")) for name, pattern in OPERATIONS.items()),
@@ -65,6 +70,73 @@ MPI4 = Part(
         )
     ],
 )
+RMA = "rma"
+ONE_SIDED = Part(
+    "IMB-RMA",
+    [
+        Test("Unidir_put", "rma-put", transport=RMA),
+        Test("Unidir_get", "rma-get", transport=RMA),
+        Test("Bidir_put", "rma-put", "ways=both", RMA),
+        Test("Bidir_get", "rma-get", "ways=both", RMA),
+        Test("Put_local", "rma-put", "access=flush-local", RMA),
+        Test("Get_local", "rma-get", "access=flush-local", RMA),
+        Test("Put_all_local", "rma-put-all", "access=flush-local,who=one-to-all", RMA),
+        Test("Get_all_local", "rma-get-all", "access=flush-local,who=one-to-all", RMA),
+        Test("One_put_all", "rma-put-all", "who=one-to-all", RMA),
+        Test("One_get_all", "rma-get-all", "who=one-to-all", RMA),
+        Test("All_put_all", "rma-put-all", "who=all-to-all", RMA),
+        Test("All_get_all", "rma-get-all", "who=all-to-all", RMA),
+        Test("Exchange_put", "rma-put-all", "who=neighbours", RMA),
+        Test("Exchange_get", "rma-get-all", "who=neighbours", RMA),
+        Test("Accumulate", "rma-accumulate", transport=RMA),
+        Test("Get_accumulate", "rma-get-accumulate", transport=RMA),
+        Test("Fetch_and_op", "rma-fetch-and-op", transport=RMA),
+        Test("Compare_and_swap", "rma-compare-and-swap", transport=RMA),
+        Test(
+            "Truly_passive_put",
+            why_not="a put while the target computes: `rma-put` has a target that waits",
+        ),
+    ],
+)
+EXT = Part(
+    "IMB-EXT",
+    [
+        Test("Window", why_not="making and freeing a window alone: not yet"),
+        Test("Unidir_Put", "rma-put", "access=fence", RMA),
+        Test("Unidir_Get", "rma-get", "access=fence", RMA),
+        Test("Bidir_Put", "rma-put", "access=fence,ways=both", RMA),
+        Test("Bidir_Get", "rma-get", "access=fence,ways=both", RMA),
+        Test("Accumulate (EXT)", "rma-accumulate", "access=fence", RMA),
+    ],
+)
+P2P = Part(
+    "IMB-P2P",
+    [
+        Test("PingPong (P2P)", "pairs-latency", "pairs=ranks/2"),
+        Test("PingPing (P2P)", "pingping", said="of 2 ranks"),
+        Test("Sendrecv_Replace", why_not="a call that hides a copy: `exchange` has two buffers"),
+        Test("Unirandom", "dense-random", said="pairs reshuffled in every phase"),
+        Test("Birandom", "dense-random", said="the same, both ways at once"),
+        Test("Corandom", "traffic", said="destinations drawn anew"),
+        Test("Stencil2D", "neighbor-alltoall", "extent=2", said="the exchange without the stencil"),
+        Test("Stencil3D", "neighbor-alltoall", "extent=3", said="the same"),
+    ],
+)
+MT = Part(
+    "IMB-MT",
+    [
+        Test("PingPongMT", "pingpong-threads", "communicators=each,threads=2", said=THREADS),
+        Test("UniBandMT", "stream-threads", "communicators=each,threads=2", said=THREADS),
+        *(
+            Test(name, why_not="threads that send both ways at once: not yet")
+            for name in ("PingPingMT", "SendRecvMT", "ExchangeMT", "BiBandMT")
+        ),
+        *(
+            Test(name, why_not="collective operations of several threads: not yet")
+            for name in ("BarrierMT", "BcastMT", "ReduceMT", "AllReduceMT")
+        ),
+    ],
+)
 OTHERS = Part(
     "Others",
     [
@@ -73,4 +145,4 @@ OTHERS = Part(
     ],
 )
 
-IMB = Suite("imb", "Intel MPI Benchmarks 2021", [MPI1, NBC, MPI4, OTHERS])
+IMB = Suite("imb", "Intel MPI Benchmarks 2021", [MPI1, NBC, ONE_SIDED, EXT, P2P, MT, MPI4, OTHERS])

@@ -27,10 +27,13 @@ OPERATIONS = {
 SAID = {"reduce_scatter": "equal blocks; with counts, as the suite calls it: `reduce-scatterv`"}
 NEIGHBOUR_OPERATIONS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
+THREADS = 'with `--setting "several: mpi.threads=1"`'
+
 POINT_TO_POINT = Part(
     "Point to point",
     [
         Test("osu_latency", "pingpong"),
+        Test("osu_latency_mt", "pingpong-threads", "communicators=one,threads=2", said=THREADS),
         Test("osu_latency_persistent", "pingpong-persistent"),
         Test(
             "osu_latency_mp",
@@ -61,11 +64,47 @@ PERSISTENT = Part(
         if name != "reduce_scatter_block"
     ],
 )
+NEIGHBOURS = Part(
+    "Collective operations among neighbours",
+    [
+        *(Test(f"osu_neighbor_{name}", f"neighbor-{name}") for name in NEIGHBOUR_OPERATIONS),
+        *(
+            Test(f"osu_ineighbor_{name}", f"ineighbor-{name}", "work=1")
+            for name in NEIGHBOUR_OPERATIONS
+        ),
+    ],
+)
+PARTITIONED = Part(
+    "Partitioned messages",
+    [Test("osu_partitioned_latency", "pingpong-partitioned", "parts=4", said="since OSU 7.5")],
+)
+RMA = "rma"
+ONE_SIDED = Part(
+    "One-sided",
+    [
+        Test("osu_put_latency", "rma-put", transport=RMA),
+        Test("osu_get_latency", "rma-get", transport=RMA),
+        Test("osu_put_bw", "rma-put", "operations=64", RMA),
+        Test("osu_get_bw", "rma-get", "operations=64", RMA),
+        Test("osu_put_bibw", "rma-put", "operations=64,ways=both", RMA),
+        Test("osu_acc_latency", "rma-accumulate", transport=RMA),
+        Test("osu_get_acc_latency", "rma-get-accumulate", transport=RMA),
+        Test("osu_fop_latency", "rma-fetch-and-op", transport=RMA),
+        Test("osu_cas_latency", "rma-compare-and-swap", transport=RMA),
+    ],
+)
 CONGESTION = Part(
     "Congestion",
     [
         Test("osu_bw_fan_in", "many-to-one", said="ranks, not nodes: place one per node for those"),
         Test("osu_bw_fan_out", "one-to-many", said="the same"),
+    ],
+)
+STARTUP = Part(
+    "Start-up",
+    [
+        Test("osu_init", "startup", "part=init"),
+        Test("osu_hello", "startup", "part=launch", said="without MPI_Finalize"),
     ],
 )
 OTHERS = Part(
@@ -80,5 +119,16 @@ OTHERS = Part(
 OSU = Suite(
     "osu",
     "OSU Micro-Benchmarks 7.4",
-    [POINT_TO_POINT, BLOCKING, NON_BLOCKING, PERSISTENT, CONGESTION, OTHERS],
+    [
+        POINT_TO_POINT,
+        BLOCKING,
+        NON_BLOCKING,
+        PERSISTENT,
+        NEIGHBOURS,
+        ONE_SIDED,
+        PARTITIONED,
+        CONGESTION,
+        STARTUP,
+        OTHERS,
+    ],
 )

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, the_machine
 from nhalf.facts.facts import Facts
@@ -103,7 +104,7 @@ def _parameters(machine: Machine, mpi: str) -> Parameters:
     send_s, receive_s = known.send_overhead_s or 0.0, known.recv_overhead_s or 0.0
     busy_s = (send_s + receive_s) / 2
     latency_s = known.latency_s or 0.0
-    notes = [f"LogGP of {known.mpi or known.transport}, {known.placement or 'same-node'}."]
+    notes = [f"LogGP of {carrier(known.mpi, known.transport)}, {known.placement or 'same-node'}."]
     if (known.identifiable is False or latency_s <= 0) and known.half_round_trip_s:
         busy_s, latency_s = _shares(known.half_round_trip_s)
         notes.append("L cannot be told from o here: of their sum, o is a quarter on each side.")
@@ -127,8 +128,8 @@ def _measured(machine: Machine, mpi: str) -> LogGP | None:
         and (one.latency_s is not None or one.half_round_trip_s)
     ]
     if mpi:
-        enough = [one for one in enough if (one.mpi or one.transport) == mpi]
-    libraries = sorted({one.mpi or one.transport for one in enough})
+        enough = [one for one in enough if carrier(one.mpi, one.transport) == mpi]
+    libraries = sorted({carrier(one.mpi, one.transport) for one in enough})
     if len(libraries) > 1:
         raise InputError(
             f"{machine.name} has the parameters of several libraries",
@@ -141,7 +142,7 @@ def _measured(machine: Machine, mpi: str) -> LogGP | None:
 def _curve_of(machine: Machine, known: LogGP) -> FittedModel | None:
     """The ping-pong of the same library; None where there is none."""
     try:
-        return message_curve(machine, known.mpi or known.transport)
+        return message_curve(machine, carrier(known.mpi, known.transport))
     except InputError:
         return None
 
@@ -157,7 +158,8 @@ def _of_curve(machine: Machine, curve: FittedModel) -> Parameters:
         words_of_o = "L is what the overheads o leave of t0; g is o."
     threshold, words = threshold_bytes(machine, curve)
     notes = (
-        f"From the ping-pong of {curve.mpi or curve.transport}, {curve.placement or 'same-node'}.",
+        f"From the ping-pong of {carrier(curve.mpi, curve.transport)}, "
+        f"{curve.placement or 'same-node'}.",
         words_of_o,
         words,
     )

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import msgspec
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_size
@@ -200,5 +201,5 @@ def _bandwidth(row: dict[str, Any]) -> Reference:
 
 def _name(kind: str, row: dict[str, Any]) -> str:
     """The name of a variable, as the check makes it: letters, digits and underscores."""
-    parts = [kind, row["mpi"] or row["transport"], f"{row['ranks']}_ranks", row["placement"]]
+    parts = [kind, carrier(row["mpi"], row["transport"]), f"{row['ranks']}_ranks", row["placement"]]
     return re.sub(r"\W+", "_", "_".join(filter(None, [*parts, row["axes"]])))

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.files import write_bytes
 from nhalf.base.operations import NATIVE
@@ -45,10 +46,10 @@ def write_run(
     of ranks, or when `out` holds a run; MissingError when it cannot be written.
     """
     records = list(_records(sources, placement, mpi, transport))
-    names = dict.fromkeys(record.mpi or record.transport for record in records)
+    names = dict.fromkeys(carrier(record.mpi, record.transport) for record in records)
     titles = {name: name if name == UNNAMED else f"{name}, imported" for name in names}
     run = Run.create(out, {**_description(sources, placement), "titles": titles})
-    events = [event("point", record.mpi or record.transport, record) for record in records]
+    events = [event("point", carrier(record.mpi, record.transport), record) for record in records]
     write_bytes(run.path / JOURNAL, msgspec.json.Encoder().encode_lines(events))
     run.finish()
     return run

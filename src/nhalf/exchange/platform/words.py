@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.platform.costs import Cost
 from nhalf.exchange.platform.shape import Shape
@@ -23,7 +24,7 @@ def what_holds(
     place = "within the node" if alone else "between neighbouring nodes"
     lines = [
         f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
-        f"{model.mpi or model.transport}, {model.placement or 'same-node'}:",
+        f"{carrier(model.mpi, model.transport)}, {model.placement or 'same-node'}:",
         f"its times are exact {place}, of one message at a time.",
     ]
     if alone or not shape.varies:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.base.errors import unknown
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
@@ -66,7 +67,7 @@ class Style(ABC):
         for (mpi, transport), of_library in covered.group_by(
             "mpi", "transport", maintain_order=True
         ):
-            library = str(mpi or transport)
+            library = str(carrier(mpi, transport))
             yield from self.opening(facts.titles.get(library, library))
             for _, table in of_library.sort(*RUN_CURVE, "bytes").group_by(
                 "pattern", *(name for name in RUN_CURVE if name != "pattern"), maintain_order=True

@@ -11,8 +11,8 @@ from nhalf.exchange import styles
 from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.styles import Style
 
-ONE_TIME = ("PingPong", "PingPing")
-RATES = ("Uniband", "Biband")
+ONE_TIME = ("PingPong", "PingPing", "PingPongMT")
+RATES = ("Uniband", "Biband", "UniBandMT")
 
 
 class Imb(Style):

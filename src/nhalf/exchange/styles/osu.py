@@ -20,9 +20,25 @@ TITLES = {
     "osu_bibw_persistent": "Persistent Bi-Directional Bandwidth Test",
     "osu_multi_lat": "Multi Latency Test",
     "osu_mbw_mr": "Multiple Bandwidth / Message Rate Test",
+    "osu_latency_mt": "Multi-threaded Latency Test",
+    "osu_init": "Init Test",
+    "osu_hello": "Hello Test",
+    "osu_partitioned_latency": "Partitioned Latency Test",
     "osu_bw_fan_in": "Bandwidth Congestion In Test",
     "osu_bw_fan_out": "Bandwidth Congestion Out Test",
 }
+ONE_SIDED = {
+    "osu_put_latency": "MPI_Put Latency Test",
+    "osu_get_latency": "MPI_Get Latency Test",
+    "osu_acc_latency": "MPI_Accumulate Latency Test",
+    "osu_get_acc_latency": "MPI_Get_accumulate Latency Test",
+    "osu_fop_latency": "MPI_Fetch_and_op Latency Test",
+    "osu_cas_latency": "MPI_Compare_and_swap Latency Test",
+    "osu_put_bw": "MPI_Put Bandwidth Test",
+    "osu_get_bw": "MPI_Get Bandwidth Test",
+    "osu_put_bibw": "MPI_Put Bi-directional Bandwidth Test",
+}
+WITHOUT_SIZE = ("osu_fop_latency", "osu_cas_latency", "osu_init", "osu_hello")
 OPERATIONS = {
     "bcast": "Broadcast",
     "alltoall": "All-to-All Personalized Exchange",
@@ -42,11 +58,11 @@ class Osu(Style):
 
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
         yield ""
-        yield f"# OSU MPI {_title(benchmark)}"
+        yield f"# OSU {_title(benchmark)}"
         if benchmark == "osu_mbw_mr":
             yield f"# [ pairs: {rows[0]['ranks'] // 2} ] [ window size: {rows[0]['batch']} ]"
         columns = _columns(benchmark)
-        sized = "barrier" not in benchmark
+        sized = "barrier" not in benchmark and benchmark not in WITHOUT_SIZE
         head, *others = ["Size", *columns] if sized else columns
         yield f"# {head:<8}" + "".join(f"{title:>{_width(title)}}" for title in others)
         for row in rows:
@@ -64,15 +80,17 @@ def _width(title: str) -> int:
 
 
 def _title(benchmark: str) -> str:
+    if benchmark in ONE_SIDED:
+        return ONE_SIDED[benchmark]
     if benchmark in TITLES:
-        return TITLES[benchmark]
+        return f"MPI {TITLES[benchmark]}"
     name = benchmark.removeprefix("osu_")
     operation = name.removesuffix(PERSISTENT)
     kind = "Persistent " if name != operation else ""
     if f"osu_i{operation}" not in Osu.benchmarks:
         operation = operation.removeprefix("i")
         kind = "Non-blocking "
-    return f"{kind}{OPERATIONS.get(operation, operation.capitalize())} Latency Test"
+    return f"MPI {kind}{OPERATIONS.get(operation, operation.capitalize())} Latency Test"
 
 
 def _columns(benchmark: str) -> list[str]:
@@ -80,7 +98,7 @@ def _columns(benchmark: str) -> list[str]:
         return ["MB/s", "Messages/s"]
     if "bw" in benchmark:
         return ["Bandwidth (MB/s)"]
-    if benchmark in TITLES:
+    if benchmark in TITLES or benchmark in ONE_SIDED:
         return ["Avg Latency(us)"]
     if "work=1" in Osu.benchmarks[benchmark]:
         return list(OVERLAP_COLUMNS)

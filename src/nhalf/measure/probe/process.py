@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -80,7 +81,7 @@ class Probe:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**os.environ, **environment},
+                env={**os.environ, **_launched(), **environment},
                 start_new_session=True,
                 preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
             )
@@ -248,6 +249,15 @@ class Probe:
             self.end()
         else:
             self.kill()
+
+
+def _launched() -> dict[str, str]:
+    """What tells the ranks of this host when the launcher was called."""
+    try:
+        host = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return {}
+    return {"NHALF_LAUNCHED": f"{host}:{time.clock_gettime(time.CLOCK_MONOTONIC):.9f}"}
 
 
 def _end_with_parent(parent: int) -> None:

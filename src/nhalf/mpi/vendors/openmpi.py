@@ -31,6 +31,7 @@ from nhalf.mpi.tuning_files.steps import call_of
 from nhalf.mpi.vendors import Vendor, Wheel
 
 BTL = "OMPI_MCA_btl"
+OSC = "OMPI_MCA_osc"
 ASK_TIMEOUT_S = 20.0
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 """Algorithms that live from cutting messages into segments: tried with these sizes, too."""
@@ -110,6 +111,9 @@ class OpenMpi(Vendor):
         if not has_fabric() and not _chooses_btl(prefix):
             # Version 5 waits a second for a fabric that is not there before it goes without.
             found[BTL] = "^ofi"
+            if not os.environ.get(OSC):
+                # Version 5.0.11 makes no window at all where it asks UCX and that has no fabric.
+                found[OSC] = "^ucx"
         return found
 
     def tuner(self, library: Library, form: str = "") -> Tuner:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.store.axes import parse_axes
 
@@ -89,7 +90,11 @@ def _loggp_table(libraries: Sequence[LogGP]) -> Table:
         if library.identifiable is False:
             values["latency"] = None
         cells = [_parameter(name, value) for name, value in values.items()]
-        parts = [library.mpi or library.transport, library.placement, f"{library.ranks} ranks"]
+        parts = [
+            carrier(library.mpi, library.transport),
+            library.placement,
+            f"{library.ranks} ranks",
+        ]
         table.add_row(", ".join(part for part in parts if part), *cells)
     return table
 
@@ -184,7 +189,7 @@ def _change(change: Breakpoint | None) -> Text:
 
 def _title(model: FittedModel) -> str:
     place = [model.placement, model.axes]
-    parts = [model.pattern, model.algorithm, model.mpi or model.transport, *place]
+    parts = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), *place]
     return ", ".join(part for part in [*parts, f"{model.ranks} ranks"] if part)
 
 

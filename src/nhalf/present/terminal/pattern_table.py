@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nhalf.base.carrier import carrier
 from nhalf.base.units import format_size
 from nhalf.machines.machine import PatternModel, Range
 from nhalf.models.terms import in_words
@@ -73,7 +74,7 @@ def _widths(values: dict[str, float], intervals: dict[str, Range]) -> str:
 
 
 def _title(model: PatternModel) -> str:
-    words = [model.pattern, model.algorithm, model.mpi or model.transport, model.placement]
+    words = [model.pattern, model.algorithm, carrier(model.mpi, model.transport), model.placement]
     ranks = f"p = {model.from_ranks} to {model.to_ranks} ranks"
     return ", ".join(filter(None, [*words, model.axes, ranks]))
 

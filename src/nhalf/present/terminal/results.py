@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from nhalf.base.carrier import carrier
 from nhalf.base.rows import Row
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
@@ -41,5 +42,5 @@ def result_lines(found: Mapping[str, list[Row]], titles: Mapping[str, str]) -> I
 
 def _subject(row: Row, titles: Mapping[str, str]) -> tuple[str, str]:
     """Whom a row is about: the library as it is called, and the ranks."""
-    key = str(row["mpi"] or row["transport"])
+    key = str(carrier(row["mpi"], row["transport"]))
     return titles.get(key, key), str(row["ranks"])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nhalf.base.carrier import carrier
 from nhalf.base.rows import Row
 from nhalf.results.pair_map.slow import Judgement, judge, judge_alone
 from nhalf.statistics.intervals import Floats
@@ -139,7 +140,7 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
         times_s = _times_s(frame, key)
         if not np.isfinite(times_s).any():
             continue
-        start = (key["run"], key["mpi"] or key["transport"], key["ranks"], key["placement"])
+        start = (key["run"], carrier(key["mpi"], key["transport"]), key["ranks"], key["placement"])
         names = tuple(hosts.get(start, ()))
         crowded = bool(frame["advice"].list.contains("oversubscribed").any())
         known = names if len(names) == key["ranks"] else ()

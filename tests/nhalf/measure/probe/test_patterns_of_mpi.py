@@ -14,8 +14,9 @@ from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, library_subject, plain_subject
 from nhalf.mpi.discover import libraries
+from nhalf.mpi.transport_files import transport_files
 
-SIZES = (0, 16, 5008)
+SIZES = (0, 5008)
 FOUND = [one for one in libraries() if one.vendor == "mpich" and one.abi]
 
 
@@ -34,38 +35,42 @@ pytestmark = [
 
 
 @functools.cache
-def subject() -> Subject:
-    return library_subject(FOUND[0])
+def subject(transport: str) -> Subject:
+    return library_subject(FOUND[0], transport_files()[transport])
 
 
-def only_there() -> list[PatternInfo]:
+def only_there(transport: str) -> list[PatternInfo]:
     """Those that the model machine lacks, for which the conformance tests do not know them."""
     elsewhere = plain_subject("model").infos
-    infos = subject().infos.values()
+    infos = subject(transport).infos.values()
     return [info for info in infos if info.present and not elsewhere[info.name].present]
 
 
-def points(info: PatternInfo, ranks: int, every_axis: bool) -> list[str]:
+def points(info: PatternInfo, ranks: int, axes: dict[str, str], every_axis: bool) -> list[str]:
     """Lines of a pattern's points, each once verified and timed twice."""
     effort = "slice_s=1e-4 samples_min=1 samples_max=2"
-    texts = combinations(info.axes, {}, ranks)
+    texts = combinations(info.axes, axes, ranks)
     return [
         f"pattern={info.name} bytes={size} {effort} "
-        + " ".join(f"axis.{part}" for part in axes.split(",") if part)
-        for axes in (texts if every_axis else texts[:1])
+        + " ".join(f"axis.{part}" for part in text.split(",") if part)
+        for text in (texts if every_axis else texts[:1])
         for size in info.sizes(SIZES if every_axis else SIZES[-1:])
     ]
 
 
-def failures(ranks: int, every_axis: bool) -> list[str]:
-    """The points that are wrong, with what the probe says about them."""
-    command, environment = subject().launch(ranks, "free", "")
+def failures(transport: str, ranks: int, axes: dict[str, str], every_axis: bool) -> list[str]:
+    """The points that are wrong, with what the probe says about them.
+
+    Where axes are given, of patterns that have one of them and belong to the transport.
+    """
+    options = "threads=1" if transport == "mpi" else ""
+    command, environment = subject(transport).launch(ranks, "free", options)
     wrong = []
     with Probe(command, environment, 60) as probe:
-        for info in only_there():
-            if ranks < info.ranks_min:
+        for info in only_there(transport):
+            if ranks < info.ranks_min or (axes and info.needs != "windows" and transport == "rma"):
                 continue
-            for number, line in enumerate(points(info, ranks, every_axis)):
+            for number, line in enumerate(points(info, ranks, axes, every_axis)):
                 identity = f"{info.name}-{number}"
                 probe.send(f"id={identity} {line}")
                 answer = probe.receive(60, identity=identity)
@@ -74,16 +79,29 @@ def failures(ranks: int, every_axis: bool) -> list[str]:
     return wrong
 
 
-def test_two_ranks_at_every_value_of_the_axes() -> None:
-    assert len(only_there()) > 25
-    assert failures(2, every_axis=True) == []
+WINDOWS = {"window": "allocate,create,dynamic,shared", "ways": "one,both", "operations": "1,4"}
+ACCESSES = {"access": "flush,flush-local,lock,lock-all,fence,pscw"}
+WHO = {"who": "all-to-all,one-to-all,neighbours"}
 
 
-def test_three_ranks() -> None:
-    assert failures(3, every_axis=False) == []
+@pytest.mark.parametrize(("transport", "count"), [("mpi", 40), ("rma", 8)])
+def test_two_ranks_at_every_value_of_the_axes(transport: str, count: int) -> None:
+    assert len(only_there(transport)) >= count
+    assert failures(transport, 2, {"topology": "cartesian,graph"}, every_axis=True) == []
+
+
+@pytest.mark.parametrize("axes", [WINDOWS, ACCESSES | WHO], ids=["windows", "accesses"])
+def test_windows_of_every_kind_and_accesses_of_every_kind(axes: dict[str, str]) -> None:
+    assert failures("rma", 2, axes, every_axis=True) == []
+
+
+@pytest.mark.parametrize("transport", ["mpi", "rma"])
+def test_three_ranks(transport: str) -> None:
+    assert failures(transport, 3, {}, every_axis=False) == []
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("transport", ["mpi", "rma"])
 @pytest.mark.parametrize("ranks", [4, 5, 8])
-def test_more_ranks(ranks: int) -> None:
-    assert failures(ranks, every_axis=False) == []
+def test_more_ranks(ranks: int, transport: str) -> None:
+    assert failures(transport, ranks, ACCESSES | WHO, every_axis=transport == "rma") == []

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Communicators of MPI that are made and freed.
+#pragma once
+
+#include <mpi.h>
+
+namespace nhalf {
+
+/// Added to what Base can do.
+template <class Base>
+class MpiCommunicators : public Base {
+ public:
+  void duplicate() {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_dup(this->under_test(), &made);
+    MPI_Comm_free(&made);
+  }
+  void split() {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Comm_split(this->under_test(), this->rank() % 2, this->rank(), &made);
+    MPI_Comm_free(&made);
+  }
+
+ protected:
+  using Base::Base;
+};
+
+}  // namespace nhalf

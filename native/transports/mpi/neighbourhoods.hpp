@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// The neighbourhood collectives of MPI, one to one, blocking and not.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "contract/neighbourhoods.hpp"
+
+namespace nhalf {
+
+/// A communicator that knows each rank's neighbours.
+class MpiNeighbourhood {
+ public:
+  static MpiNeighbourhood grid(int ranks, int dimensions) {
+    MpiNeighbourhood made;
+    std::vector<int> lengths(static_cast<std::size_t>(dimensions), 0);
+    const std::vector<int> closed(lengths.size(), 1);
+    MPI_Dims_create(ranks, dimensions, lengths.data());
+    MPI_Cart_create(MPI_COMM_WORLD, dimensions, lengths.data(), closed.data(), 0, &made.handle_);
+    for (int dimension = 0; dimension < dimensions; ++dimension) {
+      int before = 0;
+      int after = 0;
+      MPI_Cart_shift(made.handle_, dimension, 1, &before, &after);
+      made.sources_.insert(made.sources_.end(), {before, after});
+    }
+    made.destinations_ = made.sources_;
+    made.count_types();
+    return made;
+  }
+  static MpiNeighbourhood list(int rank, int ranks, int distance) {
+    MpiNeighbourhood made;
+    for (int away = 1; away <= distance; ++away)
+      made.sources_.insert(made.sources_.end(),
+                           {(rank + ranks - away % ranks) % ranks, (rank + away) % ranks});
+    made.destinations_ = made.sources_;
+    const int degree = static_cast<int>(made.sources_.size());
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, made.sources_.data(), MPI_UNWEIGHTED,
+                                   degree, made.destinations_.data(), MPI_UNWEIGHTED, MPI_INFO_NULL,
+                                   0, &made.handle_);
+    made.count_types();
+    return made;
+  }
+
+  [[nodiscard]] std::span<const int> sources() const { return sources_; }
+  [[nodiscard]] std::span<const int> destinations() const { return destinations_; }
+  [[nodiscard]] MPI_Comm handle() const { return handle_; }
+  /// MPI_BYTE for every neighbour.
+  [[nodiscard]] const MPI_Datatype* types() const { return types_.data(); }
+  /// The size of one of the blocks for all neighbours.
+  [[nodiscard]] int block(ConstBytes all) const {
+    return static_cast<int>(all.size() / destinations_.size());
+  }
+  void free() { MPI_Comm_free(&handle_); }
+
+ private:
+  void count_types() { types_.assign(sources_.size(), MPI_BYTE); }
+
+  MPI_Comm handle_ = MPI_COMM_NULL;
+  std::vector<int> sources_;
+  std::vector<int> destinations_;
+  std::vector<MPI_Datatype> types_;
+};
+
+/// Added to what Base can do.
+template <class Base>
+class MpiNeighbourhoods : public Base {
+ public:
+  using Neighbourhood = MpiNeighbourhood;
+
+  Neighbourhood neighbourhood(NeighbourTopology topology, int extent) {
+    return topology == NeighbourTopology::cartesian
+               ? Neighbourhood::grid(this->size(), extent)
+               : Neighbourhood::list(this->rank(), this->size(), extent);
+  }
+  void leave(Neighbourhood& among) { among.free(); }
+
+  void neighbor_allgather(const Neighbourhood& among, ConstBytes in, Bytes out) {
+    MPI_Neighbor_allgather(in.data(), size_of(in), MPI_BYTE, out.data(), size_of(in), MPI_BYTE,
+                           among.handle());
+  }
+  void neighbor_allgatherv(const Neighbourhood& among, ConstBytes in, Bytes out, PerRank counts,
+                           PerRank offsets) {
+    MPI_Neighbor_allgatherv(in.data(), size_of(in), MPI_BYTE, out.data(), counts.data(),
+                            offsets.data(), MPI_BYTE, among.handle());
+  }
+  void neighbor_alltoall(const Neighbourhood& among, ConstBytes in, Bytes out) {
+    MPI_Neighbor_alltoall(in.data(), among.block(in), MPI_BYTE, out.data(), among.block(in),
+                          MPI_BYTE, among.handle());
+  }
+  void neighbor_alltoallv(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
+                          PerRank in_offsets, Bytes out, PerRank out_counts, PerRank out_offsets) {
+    MPI_Neighbor_alltoallv(in.data(), in_counts.data(), in_offsets.data(), MPI_BYTE, out.data(),
+                           out_counts.data(), out_offsets.data(), MPI_BYTE, among.handle());
+  }
+  void neighbor_alltoallw(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
+                          WideOffsets in_offsets, Bytes out, PerRank out_counts,
+                          WideOffsets out_offsets) {
+    MPI_Neighbor_alltoallw(in.data(), in_counts.data(), in_offsets.data(), among.types(),
+                           out.data(), out_counts.data(), out_offsets.data(), among.types(),
+                           among.handle());
+  }
+  MPI_Request ineighbor_allgather(const Neighbourhood& among, ConstBytes in, Bytes out) {
+    MPI_Request request;
+    MPI_Ineighbor_allgather(in.data(), size_of(in), MPI_BYTE, out.data(), size_of(in), MPI_BYTE,
+                            among.handle(), &request);
+    return request;
+  }
+  MPI_Request ineighbor_allgatherv(const Neighbourhood& among, ConstBytes in, Bytes out,
+                                   PerRank counts, PerRank offsets) {
+    MPI_Request request;
+    MPI_Ineighbor_allgatherv(in.data(), size_of(in), MPI_BYTE, out.data(), counts.data(),
+                             offsets.data(), MPI_BYTE, among.handle(), &request);
+    return request;
+  }
+  MPI_Request ineighbor_alltoall(const Neighbourhood& among, ConstBytes in, Bytes out) {
+    MPI_Request request;
+    MPI_Ineighbor_alltoall(in.data(), among.block(in), MPI_BYTE, out.data(), among.block(in),
+                           MPI_BYTE, among.handle(), &request);
+    return request;
+  }
+  MPI_Request ineighbor_alltoallv(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
+                                  PerRank in_offsets, Bytes out, PerRank out_counts,
+                                  PerRank out_offsets) {
+    MPI_Request request;
+    MPI_Ineighbor_alltoallv(in.data(), in_counts.data(), in_offsets.data(), MPI_BYTE, out.data(),
+                            out_counts.data(), out_offsets.data(), MPI_BYTE, among.handle(),
+                            &request);
+    return request;
+  }
+  MPI_Request ineighbor_alltoallw(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
+                                  WideOffsets in_offsets, Bytes out, PerRank out_counts,
+                                  WideOffsets out_offsets) {
+    MPI_Request request;
+    MPI_Ineighbor_alltoallw(in.data(), in_counts.data(), in_offsets.data(), among.types(),
+                            out.data(), out_counts.data(), out_offsets.data(), among.types(),
+                            among.handle(), &request);
+    return request;
+  }
+
+ protected:
+  using Base::Base;
+
+ private:
+  static int size_of(ConstBytes data) { return static_cast<int>(data.size()); }
+};
+
+}  // namespace nhalf

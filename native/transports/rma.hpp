@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-data-by: MPI
+// One-sided communication of the Message Passing Interface: windows.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "contract/windows.hpp"
+#include "transports/bases/message_collectives.hpp"
+#include "transports/bases/mpi_control.hpp"
+#include "transports/bases/pending_messages.hpp"
+#include "transports/bases/waiting.hpp"
+#include "transports/mpi/library.hpp"
+#include "transports/rma/accesses.hpp"
+#include "transports/rma/channels.hpp"
+
+namespace nhalf {
+
+/// Windows of the MPI library under test. Messages are puts into rings of slots, which the receiver
+/// looks at: what a program has that sends by nothing but windows.
+class RmaTransport : public MpiControl,
+                     public MpiNamed,
+                     public MpiAccesses,
+                     public PendingMessages<RmaTransport>,
+                     public MessageCollectives<RmaTransport> {
+ public:
+  using MessageCollectives::gather;
+  using MessageCollectives::wait;
+  using MpiAccesses::complete;
+  using MpiAccesses::end;
+  using MpiAccesses::get;
+  using MpiAccesses::put;
+  using MpiControl::gather;
+  using PendingMessages::wait;
+  static constexpr TransportInfo info{"rma", "windows of the MPI library under test",
+                                      ClockError::described};
+
+  explicit RmaTransport(const Options& options)
+      : MpiControl(options),
+        PendingMessages(waiting_, size()),
+        waiting_(*this),
+        channels_(rank(), size()) {}
+
+  template <class Body>
+  static int launch(int argc, char** argv, int, const Options& options, Body body) {
+    return launch_by_mpi<RmaTransport>(argc, argv, options, body);
+  }
+
+  bool push(int peer, ConstBytes& rest, bool& first) { return channels_.push(peer, rest, first); }
+  bool pull(int peer, Bytes& rest, bool& first) { return channels_.pull(peer, rest, first); }
+
+  /// Memory of `size_bytes` of every rank that the others put to; see OneSided. Before it lies, for
+  /// each slot and rank, how many signals that rank has given.
+  class Region {
+   public:
+    [[nodiscard]] Bytes local() const { return window_.local().subspan(data_at()); }
+
+   private:
+    friend RmaTransport;
+    Region(int ranks, std::size_t size_bytes)
+        : ranks_(static_cast<std::size_t>(ranks)),
+          window_(data_at() + size_bytes, WindowKind::allocate),
+          given_(OneSidedLimits::slots * ranks_),
+          awaited_(OneSidedLimits::slots) {
+      MPI_Win_lock_all(MPI_MODE_NOCHECK, window_.handle());
+    }
+
+    [[nodiscard]] std::size_t number(int slot, int from) const {
+      return static_cast<std::size_t>(slot) * ranks_ + static_cast<std::size_t>(from);
+    }
+    [[nodiscard]] std::size_t data_at() const {
+      const auto counters = OneSidedLimits::slots * ranks_ * sizeof(std::uint64_t);
+      return (counters + 63) / 64 * 64;
+    }
+    /// Signals of all ranks that this one has not awaited.
+    [[nodiscard]] bool has_signal(int slot) const {
+      std::uint64_t sum = 0;
+      auto* counters = reinterpret_cast<std::uint64_t*>(window_.local().data());
+      for (std::size_t from = 0; from < ranks_; ++from)
+        sum += std::atomic_ref(counters[static_cast<std::size_t>(slot) * ranks_ + from])
+                   .load(std::memory_order_acquire);
+      return sum > awaited_[static_cast<std::size_t>(slot)];
+    }
+
+    std::size_t ranks_;
+    MpiWindow window_;
+    /// By slot and rank, how many signals this rank has given it; puts read them.
+    std::vector<std::uint64_t> given_;
+    std::vector<std::uint64_t> awaited_;
+  };
+
+  Region expose(std::size_t size_bytes) { return {size(), size_bytes}; }
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    put_to(region.window_, peer, region.data_at() + offset, data);
+    MPI_Win_flush_local(peer, region.window_.handle());
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    get_from(region.window_, peer, region.data_at() + offset, data);
+    MPI_Win_flush(peer, region.window_.handle());
+  }
+  void complete(Region& region, int peer) { MPI_Win_flush(peer, region.window_.handle()); }
+  void signal(Region& region, int peer, int slot) {
+    complete(region, peer);
+    auto& given = region.given_[region.number(slot, peer)];
+    ++given;
+    put_to(region.window_, peer, region.number(slot, rank()) * sizeof given,
+           std::as_bytes(std::span(&given, 1)));
+    complete(region, peer);
+  }
+  void await_signal(Region& region, int slot) {
+    waiting_.until([&] { return region.has_signal(slot) || go_on(region); });
+    ++region.awaited_[static_cast<std::size_t>(slot)];
+  }
+  /// A rank that ends in disorder has nobody to free it with.
+  void withdraw(Region& region) {
+    if (std::uncaught_exceptions() > 0) return;
+    MPI_Win_unlock_all(region.window_.handle());
+    region.window_.close();
+  }
+
+ private:
+  /// Lets the library move what others put.
+  static bool go_on(Region& region) {
+    int there = 0;
+    MPI_Win_sync(region.window_.handle());
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    return false;
+  }
+
+  Waiting waiting_;
+  RmaChannels channels_;
+};
+
+static_assert(OneSided<RmaTransport>);
+static_assert(Windows<RmaTransport>);
+
+}  // namespace nhalf
+
+NHALF_TRANSPORT(nhalf::RmaTransport);

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What carries the data, by one name."""
+
+from __future__ import annotations
+
+MESSAGES = "mpi"
+"""The transport that is a library's messages."""
+
+
+def carrier(mpi: str | None, transport: str) -> str:
+    """The name of a library, with the transport where that is not its messages: 'mpich-5.0.2 rma'.
+
+    Without a library the transport's own.
+    """
+    if not mpi:
+        return transport
+    return mpi if transport == MESSAGES else f"{mpi} {transport}"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether data that does not lie together is sent sooner by a data type or packed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.contests import with_cores
+from nhalf.facts.difference import COSTLY
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.store.axes import axis
+from nhalf.store.keys import VARIED_POINT
+
+PATTERN = "pingpong-layout"
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The size at which a library's data type costs most, as a ratio to packing by hand.
+
+    `sure` of `sizes` that were measured both ways cost more than COSTLY.
+    """
+
+    series: str
+    mpi: str
+    layout: str
+    size_bytes: int
+    ratio: Interval
+    sure: int
+    sizes: int
+
+
+def packed_sooner(facts: Facts) -> list[Packed]:
+    """By library and layout, the worst first; those for which packing by hand is faster."""
+    found: list[Packed] = []
+    paired = _paired(facts)
+    if paired.is_empty():
+        return found
+    paired = with_series(paired, facts)
+    for (series, mpi, layout), frame in paired.group_by(
+        "series", "mpi", "layout", maintain_order=True
+    ):
+        known = list(_costly(frame))
+        if known:
+            size_bytes, ratio = max(known, key=lambda one: one[1].median)
+            sizes = frame["bytes"].n_unique()
+            about = (str(series), str(mpi), str(layout), size_bytes)
+            found.append(Packed(*about, ratio, len(known), sizes))
+    return sorted(found, key=lambda one: -one.ratio.median)
+
+
+def _paired(facts: Facts) -> pl.DataFrame:
+    """Launches that were measured both ways, with `layout` and `ratio` = type / hand."""
+    launches = facts.launches.filter(pl.col("pattern") == PATTERN, pl.col("median_s") > 0)
+    points = with_cores(launches, facts).with_columns(
+        axis("layout"), axis("by"), axis("block").fill_null("")
+    )
+    keys = [*VARIED_POINT, "layout", "block", "launch"]
+    hand = points.filter(pl.col("by") == "hand").select(*keys, hand_s="median_s")
+    paired = points.filter(pl.col("by") == "type").join(hand, on=keys, nulls_equal=True)
+    return paired.with_columns(ratio=pl.col("median_s") / pl.col("hand_s"))
+
+
+def _costly(frame: pl.DataFrame) -> Iterator[tuple[int, Interval]]:
+    """The sizes at which the type costs more beyond doubt."""
+    for (size_bytes,), points in frame.group_by("bytes", maintain_order=True):
+        interval = ratio_interval(points["ratio"].to_list())
+        if points.height > 1 and interval.low > COSTLY:
+            yield int(str(size_bytes)), interval

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where packing by hand is faster than a data type of MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.packing import PATTERN, packed_sooner
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, times, weight
+
+WORDS = {
+    "vector": "a vector",
+    "indexed": "indexed blocks",
+    "struct": "a structure",
+    "contiguous": "contiguous data",
+}
+
+
+class Packing(Finder):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        found = packed_sooner(facts)
+        if not found:
+            return
+        worst, *others = found
+        also = ", ".join(
+            f"{WORDS.get(one.layout, one.layout)} on {one.series} ({times(one.ratio.median)})"
+            for one in others
+        )
+        yield Finding(
+            f"The data type of {WORDS.get(worst.layout, worst.layout)} costs "
+            f"{times(worst.ratio.median)} what packing by hand does, with "
+            f"{format_size(worst.size_bytes)} on {worst.series} ({between(worst.ratio)}; at "
+            f"{worst.sure} of {worst.sizes} sizes beyond doubt)"
+            + (f"; also {also}." if also else "."),
+            importance=weight(worst.ratio.median, 40, 60),
+            kind="packing",
+            label="Packing by hand",
+            remedy="Copy the blocks together in a loop before they are sent.",
+            value=worst.ratio.median,
+            low=worst.ratio.low,
+            high=worst.ratio.high,
+            mpi=worst.mpi,
+            pattern=PATTERN,
+            size_bytes=worst.size_bytes,
+        )
