@@ -3,17 +3,18 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 #include <vector>
 
 namespace nhalf {
 
-/// The cores that the calling thread may run on.
-inline std::vector<int> allowed_cpus() {
+/// The cores that a thread may run on, the calling one where none is named.
+inline std::vector<int> allowed_cpus(pid_t thread = 0) {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  if (sched_getaffinity(thread, sizeof set, &set) != 0) return cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   return cpus;

@@ -10,26 +10,6 @@
 
 namespace nhalf::pgas {
 
-/// Division by a number that is known at run time: by shift and mask where it is a power of two.
-class Divisor {
- public:
-  explicit Divisor(std::size_t value) : value_(value) {
-    if (std::has_single_bit(value)) shift_ = std::countr_zero(value);
-  }
-
-  [[nodiscard]] std::size_t value() const { return value_; }
-  [[nodiscard]] std::size_t quotient(std::size_t number) const {
-    return shift_ >= 0 ? number >> shift_ : number / value_;
-  }
-  [[nodiscard]] std::size_t remainder(std::size_t number) const {
-    return shift_ >= 0 ? number & (value_ - 1) : number % value_;
-  }
-
- private:
-  std::size_t value_;
-  int shift_ = -1;
-};
-
 /// Where one element lies: at which rank, at which place of its block, and of what that rank has.
 struct Place {
   std::size_t rank = 0;
@@ -52,6 +32,9 @@ class Layout {
       : size_(size), block_(block), ranks_(ranks) {
     if (block == 0 || ranks == 0)
       throw InputError("a shared array has blocks of 1 element or more");
+    is_by_shifts_ = std::has_single_bit(block) && std::has_single_bit(ranks);
+    block_bits_ = static_cast<int>(std::bit_width(block)) - 1;
+    rank_bits_ = static_cast<int>(std::bit_width(ranks)) - 1;
   }
 
   /// One block for each rank, as even as can be: as long as rank 0's.
@@ -61,60 +44,74 @@ class Layout {
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t block() const { return block_.value(); }
-  [[nodiscard]] std::size_t ranks() const { return ranks_.value(); }
+  [[nodiscard]] std::size_t block() const { return block_; }
+  [[nodiscard]] std::size_t ranks() const { return ranks_; }
 
   [[nodiscard]] Place place(std::size_t index) const {
-    const auto number = block_.quotient(index);
-    const auto phase = block_.remainder(index);
-    return {ranks_.remainder(number), phase, ranks_.quotient(number) * block() + phase};
+    const auto [number, phase] = by_block(index);
+    const auto [row, rank] = by_rank(number);
+    return {rank, phase, row * block_ + phase};
   }
   [[nodiscard]] std::size_t rank_of(std::size_t index) const {
-    return ranks_.remainder(block_.quotient(index));
+    return by_rank(by_block(index).quotient).remainder;
   }
   /// The element at a place: (local - phase) p + rank B + phase.
   [[nodiscard]] std::size_t index(const Place& at) const {
-    return (at.local - at.phase) * ranks() + at.rank * block() + at.phase;
+    return (at.local - at.phase) * ranks_ + at.rank * block_ + at.phase;
   }
   /// The element that a rank has at a place of its memory.
   [[nodiscard]] std::size_t index(std::size_t rank, std::size_t local) const {
-    return index(Place{rank, block_.remainder(local), local});
+    return index(Place{rank, by_block(local).remainder, local});
   }
 
   /// How many elements a rank has; rank 0 has most.
   [[nodiscard]] std::size_t count(std::size_t rank) const {
     // A block may be so long that one for each rank cannot be counted.
-    const auto blocks = block_.quotient(size_);
-    const auto rows = ranks_.quotient(blocks);
-    const auto last = ranks_.remainder(blocks);
-    if (rank == last) return rows * block() + block_.remainder(size_);
-    return (rows + (rank < last ? 1 : 0)) * block();
+    const auto [blocks, rest] = by_block(size_);
+    const auto [rows, last] = by_rank(blocks);
+    if (rank == last) return rows * block_ + rest;
+    return (rows + (rank < last ? 1 : 0)) * block_;
   }
 
   /// The place `step` elements further on; it may lie outside of the array.
   [[nodiscard]] Place moved(const Place& from, std::ptrdiff_t step) const {
-    auto at = from;
-    const auto rows = from.local - from.phase;
-    // Backwards by whole rounds over all ranks, so that numbers stay positive.
-    std::size_t back = 0;
-    std::size_t ahead = static_cast<std::size_t>(step);
-    if (step < 0) {
-      const auto round = block() * ranks();
-      back = (static_cast<std::size_t>(-step) + round - 1) / round;
-      ahead = back * round - static_cast<std::size_t>(-step);
-    }
-    const auto elements = from.phase + ahead;
-    const auto blocks = from.rank + block_.quotient(elements);
-    at.phase = block_.remainder(elements);
-    at.rank = ranks_.remainder(blocks);
-    at.local = rows + (ranks_.quotient(blocks) - back) * block() + at.phase;
-    return at;
+    if (step < 0) return moved_back(from, static_cast<std::size_t>(-step));
+    const auto [blocks, phase] = by_block(from.phase + static_cast<std::size_t>(step));
+    const auto [row, rank] = by_rank(from.rank + blocks);
+    return {rank, phase, from.local - from.phase + row * block_ + phase};
   }
 
  private:
+  struct Division {
+    std::size_t quotient;
+    std::size_t remainder;
+  };
+
+  /// By shift and mask where blocks and ranks are powers of two: one question for both.
+  [[nodiscard]] Division by_block(std::size_t number) const {
+    if (is_by_shifts_) return {number >> block_bits_, number & (block_ - 1)};
+    return {number / block_, number % block_};
+  }
+  [[nodiscard]] Division by_rank(std::size_t number) const {
+    if (is_by_shifts_) return {number >> rank_bits_, number & (ranks_ - 1)};
+    return {number / ranks_, number % ranks_};
+  }
+
+  /// By whole rounds over all ranks, and from there ahead, so that numbers stay positive.
+  [[nodiscard]] Place moved_back(const Place& from, std::size_t by) const {
+    const auto round = block_ * ranks_;
+    const auto rounds = (by + round - 1) / round;
+    auto at = moved(from, static_cast<std::ptrdiff_t>(rounds * round - by));
+    at.local -= rounds * block_;
+    return at;
+  }
+
   std::size_t size_;
-  Divisor block_;
-  Divisor ranks_;
+  std::size_t block_;
+  std::size_t ranks_;
+  int block_bits_ = 0;
+  int rank_bits_ = 0;
+  bool is_by_shifts_ = false;
 };
 
 /// Calls `run(first, local, count)` for every run of elements from `first` that lie together in

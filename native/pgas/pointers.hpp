@@ -15,7 +15,7 @@ class shared_reference {
  public:
   using value_type = typename Array::value_type;
 
-  shared_reference(Array& array, std::size_t rank, std::size_t local)
+  shared_reference(Array& array, std::size_t rank, std::ptrdiff_t local)
       : array_(&array), rank_(rank), local_(local) {}
 
   // NOLINTNEXTLINE(google-explicit-constructor): it stands for the element.
@@ -33,59 +33,63 @@ class shared_reference {
  private:
   Array* array_;
   std::size_t rank_;
-  std::size_t local_;
+  std::ptrdiff_t local_;
 };
 
 /// A pointer that stays in one block, or in what one rank has: it has no phase to look after.
 template <class Array>
 class block_pointer {
  public:
-  block_pointer(Array& array, std::size_t rank, std::size_t local)
-      : array_(&array), rank_(rank), local_(local) {}
+  using position_type = typename Array::position_type;
 
-  decltype(auto) operator*() const { return array_->element(rank_, local_); }
+  block_pointer(Array& array, std::size_t rank, position_type position)
+      : array_(&array), rank_(rank), position_(position) {}
+
+  decltype(auto) operator*() const { return array_->element(rank_, position_); }
   decltype(auto) operator[](std::ptrdiff_t step) const { return *(*this + step); }
   block_pointer& operator++() {
-    ++local_;
+    ++position_;
     return *this;
   }
   block_pointer& operator+=(std::ptrdiff_t step) {
-    local_ += static_cast<std::size_t>(step);
+    position_ += step;
     return *this;
   }
   friend block_pointer operator+(block_pointer pointer, std::ptrdiff_t step) {
     return pointer += step;
   }
   friend std::ptrdiff_t operator-(const block_pointer& a, const block_pointer& b) {
-    return static_cast<std::ptrdiff_t>(a.local_ - b.local_);
+    return a.position_ - b.position_;
   }
   bool operator==(const block_pointer&) const = default;
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
   /// The element's address, where it lies in memory of this rank; else null.
-  [[nodiscard]] auto* local() const { return array_->address(rank_, local_); }
+  [[nodiscard]] auto* local() const { return array_->address(rank_, position_); }
 
  private:
   Array* array_;
   std::size_t rank_;
-  std::size_t local_;
+  position_type position_;
 };
 
 /// A pointer to any element: `++` goes on to the next rank's block at the end of one.
 template <class Array>
 class shared_pointer {
  public:
-  shared_pointer(Array& array, const Place& place) : array_(&array), at_(place) {}
+  using position_type = typename Array::position_type;
 
-  decltype(auto) operator*() const { return array_->element(at_.rank, at_.local); }
+  shared_pointer(Array& array, const Place& place) : array_(&array) { go_to(place); }
+
+  decltype(auto) operator*() const { return array_->element(rank_, position_); }
   decltype(auto) operator[](std::ptrdiff_t step) const { return *(*this + step); }
   shared_pointer& operator++() {
-    ++at_.local;
-    if (++at_.phase == array_->layout().block()) next_block();
+    ++position_;
+    if (++phase_ == array_->layout().block()) next_block();
     return *this;
   }
   shared_pointer& operator+=(std::ptrdiff_t step) {
-    at_ = array_->layout().moved(at_, step);
+    go_to(array_->layout().moved(place(), step));
     return *this;
   }
   shared_pointer& operator-=(std::ptrdiff_t step) { return *this += -step; }
@@ -103,27 +107,38 @@ class shared_pointer {
     return index() <=> other.index();
   }
 
-  [[nodiscard]] std::size_t index() const { return array_->layout().index(at_); }
-  [[nodiscard]] std::size_t rank() const { return at_.rank; }
-  [[nodiscard]] std::size_t phase() const { return at_.phase; }
+  [[nodiscard]] Place place() const { return {rank_, phase_, array_->local_of(rank_, position_)}; }
+  [[nodiscard]] std::size_t index() const { return array_->layout().index(place()); }
+  [[nodiscard]] std::size_t rank() const { return rank_; }
+  [[nodiscard]] std::size_t phase() const { return phase_; }
   /// The same element, to stay in its block.
-  [[nodiscard]] block_pointer<Array> in_block() const { return {*array_, at_.rank, at_.local}; }
+  [[nodiscard]] block_pointer<Array> in_block() const { return {*array_, rank_, position_}; }
   /// The element's address, where it lies in memory of this rank; else null.
-  [[nodiscard]] auto* local() const { return array_->address(at_.rank, at_.local); }
+  [[nodiscard]] auto* local() const { return array_->address(rank_, position_); }
 
  private:
+  void go_to(const Place& place) {
+    rank_ = place.rank;
+    phase_ = place.phase;
+    position_ = array_->position(place.rank, place.local);
+  }
+  /// From behind the end of a block.
   void next_block() {
     const auto& layout = array_->layout();
-    at_.phase = 0;
-    if (++at_.rank < layout.ranks()) {
-      at_.local -= layout.block();
+    auto local = array_->local_of(rank_, position_);
+    phase_ = 0;
+    if (++rank_ < layout.ranks()) {
+      local -= layout.block();
     } else {
-      at_.rank = 0;
+      rank_ = 0;
     }
+    position_ = array_->position(rank_, local);
   }
 
   Array* array_;
-  Place at_;
+  std::size_t rank_ = 0;
+  std::size_t phase_ = 0;
+  position_type position_{};
 };
 
 }  // namespace nhalf::pgas

@@ -28,6 +28,8 @@ class shared_array {
   using pointer = shared_pointer<shared_array>;
   /// Whether elements of other ranks have an address here.
   static constexpr bool is_mapped = MappedMemory<T>;
+  /// What pointers hold beside the rank: an address, or the place in what the rank has.
+  using position_type = std::conditional_t<is_mapped, Element*, std::ptrdiff_t>;
 
   /// Throws std::bad_alloc where a rank has no memory for its part.
   shared_array(T& transport, const Layout& layout)
@@ -48,7 +50,7 @@ class shared_array {
 
   decltype(auto) operator[](std::size_t index) {
     const auto at = layout_.place(index);
-    return element(at.rank, at.local);
+    return element(at.rank, position(at.rank, at.local));
   }
   /// A pointer to an element, or to behind the last.
   [[nodiscard]] pointer at(std::size_t index) { return {*this, layout_.place(index)}; }
@@ -88,29 +90,49 @@ class shared_array {
     }
   }
 
-  /// As pointers have it: an element by the rank that it belongs to and its place there.
-  decltype(auto) element(std::size_t rank, std::size_t local) {
+  /// For pointers: where an element of a rank is, by its place in what that has, and back.
+  [[nodiscard]] position_type position(std::size_t rank, std::size_t local) const {
     if constexpr (is_mapped) {
-      return parts_[rank][local];
+      return parts_[rank] + local;
     } else {
-      return shared_reference<shared_array>(*this, rank, local);
+      return static_cast<std::ptrdiff_t>(local);
     }
   }
-  [[nodiscard]] Element* address(std::size_t rank, std::size_t local) {
-    return parts_[rank] == nullptr ? nullptr : parts_[rank] + local;
+  [[nodiscard]] std::size_t local_of(std::size_t rank, position_type position) const {
+    if constexpr (is_mapped) {
+      return static_cast<std::size_t>(position - parts_[rank]);
+    } else {
+      return static_cast<std::size_t>(position);
+    }
   }
-  [[nodiscard]] Element read(std::size_t rank, std::size_t local) {
-    if (const auto* here = address(rank, local)) return *here;
+  /// The element at a position, or what stands for it.
+  decltype(auto) element(std::size_t rank, position_type position) {
+    if constexpr (is_mapped) {
+      return *position;
+    } else {
+      return shared_reference<shared_array>(*this, rank, position);
+    }
+  }
+  /// Null where it has none here.
+  [[nodiscard]] Element* address(std::size_t rank, position_type position) const {
+    if constexpr (is_mapped) {
+      return position;
+    } else {
+      return parts_[rank] == nullptr ? nullptr : parts_[rank] + position;
+    }
+  }
+  [[nodiscard]] Element read(std::size_t rank, position_type position) {
+    if (const auto* here = address(rank, position)) return *here;
     Element value{};
-    transport_.get(region_, static_cast<int>(rank), local * sizeof(Element),
+    transport_.get(region_, static_cast<int>(rank), local_of(rank, position) * sizeof(Element),
                    std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
-  void write(std::size_t rank, std::size_t local, const Element& value) {
-    if (auto* here = address(rank, local)) {
+  void write(std::size_t rank, position_type position, const Element& value) {
+    if (auto* here = address(rank, position)) {
       *here = value;
     } else {
-      transport_.put(region_, static_cast<int>(rank), local * sizeof(Element),
+      transport_.put(region_, static_cast<int>(rank), local_of(rank, position) * sizeof(Element),
                      std::as_bytes(std::span(&value, 1)));
     }
   }

@@ -2,6 +2,7 @@
 // The ways in which a program reaches elements of a shared array that lie at its own rank.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,23 +48,50 @@ void advance(std::size_t count, Make make, To to, From... from) {
   }
 }
 
+/// The same through all blocks of a rank, which have `count` elements together and lie `stride`
+/// apart.
+template <class Make, class To, class... From>
+void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
+  const auto block = layout.block();
+  const auto stride = static_cast<std::ptrdiff_t>(block * (layout.ranks() - 1));
+  while (count > 0) {
+    const auto length = std::min(block, count);
+    for (auto left = length; left > 0; --left) {
+      *to = make(*from...);
+      ++to;
+      (++from, ...);
+    }
+    count -= length;
+    if (stride == 0) continue;
+    to += stride;
+    ((from += stride), ...);
+  }
+}
+
+/// The same with a pointer of its own for every block.
+template <class Make, class Target, class... Sources>
+void block_by_block(Make make, Target& target, Sources&... sources) {
+  const auto of_block = [&](std::size_t first, std::size_t, std::size_t count) {
+    const auto run = [&](auto to, auto... from) { advance(count, make, to, from...); };
+    run(target.at(first).in_block(), sources.at(first).in_block()...);
+  };
+  pgas::each_block(target.layout(), target.rank(), of_block);
+}
+
 /// Sets every element of `target` at this rank to `make` of those with its index in `sources`,
-/// which lie like it.
+/// which lie like it; but for casts, which have loops of their own.
 template <Access access, class Make, class Target, class... Sources>
 void each_own(Make make, Target& target, Sources&... sources) {
   const auto& layout = target.layout();
   if constexpr (access == Access::for_all) {
     pgas::for_all(target, [&](std::size_t i) { target[i] = make(sources[i]...); });
   } else if constexpr (access == Access::pointer) {
-    pgas::each_block(layout, target.rank(), [&](std::size_t first, std::size_t, std::size_t count) {
-      advance(count, make, target.at(first), sources.at(first)...);
-    });
-  } else if constexpr (access == Access::block) {
-    pgas::each_block(layout, target.rank(), [&](std::size_t first, std::size_t, std::size_t count) {
-      advance(count, make, target.at(first).in_block(), sources.at(first).in_block()...);
-    });
+    const auto first = target.rank() * layout.block();
+    through_blocks(layout, layout.count(target.rank()), make, target.at(first),
+                   sources.at(first)...);
   } else {
-    advance(target.local().size(), make, target.local().data(), sources.local().data()...);
+    static_assert(access == Access::block);
+    block_by_block(make, target, sources...);
   }
 }
 

@@ -2,16 +2,26 @@
 // A kernel of STREAM in which every rank has a part of each array, in memory of its own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string_view>
 #include <vector>
 
 #include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
 #include "patterns/bases/memory_check.hpp"
 #include "patterns/bases/memory_kernels.hpp"
+#include "patterns/bases/worker_threads.hpp"
 
 namespace nhalf {
+
+inline constexpr AxisInfo memory_axes[] = {
+    {"threads", "1", "1",
+     "OpenMP threads that share a rank's part; all: one for each of its cores"}};
 
 /// What is said of every one of these patterns: `bytes` is the size of one whole array.
 constexpr PatternInfo memory_pattern(std::string_view name, std::string_view what, int arrays) {
@@ -21,6 +31,7 @@ constexpr PatternInfo memory_pattern(std::string_view name, std::string_view wha
           .ranks_min = 1,
           .bytes_factor = arrays,
           .timing = Timing::slowest_rank,
+          .axes = memory_axes,
           .size_multiple = sizeof(double)};
 }
 
@@ -38,56 +49,95 @@ struct MemoryPart {
   }
 };
 
-/// As a program with threads or processes would do it: each rank writes first what it uses.
+/// Memory that nobody has touched: the thread that does so first has it near.
+class UntouchedNumbers {
+ public:
+  explicit UntouchedNumbers(std::size_t count)
+      : numbers_(static_cast<double*>(std::aligned_alloc(
+            page_bytes, (count * sizeof(double) / page_bytes + 1) * page_bytes))) {
+    if (count * sizeof(double) > Buffer::largest_bytes() || !numbers_) throw std::bad_alloc();
+  }
+  [[nodiscard]] double* data() const { return numbers_.get(); }
+
+ private:
+  struct Free {
+    void operator()(double* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<double, Free> numbers_;
+};
+
+/// As a program with threads or processes would do it: each thread of each rank writes first what
+/// it uses.
 template <Computing T>
 class MemoryLoop : public Pattern {
  public:
   MemoryLoop(T& transport, const Case& point, MemoryKernel kernel)
       : transport_(transport),
         kernel_(kernel),
+        threads_(point.axes.text("threads", "1"), transport.rank()),
         part_(
             MemoryPart::of(point.size_bytes / sizeof(double), transport.rank(), transport.size())),
-        a_(part_.count * sizeof(double)),
-        b_(part_.count * sizeof(double)),
-        c_(part_.count * sizeof(double)),
-        arrays_{numbers(a_), numbers(b_), numbers(c_), part_.count} {}
+        a_(part_.count),
+        b_(part_.count),
+        c_(part_.count) {
+    check_.begin();
+    fill();
+  }
 
   void run(std::uint64_t rounds) override {
-    for (auto i = rounds; i > 0; --i) run_kernel(kernel_, arrays_);
+    for (auto i = rounds; i > 0; --i) run_all(kernel_);
   }
 
   /// All kernels in STREAM's order, then the one that is measured.
   bool verify() override {
     check_.begin();
-    check_.fill(arrays_, index_of());
+    fill();
     for (const auto kernel : {MemoryKernel::copy, MemoryKernel::scale, MemoryKernel::add,
                               MemoryKernel::triad, kernel_}) {
-      run_kernel(kernel, arrays_);
+      run_all(kernel);
       check_.ran(kernel);
     }
-    return check_.holds(arrays_, index_of());
+    return is_right();
   }
 
   /// Throws InputError where the arrays do not hold what they should after the last round.
   std::vector<Value> values() override {
-    if (!transport_.all(check_.holds(arrays_, index_of())))
-      throw InputError("an array was wrong after it was timed");
-    return {};
+    if (!transport_.all(is_right())) throw InputError("an array was wrong after it was timed");
+    if (threads_.count() == 1) return {};
+    return {{"threads", static_cast<double>(threads_.count())}};
   }
 
  private:
-  static double* numbers(Buffer& buffer) {
-    return reinterpret_cast<double*>(buffer.bytes().data());
+  /// What one of several threads works on, and where that begins in the whole array.
+  struct Share {
+    std::size_t first;
+    MemoryArrays arrays;
+  };
+  [[nodiscard]] Share share_of(int thread, int threads) const {
+    const auto part = MemoryPart::of(part_.count, thread, threads);
+    return {part_.first + part.first,
+            {a_.data() + part.first, b_.data() + part.first, c_.data() + part.first, part.count}};
   }
-  [[nodiscard]] auto index_of() const {
-    return [first = part_.first](std::size_t i) { return first + i; };
+  void run_all(MemoryKernel kernel) {
+    threads_.each(
+        [&](int thread, int threads) { run_kernel(kernel, share_of(thread, threads).arrays); });
+  }
+  void fill() {
+    threads_.each([&](int thread, int threads) {
+      const auto [first, arrays] = share_of(thread, threads);
+      check_.fill(arrays, [first = first](std::size_t i) { return first + i; });
+    });
+  }
+  [[nodiscard]] bool is_right() const {
+    const auto [first, arrays] = share_of(0, 1);
+    return check_.holds(arrays, [first = first](std::size_t i) { return first + i; });
   }
 
   T& transport_;
   MemoryKernel kernel_;
+  WorkerThreads threads_;
   MemoryPart part_;
-  Buffer a_, b_, c_;
-  MemoryArrays arrays_;
+  UntouchedNumbers a_, b_, c_;
   MemoryCheck check_;
 };
 

@@ -14,11 +14,12 @@ from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.axes import axis
 from nhalf.store.keys import VARIED_POINT, without
+from nhalf.store.values import value
 
 KERNELS = ("triad", "add", "scale", "copy")
-ORDINARY, CAST = "ordinary", "cast"
-WAYS = (ORDINARY, CAST, "block", "pointer", "for-all")
-"""Ordinary arrays, and the values of the axis `access` of shared ones."""
+ORDINARY, OPENMP, CAST = "ordinary", "openmp", "cast"
+WAYS = (ORDINARY, OPENMP, CAST, "block", "pointer", "for-all")
+"""Ordinary arrays, the same by several threads of each rank, and by `access` shared ones."""
 EVEN = "even"
 PATTERNS = tuple(f"{room}-{kernel}" for room in ("memory", "array") for kernel in KERNELS)
 PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
@@ -26,11 +27,16 @@ PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
 
 def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
     """The points of PATTERNS, with `kernel`, `way` (of WAYS) and `block`, its text."""
+    threads = axis("threads").is_not_null()
     points = frame.filter(pl.col("pattern").is_in(PATTERNS), pl.col("median_s") > 0)
     shared = pl.col("pattern").str.starts_with("array-")
     return points.with_columns(
         kernel=pl.col("pattern").str.extract(PATTERN, 1),
-        way=pl.when(shared).then(axis("access")).otherwise(pl.lit(ORDINARY)),
+        way=pl.when(shared)
+        .then(axis("access"))
+        .when(threads)
+        .then(pl.lit(OPENMP))
+        .otherwise(pl.lit(ORDINARY)),
         block=axis("block").fill_null(EVEN),
     )
 
@@ -38,9 +44,11 @@ def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
 def rates(facts: Facts) -> pl.DataFrame:
     """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
 
-    `series` does not tell the numbers of ranks apart.
+    `cores` work on them: the ranks with their threads. `series` does not tell these apart.
     """
     points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null())
+    threads = value("threads").fill_null(1).cast(pl.Int64)
+    points = points.with_columns(cores=pl.col("ranks") * threads)
     largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
     return with_series(points.filter(largest), facts, on_axis=("ranks",))
 
@@ -95,7 +103,7 @@ def _ratios(facts: Facts) -> pl.DataFrame:
     points = with_ways(facts.launches)
     keys = [*without(VARIED_POINT, "pattern"), "kernel", "launch"]
     ordinary = points.filter(way=ORDINARY).select(*keys, ordinary_s="median_s")
-    shared = points.filter(pl.col("way") != ORDINARY)
+    shared = points.filter(~pl.col("way").is_in([ORDINARY, OPENMP]))
     ratios = shared.join(ordinary, on=keys, nulls_equal=True).with_columns(
         ratio=pl.col("median_s") / pl.col("ordinary_s")
     )

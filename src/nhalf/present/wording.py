@@ -44,6 +44,7 @@ def way_name(way: str, block: str) -> str:
     """How elements of arrays are reached, as `facts.memory` names it, in words."""
     words = {
         "ordinary": "ordinary arrays",
+        "openmp": "ordinary arrays, OpenMP",
         "cast": "casts",
         "block": "pointers in a block",
         "pointer": "shared pointers",

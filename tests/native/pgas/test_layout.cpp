@@ -9,7 +9,6 @@
 #include <vector>
 
 using nhalf::InputError;
-using nhalf::pgas::Divisor;
 using nhalf::pgas::each_block;
 using nhalf::pgas::Layout;
 using nhalf::pgas::Place;
@@ -47,14 +46,6 @@ void for_every_layout(Check check) {
 }
 
 }  // namespace
-
-TEST_CASE("a known number divides as the operators do") {
-  for (const std::size_t by : {1UL, 2UL, 3UL, 5UL, 8UL, 1000UL, 1024UL, 1UL << 63})
-    for (const std::size_t number : {0UL, 1UL, 7UL, 8UL, 1023UL, 1024UL, 1000003UL, ~0UL}) {
-      CHECK(Divisor(by).quotient(number) == number / by);
-      CHECK(Divisor(by).remainder(number) == number % by);
-    }
-}
 
 TEST_CASE("every element lies where dealing blocks in turn puts it, and is found there") {
   for_every_layout([](const Layout& layout, const std::vector<Place>& places) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rate of memory by ranks, in ordinary arrays and by each way to reach shared ones."""
+"""The rate of memory by cores, in ordinary arrays and by each way to reach shared ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Memory(Panel):
     title = "Memory bandwidth"
     how_to_read = (
         "Bytes per second that all processes or threads together read and write, counted as STREAM "
-        "does: a line that rises with the ranks has memory to spare, and a way to reach shared "
+        "does: a line that rises with the cores has memory to spare, and a way to reach shared "
         "arrays below ordinary ones spends its time on finding elements."
     )
     order = 72
@@ -34,8 +34,8 @@ class Memory(Panel):
         return lines(
             rows,
             (
-                count_axis("ranks", "ranks", [row["ranks"] for row in rows], doubling=True),
-                common.log_axis("rate", "rate of all ranks", rows, common.RATE_LABEL),
+                count_axis("cores", "cores", [row["cores"] for row in rows], doubling=True),
+                common.log_axis("rate", "rate of all cores", rows, common.RATE_LABEL),
             ),
             kinds=list(dict.fromkeys(row["kind"] for row in rows)),
             facets=("series", sorted({row["series"] for row in rows})),
@@ -64,10 +64,11 @@ def _rows(points: pl.DataFrame) -> list[Row]:
             "kind": way_name(row["way"], row["block"]),
             "kernel": row["kernel"],
             "ranks": row["ranks"],
+            "cores": row["cores"],
             "rate": common.digits(row["rate_Bps"]),
             "words": format_rate(row["rate_Bps"]),
             "size": format_size(row["bytes"]),
             "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
         }
-        for row in order.sort("place", "length", "series", "ranks").iter_rows(named=True)
+        for row in order.sort("place", "length", "series", "cores").iter_rows(named=True)
     ]

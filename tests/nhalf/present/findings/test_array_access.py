@@ -85,6 +85,19 @@ def test_rates_are_those_of_the_largest_arrays_by_way_and_ranks(make_measurement
     ]
 
 
+def test_threads_of_a_rank_are_cores_and_no_standard(make_measurements: Make) -> None:
+    data = measured(make_measurements, {"access=pointer": 3.0}, ranks=1)
+    openmp = make_measurements(
+        patterns=("memory-triad",), axes="threads=all", **{**EXACT, "ranks": 1}
+    ).with_columns(values=pl.lit([{"name": "threads", "value": 4.0}]))
+    columns = data.measurements.collect_schema()
+    both = Facts(pl.concat([data.measurements, openmp.cast({"values": columns["values"]})]))
+    points = rates(both).filter(way="openmp")
+    assert points.select("ranks", "cores").rows() == [(1, 4)]
+    (found,) = ArrayAccess().find(both)
+    assert found.low <= 3.0 <= found.high
+
+
 def test_the_panel_draws_a_line_for_every_way(make_measurements: Make) -> None:
     factors = {"access=cast": 1.0, "access=for-all,block=64": 2.0}
     both = [measured(make_measurements, factors, ranks=ranks).measurements for ranks in (1, 2)]
