@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -48,6 +49,8 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
         one_host ? tcp::Listener("127.0.0.1", size()) : tcp::Listener::everywhere(size());
     auto place = tcp::Place{tcp::host_identity(), listener.port(), {"127.0.0.1"}};
     if (!one_host) place.addresses = tcp::reachable_addresses(interface);
+    if (!all(!place.addresses.empty()))
+      throw std::runtime_error("not every host has an address on interface '" + interface + "'");
     std::vector<tcp::Place> places;
     for (const auto& text : texts_of_all(*this, place.text()))
       places.push_back(tcp::Place::parse(text));

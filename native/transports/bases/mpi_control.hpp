@@ -4,6 +4,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -116,6 +117,8 @@ int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
     body(transport);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "probe: %s\n", error.what());
+    // Whoever watches is to see first what made this rank give up, such as the end of another one.
+    usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
