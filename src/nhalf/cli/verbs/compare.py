@@ -127,6 +127,7 @@ def _sides(
         raise InputError(f"--mpi {mpi!r} is not one or two names", "write --mpi openmpi,mpich")
     if names and (library_a or library_b):
         raise InputError("a library is given twice", "use RUN:LIBRARY or --mpi, not both")
+    left, right = (_with_layers(one, [*names, library_a, library_b]) for one in (left, right))
     if not names and not library_a and not library_b:
         if b:
             return left, right, None
@@ -137,6 +138,16 @@ def _sides(
     if not b and pair[0] == pair[1]:
         raise InputError(f"{pair[0]} would be compared with itself", "name two: --mpi X,Y")
     return left, right, [pair]
+
+
+def _with_layers(medians: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """The same with transports that are named and that no library carries, as if libraries."""
+    import polars as pl
+
+    is_layer = (pl.col("mpi") == "") & pl.col("transport").is_in(names)
+    mpi = pl.when(is_layer).then("transport").otherwise("mpi")
+    transport = pl.when(is_layer).then(pl.lit("mpi")).otherwise("transport")
+    return medians.with_columns(mpi=mpi, transport=transport)
 
 
 def _in_same_states(

@@ -8,6 +8,7 @@ import altair as alt
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import against_layers, has_layers
+from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
@@ -34,5 +35,7 @@ class Layers(Panel):
         ]
         if len({row["kind"] for row in rows}) < 2:
             return None
-        patterns = sorted({row["series"] for row in rows})
+        patterns = sorted(
+            {row["series"] for row in rows}, key=lambda name: (name != MAIN_PATTERN, name)
+        )
         return ratio_chart(rows, patterns, "layer", "the quickest layer", of="pattern")

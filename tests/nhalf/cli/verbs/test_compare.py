@@ -69,6 +69,16 @@ def test_equal_runs_exit_0_with_every_size_on_request(
     assert "4 MiB" in capsys.readouterr().out
 
 
+def test_layers_that_no_library_carries_go_by_their_transport(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = keep("a", libraries=["mpich-5"], slower={"mpich-5": 1.3})
+    layer = keep("b", libraries=[""], transport="shm")
+    assert code(f"{library}:mpich", f"{layer}:shm", json=True) == 0
+    (curve,) = printed(capsys)["patterns"]
+    assert (curve["mpi"], curve["verdict"]) == ("mpich-5,shm", "faster")
+
+
 def test_two_libraries_of_one_run(keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
     run = keep("a", libraries=["mpich-5", "openmpi-5"], slower={"openmpi-5": 1.3})
     assert code(run, mpi="mpich,openmpi", json=True) == 1
