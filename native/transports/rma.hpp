@@ -11,10 +11,12 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "contract/windows.hpp"
 #include "transports/bases/message_collectives.hpp"
@@ -24,6 +26,7 @@
 #include "transports/mpi/library.hpp"
 #include "transports/rma/accesses.hpp"
 #include "transports/rma/channels.hpp"
+#include "transports/rma/pair_window.hpp"
 
 namespace nhalf {
 
@@ -129,6 +132,12 @@ class RmaTransport : public MpiControl,
     region.window_.close();
   }
 
+  static constexpr std::string_view steps = PairWindow::steps;
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    if (rank() < 2) pair_.live(out, in, timed);
+  }
+
  private:
   /// Lets the library move what others put.
   static bool go_on(Region& region) {
@@ -140,9 +149,11 @@ class RmaTransport : public MpiControl,
 
   Waiting waiting_;
   RmaChannels channels_;
+  PairWindow pair_;
 };
 
 static_assert(OneSided<RmaTransport>);
+static_assert(SegmentLife<RmaTransport>);
 static_assert(Windows<RmaTransport>);
 
 }  // namespace nhalf
