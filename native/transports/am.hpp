@@ -149,12 +149,13 @@ class ActiveMessageTransport : public MpiControl,
   [[nodiscard]] am::Layout layout(const Options& options) const {
     constexpr std::size_t most_bytes = std::size_t{1} << 34;
     am::Layout layout{.ranks = static_cast<std::size_t>(size())};
-    layout.slots = std::clamp<std::size_t>(options.number("slots", layout.slots), 2, 1024);
+    layout.slots = options.number("slots", layout.slots);
     layout.medium_bytes = options.number("medium", layout.medium_bytes);
     layout.region_bytes = options.number("region", layout.region_bytes);
     if (layout.medium_bytes % 64 != 0 || layout.medium_bytes > layout.chunk_bytes ||
-        layout.region_bytes > most_bytes)
-      throw InputError("medium is a multiple of 64 up to 32768, region up to 2^34");
+        layout.region_bytes > most_bytes || layout.slots < 2 || layout.slots > 1024)
+      throw InputError(
+          "slots are 2 to 1024, medium a multiple of 64 up to 32768, region up to 2^34");
     return layout;
   }
 

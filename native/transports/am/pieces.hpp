@@ -172,6 +172,8 @@ class Pieces {
     arrived(from, source, std::as_bytes(words.subspan(1)).first(words[0]));
   }
   void on_medium(From& from, int source, active::Words, Bytes payload) {
+    if (payload.size() > layout().medium_bytes)
+      throw Malformed("a part of a message is longer than its buffer");
     arrived(from, source, payload);
   }
   void on_chunk(From& from, int source, active::Words words, Bytes) {

@@ -93,7 +93,8 @@ def test_every_kind_of_active_message_arrives(subject: Subject, options: str) ->
     [
         ("polling=now", "polling=now"),
         ("import=never", "import=never"),
-        ("medium=100", "medium is a multiple of 64"),
+        ("medium=100", "medium a multiple of 64"),
+        ("slots=1", "slots are 2 to 1024"),
     ],
 )
 def test_options_that_cannot_be_end_all_ranks(subject: Subject, options: str, words: str) -> None:
