@@ -44,13 +44,14 @@ def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
 def rates(facts: Facts) -> pl.DataFrame:
     """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
 
-    `cores` work on them: the ranks with their threads. `series` does not tell these apart.
+    `cores` work on them: the ranks with their threads. `series` does not tell these apart, nor
+    placements: OpenMP's threads need another one than ranks.
     """
     points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null())
     threads = value("threads").fill_null(1).cast(pl.Int64)
     points = points.with_columns(cores=pl.col("ranks") * threads)
     largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")
-    return with_series(points.filter(largest), facts, on_axis=("ranks",))
+    return with_series(points.filter(largest), facts, on_axis=("ranks", "placement"))
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,10 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
             ratio = beyond(points["ratio"].to_list(), COSTLY)
             if ratio is None:
                 continue
-            cast = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes, block=EVEN)
+            casts = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes)
+            # To casts blocks make no difference.
+            alike = casts.filter(block=block)
+            cast = alike if alike.height > 1 else casts.filter(block=EVEN)
             found.append(
                 AccessCost(
                     str(series),

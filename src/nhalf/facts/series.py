@@ -58,7 +58,9 @@ def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()
 def _extra(name: str, value: object) -> str:
     if name == "algorithm" and value == NATIVE:
         return ""
-    return f"{value} ranks" if name == "ranks" else str(value)
+    if name == "ranks":
+        return "1 rank" if value == 1 else f"{value} ranks"
+    return str(value)
 
 
 def series_names(basis: Basis) -> list[str]:

@@ -44,6 +44,14 @@ def test_the_dearest_access_is_named_beside_casts(make_measurements: Make) -> No
     assert found.remedy.startswith("Cast to ordinary pointers")
 
 
+def test_casts_in_the_same_blocks_are_named_where_there_are_no_others(
+    make_measurements: Make,
+) -> None:
+    factors = {"access=cast,block=64": 1.0, "access=for-all,block=64": 2.5}
+    (found,) = ArrayAccess().find(measured(make_measurements, factors))
+    assert "; casts take 1.00x" in found.text
+
+
 def test_casts_that_are_no_better_are_no_remedy(make_measurements: Make) -> None:
     (found,) = ArrayAccess().find(
         measured(make_measurements, {"access=cast": 1.6, "access=pointer": 1.5})
@@ -88,10 +96,11 @@ def test_rates_are_those_of_the_largest_arrays_by_way_and_ranks(make_measurement
 def test_threads_of_a_rank_are_cores_and_no_standard(make_measurements: Make) -> None:
     data = measured(make_measurements, {"access=pointer": 3.0}, ranks=1)
     openmp = make_measurements(
-        patterns=("memory-triad",), axes="threads=all", **{**EXACT, "ranks": 1}
+        patterns=("memory-triad",), axes="threads=all", **{**EXACT, "ranks": 1, "placement": "free"}
     ).with_columns(values=pl.lit([{"name": "threads", "value": 4.0}]))
     columns = data.measurements.collect_schema()
     both = Facts(pl.concat([data.measurements, openmp.cast({"values": columns["values"]})]))
+    assert set(rates(both)["series"]) == {"threads"}
     points = rates(both).filter(way="openmp")
     assert points.select("ranks", "cores").rows() == [(1, 4)]
     (found,) = ArrayAccess().find(both)
