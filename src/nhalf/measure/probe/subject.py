@@ -56,7 +56,8 @@ class Subject:
         if self.library is None or not self.measures_library:
             return self.transport.replace(JOINT, f" {JOINT} ")
         title = f"{self.library.title} + {self.setting}" if self.setting else self.library.title
-        return title if self.transport == MPI.name else f"{title}, {self.transport}"
+        carried = self.transport.partition(JOINT)[0]
+        return title if carried == MPI.name else f"{title}, {carried}"
 
     def under(self, setting: Setting) -> Subject:
         """The same with the variables, or the options of the transport, of a setting."""

@@ -34,6 +34,8 @@ ONE_OF_EACH_KIND = {
 SIZES, ALL_SIZES = (5000,), (0, 1, 8, 57, 1024, 5000, 70_000, 300_000)
 COMBINATIONS_MAX = 20
 ENDS_WITHIN_S = 10.0
+OPTIONS = {"mpi": "threads=1"}
+"""With which all patterns of a transport can run."""
 FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
 """MPICH first: other libraries have faults of their own (persistent gather of Intel 2021.19)."""
 
@@ -102,7 +104,7 @@ def present(subject: Subject, ranks: int) -> list[PatternInfo]:
 def test_every_pattern_moves_the_right_data(name: str) -> None:
     subject = subject_of(name)
     asked = [line for one in present(subject, 2) for line in questions(one, 2, SIZES, 1)]
-    assert wrong(subject, 2, asked) == []
+    assert wrong(subject, 2, asked, OPTIONS.get(name, "")) == []
 
 
 @each_transport
@@ -125,7 +127,7 @@ def test_every_pattern_size_and_axis(name: str, ranks: int) -> None:
             one, ranks, ALL_SIZES if ranks < 4 else (57, 70_000), COMBINATIONS_MAX
         )
     ]
-    assert wrong(subject, ranks, asked) == []
+    assert wrong(subject, ranks, asked, OPTIONS.get(name, "")) == []
 
 
 POSTBOX_WAYS = [
