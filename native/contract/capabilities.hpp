@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contract/active_messages.hpp"
+#include "contract/any_source.hpp"
 #include "contract/collectives.hpp"
 #include "contract/communicators.hpp"
 #include "contract/layouts.hpp"
@@ -30,6 +31,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (FirstDone<T>) found.push_back("wait-any");
   if constexpr (SynchronousSend<T>) found.push_back("synchronous-send");
   if constexpr (BufferedSend<T>) found.push_back("buffered-send");
+  if constexpr (AnySource<T>) found.push_back("any-source");
   if constexpr (ReadySend<T>) found.push_back("ready-send");
   if constexpr (OneSided<T>) found.push_back("one-sided");
   if constexpr (MappedMemory<T>) found.push_back("mapped-memory");

@@ -44,30 +44,31 @@ class PingPongLayout : public PingPongLoop<T> {
 
   void run(std::uint64_t rounds) override {
     if (by_ == 0) {
-      talk(
-          rounds, [this] { this->transport_.send_typed(this->peer(), out_data_.bytes(), type_); },
-          [this] { this->transport_.recv_typed(this->peer(), in_data_.bytes(), type_); });
-    } else if (by_ == 1) {
-      talk(
+      this->loop(
           rounds,
-          [this] {
+          [this](T& t, int peer, ConstBytes) { t.send_typed(peer, out_data_.bytes(), type_); },
+          [this](T& t, int peer, Bytes) { t.recv_typed(peer, in_data_.bytes(), type_); });
+    } else if (by_ == 1) {
+      this->loop(
+          rounds,
+          [this](T& t, int peer, ConstBytes) {
             layout_.pack(out_data_.bytes(), this->out_.bytes());
-            this->transport_.send(this->peer(), this->out_.bytes());
+            t.send(peer, this->out_.bytes());
           },
-          [this] {
-            this->transport_.recv(this->peer(), this->in_.bytes());
-            layout_.unpack(this->in_.bytes(), in_data_.bytes());
+          [this](T& t, int peer, Bytes packed) {
+            t.recv(peer, packed);
+            layout_.unpack(packed, in_data_.bytes());
           });
     } else {
-      talk(
+      this->loop(
           rounds,
-          [this] {
-            this->transport_.pack(out_data_.bytes(), type_, this->out_.bytes());
-            this->transport_.send(this->peer(), this->out_.bytes());
+          [this](T& t, int peer, ConstBytes) {
+            t.pack(out_data_.bytes(), type_, this->out_.bytes());
+            t.send(peer, this->out_.bytes());
           },
-          [this] {
-            this->transport_.recv(this->peer(), this->in_.bytes());
-            this->transport_.unpack(this->in_.bytes(), in_data_.bytes(), type_);
+          [this](T& t, int peer, Bytes packed) {
+            t.recv(peer, packed);
+            t.unpack(packed, in_data_.bytes(), type_);
           });
     }
   }
@@ -99,18 +100,6 @@ class PingPongLayout : public PingPongLoop<T> {
       throw InputError("data in blocks is a multiple of them: give a multiple of the axis block");
     if (point.size_bytes > INT_MAX / 2) throw InputError("data with gaps is at most 1 GiB");
     return static_cast<std::size_t>(block);
-  }
-
-  template <class Send, class Recv>
-  void talk(std::uint64_t rounds, Send send, Recv recv) {
-    for (auto i = this->leads() ? rounds : 0; i > 0; --i) {
-      send();
-      recv();
-    }
-    for (auto i = this->takes_part() && !this->leads() ? rounds : 0; i > 0; --i) {
-      recv();
-      send();
-    }
   }
 
   Layout layout_;

@@ -29,8 +29,8 @@ class PingPongLoop : public Pair<T> {
   }
 
  protected:
-  template <class Send>
-  void loop(std::uint64_t rounds, Send send) {
+  template <class Send, class Recv>
+  void loop(std::uint64_t rounds, Send send, Recv recv) {
     T& transport = this->transport_;
     const int peer = this->peer();
     const ConstBytes out = this->out_.bytes();
@@ -38,17 +38,23 @@ class PingPongLoop : public Pair<T> {
     if (this->leads()) {
       for (auto i = rounds; i > 0; --i) {
         send(transport, peer, out);
-        transport.recv(peer, in);
+        recv(transport, peer, in);
       }
     } else if (this->takes_part()) {
       for (auto i = rounds; i > 0; --i) {
-        transport.recv(peer, in);
+        recv(transport, peer, in);
         send(transport, peer, out);
       }
     }
   }
 
-  /// The same with the standard send.
+  /// The same with the standard receive.
+  template <class Send>
+  void loop(std::uint64_t rounds, Send send) {
+    loop(rounds, send, [](T& transport, int peer, Bytes data) { transport.recv(peer, data); });
+  }
+
+  /// And with the standard send, too.
   void loop(std::uint64_t rounds) {
     loop(rounds, [](T& transport, int peer, ConstBytes data) { transport.send(peer, data); });
   }

@@ -87,7 +87,7 @@ class ThreadPairs : public Pattern {
   static int checked(const T& transport, const Case& point) {
     if (!transport.is_thread_multiple())
       throw InputError(
-          "MPI was not started for several threads: give the option threads=1 of the transport");
+          "MPI was not started for several threads: give --setting 'several: mpi.threads=1'");
     return point.axis("threads", 1, 64);
   }
   static std::vector<typename T::ThreadChannel> channels(T& transport, const Case& point,

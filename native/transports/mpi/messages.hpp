@@ -27,6 +27,12 @@ class MpiMessages : public MpiCollectives, public MpiNamed {
     MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, peer, tag, world(),
              MPI_STATUS_IGNORE);
   }
+  int recv_any(Bytes data) {
+    MPI_Status status;
+    MPI_Recv(data.data(), static_cast<int>(data.size()), MPI_BYTE, MPI_ANY_SOURCE, tag, world(),
+             &status);
+    return status.MPI_SOURCE;
+  }
   void exchange(int to, ConstBytes out, int from, Bytes in) {
     MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, to, tag, in.data(),
                  static_cast<int>(in.size()), MPI_BYTE, from, tag, world(), MPI_STATUS_IGNORE);

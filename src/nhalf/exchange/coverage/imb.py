@@ -38,8 +38,8 @@ MPI1 = Part(
         Test("PingPing", "pingping"),
         Test("PingPingSpecificSource", "pingping", said="the same as PingPing"),
         Test("Sendrecv", "exchange", said="of 2 ranks; a chain of more: `ring`, method sendrecv"),
-        Test("PingPongAnySource", why_not="a receive from any rank: not yet"),
-        Test("PingPingAnySource", why_not="a receive from any rank: not yet"),
+        Test("PingPongAnySource", "pingpong-anysource"),
+        Test("PingPingAnySource", "pingping-anysource"),
         Test("Exchange", "ring", "method=nonblocking,ring=6", said="both neighbours in a ring"),
         Test("Reduce_local", why_not="an addition without communication: not ours"),
         Test("Uniband", "stream", said="of 2 ranks; of more: `pairs-bandwidth`"),
@@ -101,7 +101,7 @@ ONE_SIDED = Part(
 EXT = Part(
     "IMB-EXT",
     [
-        Test("Window", why_not="making and freeing a window alone: not yet"),
+        Test("Window", "rma-window", transport=RMA),
         Test("Unidir_Put", "rma-put", "access=fence", RMA),
         Test("Unidir_Get", "rma-get", "access=fence", RMA),
         Test("Bidir_Put", "rma-put", "access=fence,ways=both", RMA),

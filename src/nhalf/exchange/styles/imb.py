@@ -11,7 +11,7 @@ from nhalf.exchange import styles
 from nhalf.exchange.coverage.imb import IMB
 from nhalf.exchange.styles import Style
 
-ONE_TIME = ("PingPong", "PingPing", "PingPongMT")
+ONE_TIME = ("PingPong", "PingPing", "PingPongAnySource", "PingPingAnySource", "PingPongMT")
 RATES = ("Uniband", "Biband", "UniBandMT")
 
 
