@@ -34,6 +34,8 @@ WORDS_BYTES = 8192
 LOOK_S = 1.0
 """How often the length of what it has written is looked at while nothing else happens."""
 NOISE_LETTERS_MAX = 300
+OWN_WORDS = "probe: "
+"""How a line of standard error begins that a rank wrote before it gave up."""
 NOBODY = Examiner()
 """Looks after a launch on this machine."""
 _PR_SET_PDEATHSIG = 1
@@ -201,9 +203,10 @@ class Probe:
         return [line for line in words if any(map(str.isalnum, line))]
 
     def _last_words(self) -> str:
-        """The most telling line, as ': …' or ''."""
+        """The most telling line, as ': …' or '': what a rank says itself goes first."""
         words = self._words()
-        telling = [line for line in words if "error" in line.lower() or "not enough" in line]
+        own = [line.removeprefix(OWN_WORDS) for line in words if line.startswith(OWN_WORDS)]
+        telling = own or [line for line in words if "error" in line.lower() or "not enough" in line]
         chosen = (telling or words or [""])[0]
         return f": {chosen[:NOISE_LETTERS_MAX]}" if chosen else ""
 

