@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-MESSAGES = "mpi"
-"""The transport that is a library's messages."""
+MESSAGES = ("mpi", "simulated")
+"""Transports that are a library's messages, or those of a simulated machine."""
 
 
 def carrier(mpi: str | None, transport: str) -> str:
@@ -14,4 +14,4 @@ def carrier(mpi: str | None, transport: str) -> str:
     """
     if not mpi:
         return transport
-    return mpi if transport == MESSAGES else f"{mpi} {transport}"
+    return mpi if transport in MESSAGES else f"{mpi} {transport}"

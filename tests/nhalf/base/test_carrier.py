@@ -13,6 +13,7 @@ from nhalf.base.carrier import carrier
     [
         ("mpich-5.0.2", "mpi", "mpich-5.0.2"),
         ("mpich-5.0.2", "rma", "mpich-5.0.2 rma"),
+        ("altix-bx2", "simulated", "altix-bx2"),
         ("", "shm", "shm"),
         (None, "tcp", "tcp"),
     ],
