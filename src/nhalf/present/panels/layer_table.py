@@ -74,5 +74,5 @@ def _message(facts: Facts, about: dict[str, object]) -> list[str]:
 
 def _is_of(entry: Overview, facts: Facts, about: dict[str, object]) -> bool:
     """Whether a line of the overview is about a library or layer: its name leads the series."""
-    name = entry.series.split(", ")[0] if not about["mpi"] else entry.series
-    return entry.mpi == about["mpi"] and name.startswith(label(facts, about))
+    name = label(facts, about)
+    return entry.mpi == about["mpi"] and f"{entry.series}, ".startswith(f"{name}, ")

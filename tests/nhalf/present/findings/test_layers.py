@@ -85,3 +85,14 @@ def test_the_table_has_a_row_for_each(make_measurements: Make) -> None:
     latencies = {row[0]: row[1] for row in table.rows}
     assert latencies == {"MPICH 5": "2 µs", "shm": "1 µs", "shm+x": "4.01 µs"}
     assert all("–" not in row for row in table.rows)
+
+
+def test_a_layer_whose_name_begins_another_one_has_numbers_of_its_own(
+    make_measurements: Make,
+) -> None:
+    exact = {"noise": 0.0, "launch_noise": 0.0}
+    alone = facts_of(make_measurements, {"shm": 1.0}, patterns=("bcast",), **exact)
+    other = facts_of(make_measurements, {"shmem": 2.0}, **exact)
+    table = LayerTable().render(Facts(pl.concat([alone.measurements, other.measurements])))
+    assert isinstance(table, Table)
+    assert {row[0]: row[1] for row in table.rows} == {"shm": "–", "shmem": "2 µs"}
