@@ -26,7 +26,7 @@ class ActiveMessages(Panel):
     how_to_read = (
         "Each line is one way to carry a payload, as a multiple of the time of the plain one in "
         "the same launch: two transfers without a copy for medium messages, stores of the program "
-        "for long ones. Where the line of bulk copies falls below 1×, they pay off."
+        "for long ones; where the line of bulk copies falls below 1×, they pay off."
     )
     order = 32
     patterns = (MEDIUM, LONG)

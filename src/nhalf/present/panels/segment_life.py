@@ -17,10 +17,10 @@ class SegmentLife(Panel):
     title = "The life of a segment"
     how_to_read = (
         "One bar is everything that is done with a segment of remote memory: setup (create, "
-        "register, publish, connect, map), one transfer of all its bytes each way, and teardown. "
-        "Where setup and teardown fill most of the bar, segments should be kept and used again."
+        "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
+        "where setup and teardown fill most of the bar, segments should be kept and used again."
     )
-    order = 57
+    order = 73
     patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
