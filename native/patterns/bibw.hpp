@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -26,13 +28,23 @@ class Bibw : public Pair<T> {
     if (!this->takes_part()) return;
     windows(rounds, sends_.size(), [&](std::size_t together) {
       const auto some = std::span(sends_).first(together);
-      for (auto& request : some) request = transport.isend(this->peer(), this->out_.bytes());
-      for (auto i = together; i > 0; --i) transport.recv(this->peer(), this->in_.bytes());
+      for (std::size_t i = 0; i < together; ++i) {
+        if (i >= under_way_max) transport.recv(this->peer(), this->in_.bytes());
+        some[i] = transport.isend(this->peer(), this->out_.bytes());
+      }
+      for (auto left = std::min(together, under_way_max); left > 0; --left)
+        transport.recv(this->peer(), this->in_.bytes());
       wait_all(transport, some);
     });
   }
 
  private:
+  /// So many sends to one rank may be started before one of its own has to be received.
+  static constexpr std::size_t under_way_max = [] {
+    if constexpr (requires { T::sends_under_way_max; }) return T::sends_under_way_max;
+    return message_window;
+  }();
+
   std::vector<typename T::Request> sends_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,15 +12,16 @@
 #include "contract/pattern.hpp"
 #include "multicast/all_multicasts.hpp"
 #include "multicast/bases/multicast_case.hpp"
+#include "patterns/bases/operation.hpp"
 
 namespace nhalf {
 
-inline constexpr AxisInfo multicast_axes[] = {
-    {"algorithm", "binary,binomial,separate,serial", "", "who forwards to whom"},
-    {"forwarding", "host", "", "who makes the copies of a message: here the ranks do"},
-    multicast_group_axis,
-    multicast_piece_axis,
-    multicast_draw_axis};
+inline constexpr auto multicast_axes = joined(
+    operation_axes,
+    std::array{
+        AxisInfo{"algorithm", "binary,binomial,separate,serial", "", "who forwards to whom"},
+        AxisInfo{"forwarding", "host", "", "who makes the copies of a message: here the ranks do"},
+        multicast_group_axis, multicast_piece_axis, multicast_draw_axis});
 
 inline constexpr PatternInfo multicast_info{
     .name = "multicast",

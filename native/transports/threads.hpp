@@ -36,6 +36,8 @@ class ThreadsTransport : public MessageCollectives<ThreadsTransport> {
   static constexpr TransportInfo info{"threads", "threads of one process that share memory",
                                       described};
   static constexpr std::string_view clock_name = SteadyClock::name;
+  /// A further send to the same rank waits until one was received.
+  static constexpr std::size_t sends_under_way_max = ThreadChannel::slots;
 
   /// A started send that may have to be waited for, or a receive that is done when waited for.
   struct Request {

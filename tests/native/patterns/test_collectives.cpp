@@ -144,7 +144,7 @@ TEST_CASE("operations with a root verify at every root, in place and out of plac
       bool good = true;
       for (const auto& entry : patterns<ProbeTransport>())
         for (const auto* place : {"place=out", "place=in"}) {
-          if (!entry.info.rooted) continue;
+          if (!entry.info.rooted || entry.make == nullptr) continue;
           const auto pattern = entry.make(t, point(1200, place));
           for (int root = t.size() - 1; root >= 0; --root) {
             pattern->root_at(root);
@@ -175,7 +175,7 @@ TEST_CASE("sums are of floats, and offsets of alltoallv are integers") {
   CHECK(everywhere(2, [](ProbeTransport& t) {
     int refused = 0;
     for (const auto& entry : patterns<ProbeTransport>())
-      if (entry.info.size_multiple == 4) {
+      if (entry.info.size_multiple == 4 && entry.make != nullptr) {
         CHECK_THROWS_AS(entry.make(t, point(6)), InputError);
         ++refused;
       }

@@ -8,15 +8,29 @@
 #include "roster.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
+#include "variations.hpp"
 
 namespace nhalf::test_operations {
 
 namespace {
 
+/// The first value of each axis that a point has to name.
+std::string needed(const PatternInfo& info, int ranks) {
+  std::string axes;
+  for (const auto& axis : info.axes) {
+    if (!axis.fallback.empty()) continue;
+    const auto values =
+        variation::expanded(std::string(axis.values), {{"ranks", std::to_string(ranks)}});
+    axes += "," + std::string(axis.name) + "=" + values.front();
+  }
+  return axes;
+}
+
 /// What went wrong when a pattern was sampled; empty where nothing did.
 std::string complaint(ProbeTransport& t, GlobalClock<ProbeTransport>& clock,
                       const PatternEntry<ProbeTransport>& entry, const std::string& axes) {
-  const Case point{.size_bytes = 1000, .axes = Options::parse(axes, ',')};
+  const Case point{.size_bytes = 1000,
+                   .axes = Options::parse(axes + needed(entry.info, t.size()), ',')};
   const auto pattern = entry.make(t, point);
   const Effort effort{.slice_s = 1e-4, .samples_min = 2, .samples_max = 5};
   const auto found =
