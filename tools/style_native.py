@@ -106,7 +106,7 @@ _HEAD = re.compile(r"\b(operator\(\)|\w+)\s*\(")
 _BEFORE_BODY = re.compile(r"\s*(?:(?:const|final|mutable|noexcept|override)\s*)*(?:->[^;{}]*)?\{")
 _NATIVE_LAMBDA = re.compile(r"\[[^][]*\]\s*\((?=T& )")
 _NO_FUNCTION = {"if", "for", "while", "switch", "catch", "return", "requires", "sizeof", "decltype"}
-_TIMED_FIRST = {"run", "operator()", "a native operation"}
+_TIMED_FIRST = {"run", "work", "operator()", "a native operation"}
 """What a batch calls: the pattern, the algorithm that it chose, or the transport's own one."""
 
 

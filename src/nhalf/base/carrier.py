@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-MESSAGES = ("mpi", "simulated")
-"""Transports that are a library's messages, or those of a simulated machine."""
+WINDOWS = ("rma",)
+"""Transports that a library carries beside its messages; one with options of its own has a +."""
 
 
 def carrier(mpi: str | None, transport: str) -> str:
@@ -14,4 +14,5 @@ def carrier(mpi: str | None, transport: str) -> str:
     """
     if not mpi:
         return transport
-    return mpi if transport in MESSAGES else f"{mpi} {transport}"
+    is_messages = transport not in WINDOWS and "+" not in transport
+    return mpi if is_messages else f"{mpi} {transport}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base import native_files
+from nhalf.base.errors import MissingError
 
 _SAID = re.compile(r"^// nhalf-([a-z-]+): (.*)$", re.MULTILINE)
 _HEAD = 2000
@@ -48,9 +49,13 @@ MPI = TransportFile("mpi", "MPI", carried_by_mpi=True)
 def transport_files() -> dict[str, TransportFile]:
     """Every transport of the installed sources, by name; simulated ranks are not among them.
 
-    Raises MissingError when the sources are not there.
+    Without the sources only mpi is known.
     """
-    return _read(native_files.include_folder() / "transports")
+    try:
+        folder = native_files.include_folder()
+    except MissingError:
+        return {MPI.name: MPI}
+    return _read(folder / "transports")
 
 
 @functools.cache

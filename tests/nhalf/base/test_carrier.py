@@ -13,7 +13,9 @@ from nhalf.base.carrier import carrier
     [
         ("mpich-5.0.2", "mpi", "mpich-5.0.2"),
         ("mpich-5.0.2", "rma", "mpich-5.0.2 rma"),
+        ("mpich-5.0.2", "mpi+threads", "mpich-5.0.2 mpi+threads"),
         ("altix-bx2", "simulated", "altix-bx2"),
+        ("ConvexPVM", "pvm", "ConvexPVM"),
         ("", "shm", "shm"),
         (None, "tcp", "tcp"),
     ],

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from nhalf.base import native_files
+from nhalf.base.carrier import carrier
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.measure.plan.setting import JOINT, Setting, under
@@ -47,8 +48,7 @@ class Subject:
     @property
     def key(self) -> str:
         """Unique among the subjects of a run."""
-        words = [self.mpi, "" if self.mpi and self.transport == MPI.name else self.transport]
-        return " ".join(filter(None, words))
+        return carrier(self.mpi, self.transport)
 
     @property
     def title(self) -> str:
@@ -116,11 +116,16 @@ def plain_subject(transport: str) -> Subject:
 
 
 def known(transport: str) -> TransportFile:
-    """A transport by name; raises InputError for an unknown one, with the closest known ones."""
+    """A transport by name.
+
+    Raises InputError for an unknown one, with the closest known ones, and MissingError where
+    nothing native is installed.
+    """
     if transport == MPI.name:
         return MPI
     files = transport_files()
     if transport not in files:
+        native_files.native_folder()
         raise unknown("transport", transport, files)
     return files[transport]
 

@@ -115,7 +115,7 @@ class TestSettings:
 
     def test_they_are_for_libraries(self, call: Call, tmp_path: Path) -> None:
         ended = call(*model(tmp_path / "r", "--setting", "x: A=1"))
-        ended.is_error(2, "settings are for MPI libraries")
+        ended.is_error(2, "the setting 'x' is for transport mpi")
 
     def test_each_is_a_subject_whose_processes_have_the_variables(
         self, call: Call, tmp_path: Path
