@@ -25,7 +25,7 @@ KINDS = ("power", "rank-killed", "rank-stopped", "cable", "slurmd")
 FEW, MANY = 2, int(os.environ.get("NHALF_DEATHS", "10"))
 NUMBERS = [*range(FEW), *(pytest.param(n, marks=pytest.mark.full) for n in range(FEW, MANY))]
 FATAL = {"power", "cable", "slurmd"}
-TIMEOUT_S = 10
+TIMEOUT_S = 6
 RUN_MAX_S = 3 * TIMEOUT_S + 100
 """Budget, two waits for what is silent, and asking hosts; on a quiet machine."""
 
@@ -66,7 +66,7 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
     journal = Journal(out / "journal.jsonl")
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "0:64K", "--launches", "3"]
     command += ["--placement", "3x1,4x1", "--mpi", "mpich", "--launcher", "srun"]
-    command += ["--budget", f"{patience_s(10):.0f}s"]
+    command += ["--budget", f"{patience_s(6):.0f}s"]
     command += ["--timeout", f"{patience_s(TIMEOUT_S):.0f}s", "--out", str(out)]
     process = cluster.start(command)
     end_s = time.monotonic() + patience_s(PATIENCE_S)

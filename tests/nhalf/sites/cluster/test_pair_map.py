@@ -19,14 +19,14 @@ from .conftest import NHALF, Cluster
 
 pytestmark = pytest.mark.slow
 NODES = ("n1", "n2", "n3", "n4")
-BUDGET_MAX_S = 120
+BUDGET_MAX_S = 60
 
 
 def pair_maps(cluster: Cluster, out: Path) -> list[dict[str, Any]]:
     """The rows of a pair map of all hosts."""
     command = [*NHALF, "run", "pair-map", "--launcher", "srun", "--placement", "every-host"]
     # All of it is used: links that differ miss the precision.
-    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(30), BUDGET_MAX_S):.0f}s"]
+    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(15), BUDGET_MAX_S):.0f}s"]
     command += ["--out", str(out), "--json"]
     outcome = cluster.run(*command)
     assert outcome.returncode == 0, outcome.stderr
@@ -53,6 +53,7 @@ def test_a_slow_link_has_a_name(cluster: Cluster, tmp_path: Path) -> None:
     assert [(one["kind"], one["members"]) for one in bandwidth["slow"]] == [("node", ["n3"])]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("slow_links")
 def test_nobody_is_named_where_all_are_equal(cluster: Cluster, tmp_path: Path) -> None:
     rows = pair_maps(cluster, tmp_path / "equal")
