@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from style_source import CPP, PYTHON, Complaint, Source, closing
 
 UNITS = re.compile(
-    r"(?:^|_)(?:s|bytes|Bps|hz|ratio|fraction|relative|percent|per_\w+|level|factor|share|"
+    r"(?:^|_)(?:s|bytes|Bps|hz|cycles|ratio|fraction|relative|percent|per_\w+|level|factor|share|"
     r"probability|confidence|coverage|error|weight|score|cost|threshold|importance|ci|median|p95)$"
 )
 UNITLESS = {"median", "low", "high", "value", "x", "y"}  # in the unit of what they came from

@@ -24,6 +24,7 @@ ORDER = {
     "mpi": "libraries found, installed, identified; one file a vendor",
     "sites": "hosts, placement, launchers, batch systems, the lab",
     "measure": "what is asked, the probe, the loop, and the same simulated",
+    "node": "bounds of loops, the machine's units and caches",
     "results": "one derived result: its method and its table",
     "facts": "all that is known of a run, computed once",
     "exchange": "importers, exporters, tables in other suites' styles",

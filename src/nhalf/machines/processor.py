@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A processor: what its units do in a cycle, and its caches; published, or measured by itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+SCHEMA = 1
+
+Name = Literal[
+    "add",
+    "multiply",
+    "fused_multiply_add",
+    "divide",
+    "square_root",
+    "load",
+    "store",
+    "integer",
+]
+"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too."""
+Kind = Literal["floating_point", "memory", "fixed_point"]
+Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1)]
+Range = tuple[float, float]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Part of a description: its numbers are finite."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} is {value}, no finite number")
+
+
+class Operation(_Part, frozen=True, kw_only=True):
+    """One operation on numbers of eight bytes: `lanes` of them at once, 1 for a scalar.
+
+    `per_cycle` operations begin in a cycle where nothing else does; `latency_cycles` later the
+    result of one can be used, None where that is not known. For a load it is from the address to
+    the use of a value in the first-level cache. `_ci` are 95 % intervals of what was measured.
+    """
+
+    name: Name
+    lanes: Count = 1
+    per_cycle: Positive
+    latency_cycles: Positive | None = None
+    per_cycle_ci: Range | None = None
+    latency_ci: Range | None = None
+
+    @property
+    def key(self) -> str:
+        """What units call it: `add`, with lanes `add.4`."""
+        return self.name if self.lanes == 1 else f"{self.name}.{self.lanes}"
+
+
+class Unit(_Part, frozen=True, kw_only=True):
+    """What several operations share: each keeps the unit busy for `cycles`, by its key.
+
+    A pair of adders and multipliers that begin two operations in a cycle has 0.5 for each. A loop
+    takes at least the sum over its operations; that of one operation alone is in `per_cycle`.
+    """
+
+    name: str
+    kind: Kind
+    cycles: dict[str, Positive]
+
+
+class Cache(_Part, frozen=True, kw_only=True):
+    """One level: 1 is next to the core. None where it is not known.
+
+    `hit_cycles` is from the address of a load to the use of its value; `load_miss_cycles` and
+    `store_miss_cycles` are what an access takes longer when it misses this level. `size_ci` is the
+    95 % interval of a size that was measured.
+    """
+
+    level: Count
+    size_bytes: Count
+    line_bytes: Count
+    ways: Count | None = None
+    hit_cycles: Positive | None = None
+    load_miss_cycles: NotNegative | None = None
+    store_miss_cycles: NotNegative | None = None
+    size_ci: Range | None = None
+
+
+class Processor(_Part, frozen=True, kw_only=True):
+    """A processor as bounds of loops see it: `clock_hz` and `issue_per_cycle` instructions a cycle.
+
+    `store_forward_cycles` is from a store to the use of the same value by a load. With
+    `quad_word`, two neighbouring numbers are loaded or stored as one; with `always_fuses`, a
+    product that is added to something is one instruction in any program. A processor that is
+    `in_order` stands still while an access misses; others may overlap all of that. `source` says
+    where the numbers come from: a publication, or when and where they were measured.
+    """
+
+    name: str
+    schema: int = SCHEMA
+    title: str = ""
+    year: int | None = None
+    source: str = ""
+    unknown: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    clock_hz: Positive
+    issue_per_cycle: Positive
+    store_forward_cycles: Positive | None = None
+    quad_word: bool = False
+    always_fuses: bool = False
+    in_order: bool = False
+    operations: tuple[Operation, ...]
+    units: tuple[Unit, ...] = ()
+    caches: tuple[Cache, ...] = ()
+    environment: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        keys = [operation.key for operation in self.operations]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"operation {key} is there twice")
+        for unit in self.units:
+            for key in unit.cycles:
+                if key not in keys:
+                    raise ValueError(f"unit {unit.name} does {key}, which is no operation")
+        levels = [cache.level for cache in self.caches]
+        if levels != list(range(1, len(levels) + 1)):
+            raise ValueError(f"levels of caches are {levels}, not 1, 2, … in order")
+
+    def operation(self, name: str, lanes: int = 1) -> Operation | None:
+        """The operation of this name and width; None where it is not described."""
+        found = (one for one in self.operations if one.name == name and one.lanes == lanes)
+        return next(found, None)
