@@ -157,10 +157,11 @@ class Agenda:
             if what:
                 said.setdefault(what, {}).update(dict.fromkeys(block.patterns))
         lines = [f"{few(list(patterns), 3)}: {what}" for what, patterns in said.items()]
-        left = self.left()
+        # Launches beyond the plan are no loss, and a resumed run would not know of them.
+        left = {launch for _, launch, _ in self.left()} - set(self.further)
         if left:
-            first = min(launch for _, launch, _ in left)
-            lines.append(f"the time was up in launch {first + 1} of {self.launches()}")
+            planned = max(one.launches for one in self.thinned)
+            lines.append(f"the time was up in launch {min(left) + 1} of {planned}")
         return lines
 
     def unmeasured(self) -> dict[str, tuple[int, int]]:

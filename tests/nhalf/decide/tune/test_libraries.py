@@ -21,7 +21,7 @@ from nhalf.sites.site import HERE
 from tests.patience import patience_s
 
 FOUND = [library for library in newest(libraries()) if library.vendor == "openmpi"]
-ASKED = Asked(("bcast",), (2,), "512K", 0.05, 12.0)
+ASKED = Asked(("bcast",), (2,), "512K", 0.05, 6.0)
 RULES = """\
 1 # collective
 7 # bcast
@@ -58,7 +58,7 @@ def bench(tmp_path: Path) -> Bench:
         assert "binomial" in tuner.algorithms("bcast")
     except NhalfError as error:
         pytest.skip(str(error))
-    limit_s = patience_s(12)
+    limit_s = patience_s(6)
     plan = Plan(["mpi"], [library.name], [], 3, limit_s, 0.05, "", 1, limit_s)
     return Bench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
 

@@ -127,6 +127,17 @@ def test_both_ends_are_kept(values: list[int], stride: int, kept: list[int]) -> 
     assert every(values, stride) == kept
 
 
+def test_a_launch_beyond_the_plan_that_was_not_made_is_no_loss(make: Make) -> None:
+    state = State()
+    agenda = make(Block(["pingpong"], [2], "8"), launches=2, state=state)
+    (start,) = agenda.starts()
+    (point,) = agenda.points(start)
+    state.done |= {("s0", launch, point) for launch in range(2)}
+    agenda.further[2] = frozenset({point})
+    assert agenda.left().total() == 1
+    assert agenda.left_out() == []
+
+
 class TestThinning:
     """A point of least slice takes 4 ms at first, a launch 1 s; the clock stands still."""
 
