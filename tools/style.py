@@ -33,10 +33,11 @@ SHOWN = {".ci", ".clang-format", ".gitignore"}
 PLUGIN_FOLDERS = {
     *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
-    "sites/launchers",
+    *("sites/launchers", "measure/apps"),
 }
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
+    "native/apps/npb",
 )
 C_INTERFACES = ("native/interposer/",)
 """Where functions are given what MPI's own are given."""

@@ -43,8 +43,13 @@ def _real_fields(source: Source) -> Iterator[tuple[int, str]]:
                 annotation = ast.unparse(item.annotation)
                 if re.search(r"\b(?:float|Floats)\b", annotation):
                     yield item.lineno, item.target.id
-    elif source.suffix in CPP and source.path.startswith("native/"):
+    elif source.suffix in CPP and source.path.startswith("native/") and not _is_app(source):
         yield from _cpp_real_fields(source)
+
+
+def _is_app(source: Source) -> bool:
+    """Whether a file computes what an application specifies: its numbers have no units."""
+    return source.path.startswith("native/apps/")
 
 
 def _cpp_real_fields(source: Source) -> Iterator[tuple[int, str]]:

@@ -33,25 +33,29 @@ struct TransportInfo {
   std::span<const OptionInfo> options;
 };
 
-/// Primitives only: traffic belongs to patterns, time to the sampler.
-///
-/// `send` returns when the data may be overwritten, `recv` when it has arrived; both name their
-/// peer. `now_s` is this transport's clock in seconds, which may be virtual. `broadcast`, `all` and
-/// `gather` serve control outside of timed batches: from rank 0 to all, the AND over all ranks, and
-/// every rank's text at rank 0 (empty elsewhere). `library` names what carries the data.
+/// Ranks that measure together, whatever they send: `now_s` is their clock in seconds, which may be
+/// virtual. `broadcast`, `all` and `gather` serve control outside of timed batches: from rank 0 to
+/// all, the AND over all ranks, and every rank's text at rank 0 (empty elsewhere). `library` names
+/// what carries the data.
 template <class T>
-concept Transport = requires(T& transport, int peer, ConstBytes out, Bytes in, std::string text) {
+concept Controlled = requires(T& transport, Bytes in, std::string text) {
   { T::info } -> std::convertible_to<const TransportInfo&>;
   { transport.rank() } -> std::same_as<int>;
   { transport.size() } -> std::same_as<int>;
   { transport.now_s() } -> std::same_as<double>;
-  transport.send(peer, out);
-  transport.recv(peer, in);
   transport.barrier();
   transport.broadcast(in);
   { transport.all(true) } -> std::same_as<bool>;
   { transport.gather(text) } -> std::same_as<std::vector<std::string>>;
   { transport.library() } -> std::same_as<std::string>;
+};
+
+/// Primitives only: traffic belongs to patterns, time to the sampler. `send` returns when the data
+/// may be overwritten, `recv` when it has arrived; both name their peer.
+template <class T>
+concept Transport = Controlled<T> && requires(T& transport, int peer, ConstBytes out, Bytes in) {
+  transport.send(peer, out);
+  transport.recv(peer, in);
 };
 
 /// Sends one message and receives one at the same time, without deadlock; the peers may differ.
@@ -131,14 +135,14 @@ concept MappedMemory =
     };
 
 /// Rank 0's value at every rank.
-template <Transport T, class Value>
+template <Controlled T, class Value>
   requires std::is_trivially_copyable_v<Value>
 void share(T& transport, Value& value) {
   transport.broadcast(std::as_writable_bytes(std::span(&value, 1)));
 }
 
 /// Rank 0's text at every rank.
-template <Transport T>
+template <Controlled T>
 void share(T& transport, std::string& text) {
   std::uint64_t length = text.size();
   share(transport, length);
@@ -188,7 +192,7 @@ double idle_until(T& transport, double clock_s) {
 }
 
 /// Every rank's numbers at rank 0, rank by rank; empty elsewhere. All ranks give equally many.
-template <Transport T>
+template <Controlled T>
 std::vector<double> collect(T& transport, std::span<const double> mine) {
   if constexpr (requires { transport.collect(mine); }) {
     return transport.collect(mine);

@@ -26,7 +26,7 @@ std::string host_of(T& transport) {
 
 /// By rank the number of its host, in the order in which hosts appear, at every rank; empty where
 /// there is one host only.
-template <Transport T>
+template <Controlled T>
 std::vector<int> hosts_of(T& transport) {
   if constexpr (is_one_thread<T>) return {};
   std::unordered_map<std::string, int> numbers;
@@ -42,7 +42,7 @@ std::vector<int> hosts_of(T& transport) {
 }
 
 /// The addresses that only other hosts than this rank's have.
-template <Transport T>
+template <Controlled T>
 std::set<std::string> peers_of(T& transport) {
   const auto texts = transport.gather(addresses_as_text());
   std::string all;
@@ -52,7 +52,7 @@ std::set<std::string> peers_of(T& transport) {
 }
 
 /// Where every rank is, as records have it; at rank 0 only.
-template <Transport T>
+template <Controlled T>
 std::vector<std::string> placements(T& transport) {
   if constexpr (is_one_thread<T>) {
     std::vector<std::string> texts;

@@ -28,7 +28,7 @@ inline void write_line(std::string line) {
 }
 
 /// The line that opens a launch: who takes part, where, on which library and clock.
-template <Transport T>
+template <Controlled T>
 std::string launch_record(T& transport, const ClockQuality& clock,
                           std::vector<std::string> placement) {
   std::vector<json::Raw> ranks;

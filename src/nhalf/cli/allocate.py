@@ -12,14 +12,18 @@ from nhalf.base.errors import MissingError
 
 if TYPE_CHECKING:
     from nhalf.jobs.request import RunRequest
+    from nhalf.measure.apps import AppRequest
     from nhalf.store.run import Run
+
+    Allocating = RunRequest | AppRequest
+    """What may need an allocation."""
 
 HOSTS_TAKEN = 4
 """So many hosts are taken where nobody says how many: a cluster is shared."""
 SRUN = "srun"
 
 
-def allocate(request: RunRequest) -> None:
+def allocate(request: Allocating) -> None:
     """Become salloc with this very command, where srun is request for outside of an allocation.
 
     One allocation for the whole run: no launch waits in the queue, all have the same hosts, and
@@ -40,7 +44,7 @@ def allocate(request: RunRequest) -> None:
     os.execvp("salloc", [*words, sys.executable, "-m", "nhalf", *sys.argv[1:]])
 
 
-def _resumed(request: RunRequest) -> Run | None:
+def _resumed(request: Allocating) -> Run | None:
     """The run that goes on, None where one begins."""
     if request.resume is None:
         return None
@@ -54,7 +58,7 @@ def _said(run: Run | None, name: str) -> str:
     return str(run.plan.get(name, "")) if run else ""
 
 
-def _named(request: RunRequest) -> list[str]:
+def _named(request: Allocating) -> list[str]:
     """The hosts that the user names now."""
     return _these(request.hosts, request.host_file_path, frozenset())
 
@@ -78,7 +82,7 @@ def _hosts_of(run: Run) -> list[str]:
     return [f"--nodes={nodes}", *([f"--exclude={','.join(sorted(lost))}"] if lost else [])]
 
 
-def _hosts(request: RunRequest) -> list[str]:
+def _hosts(request: Allocating) -> list[str]:
     """As many hosts as the placements need, a few where they do not say."""
     from nhalf.machines.layout import parse_layout
     from nhalf.measure.plan.planning import words

@@ -54,7 +54,7 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
 def _abi_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
     """The standard-ABI probe if it works here, and why not otherwise."""
     try:
-        path = native_files.executable(f"probe-{transport.name}-abi")
+        path = native_files.executable(f"{transport.executable}-abi")
     except MissingError as error:
         return None, error.message
     reason = why_not_described([str(path)], library.environment)
@@ -67,15 +67,15 @@ def _compiled(library: Library, compiler: Path, transport: TransportFile) -> Pat
     if transport.links:
         check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
-    header = f'-DNHALF_TRANSPORT_HEADER="{transport.header}"'
+    own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return compiled(
         Program(
-            title=f"the {transport.name} probe for {library.name}",
-            name=f"probe-{transport.name}",
+            title=f"{transport.executable} for {library.name}",
+            name=transport.executable,
             folder=f"probes/{library.vendor}-{library.version}",
-            source=SOURCE,
-            command=[str(compiler), *FLAGS, header, *transport.links],
+            source=transport.source or SOURCE,
+            command=[str(compiler), *FLAGS, *(transport.flags if transport.source else own)],
             why_not=lambda path: why_not_described([str(path)], library.environment),
             variables={**library.environment, **variables},
             parts=[library.version, str(library.prefix), *stamps_of(tools)],

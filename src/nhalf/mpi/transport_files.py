@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The transports that probes are made for, as their own files describe them."""
+"""The transports that probes are made for, and programs that run applications.
+
+Both are what their own files say of themselves.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ class TransportFile:
     `needs` is 'MPI' where MPI starts its ranks, 'Threads' or '' where they start by themselves.
     `links` are the words by which a compiler links what carries its data, `package` the Debian
     package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
-    is then what is measured.
+    is then what is measured. A program of an application has a `source` of its own, which is
+    compiled with `flags`; transports share that of the probe.
     """
 
     name: str
@@ -31,11 +35,18 @@ class TransportFile:
     links: tuple[str, ...] = ()
     package: str = ""
     carried_by_mpi: bool = False
+    source: str = ""
+    flags: tuple[str, ...] = ()
 
     @property
     def started_by_mpi(self) -> bool:
         """Whether its ranks are those of an MPI program."""
         return self.needs == "MPI"
+
+    @property
+    def executable(self) -> str:
+        """What its compiled program is called, without the mark of the standard ABI."""
+        return self.name if self.source else f"probe-{self.name}"
 
     @property
     def header(self) -> str:
@@ -58,19 +69,39 @@ def transport_files() -> dict[str, TransportFile]:
     return _read(folder / "transports")
 
 
+def program_files() -> dict[str, TransportFile]:
+    """Every program of an application of the installed sources, by name; none without them."""
+    try:
+        folder = native_files.include_folder()
+    except MissingError:
+        return {}
+    found = {}
+    for path in sorted(folder.glob("apps/*/*.cpp")):
+        name = path.stem.replace("_", "-")
+        found[name] = _described(path, name, str(path.relative_to(folder)))
+    return found
+
+
 @functools.cache
 def _read(folder: Path) -> dict[str, TransportFile]:
     found = {MPI.name: MPI}
     for path in sorted(folder.glob("*.hpp")):
-        with path.open(encoding="utf-8") as file:
-            said = dict(_SAID.findall(file.read(_HEAD)))
-        if said.get("needs") == "SMPI":
-            continue
-        found[path.stem] = TransportFile(
-            name=path.stem,
-            needs=said.get("needs", ""),
-            links=tuple(said.get("links", "").split()),
-            package=said.get("package", ""),
-            carried_by_mpi=said.get("data-by", "") == "MPI",
-        )
+        transport = _described(path, path.stem)
+        if transport.needs != "SMPI":
+            found[path.stem] = transport
     return found
+
+
+def _described(path: Path, name: str, source: str = "") -> TransportFile:
+    """What a file says of itself."""
+    with path.open(encoding="utf-8") as file:
+        said = dict(_SAID.findall(file.read(_HEAD)))
+    return TransportFile(
+        name=name,
+        needs=said.get("needs", ""),
+        links=tuple(said.get("links", "").split()),
+        package=said.get("package", ""),
+        carried_by_mpi=said.get("data-by", "") == "MPI",
+        source=source,
+        flags=tuple(said.get("flags", "").split()),
+    )

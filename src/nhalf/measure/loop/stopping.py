@@ -10,7 +10,13 @@ from pathlib import Path
 
 from nhalf.measure.loop.time_limit import TimeLimit
 from nhalf.measure.plan.agenda import Agenda
-from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group, curve_budget
+from nhalf.measure.plan.budget import (
+    KERNEL_BUDGET_S,
+    LAUNCHES_MIN,
+    Budget,
+    Group,
+    curve_budget,
+)
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.thinning import thin, widen
 
@@ -133,7 +139,8 @@ class Stopping:
 
 def _default_budget_s(agenda: Agenda) -> float:
     """Seconds for a run that was given no budget: so many for each of its curves."""
-    return sum(
+    kernels = sum(agenda.infos[family.curve.pattern].is_kernel for family in agenda.every_family())
+    return kernels * KERNEL_BUDGET_S + sum(
         curve_budget(agenda.thinned[family.block].launches, len(family.sizes), bool(axes))
         for start in agenda.starts()
         for family in agenda.families(start)

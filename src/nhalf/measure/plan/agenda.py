@@ -179,7 +179,7 @@ class Agenda:
     def _families_of(self, subject: Subject) -> Iterator[Family]:
         """What the plan asks of one subject and it can do."""
         for number, block in enumerate(self.plan.blocks):
-            if block.settings is not None and subject.setting not in block.settings:
+            if not block.is_for(subject.transport, subject.setting):
                 continue
             for name in block.patterns:
                 info = subject.infos.get(name)
@@ -189,7 +189,7 @@ class Agenda:
                 if given is None:
                     continue
                 for ranks in block.ranks:
-                    if ranks < info.ranks_min:
+                    if not info.runs_on(ranks):
                         continue
                     sizes = sizes_of(block.bytes, ranks)
                     axes = tuple(combinations(info.axes, given, ranks))

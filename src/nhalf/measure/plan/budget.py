@@ -24,6 +24,8 @@ POINT_BUDGET_S = 0.02
 """What a point of a long curve may take in each launch where no budget is given."""
 AXES_POINT_BUDGET_S = 0.05
 """What a point of a pattern with further axes may take then: it has many short curves."""
+KERNEL_BUDGET_S = 24 * 3600.0
+"""What the kernel of an application may take then: its runs last as long as they last."""
 LAUNCHES_MIN = 2
 """Points are left out until so many launches fit: fewer give no interval over launches."""
 OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from nhalf.measure.plan.setting import Setting
+from nhalf.measure.plan.setting import JOINT, Setting
 from nhalf.sites.placement import CORES
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -25,6 +25,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `weight` is the block's part of the time, relative to the others. A `whole` block keeps all of
     its points where time is short, or goes altogether: what is derived from it needs all.
     `settings` names those that measure the block, '' for libraries as they are; None: all do.
+    `transports` names those that measure it where not all do.
     """
 
     patterns: list[str]
@@ -37,6 +38,13 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precision: Fraction = 0.0
     whole: bool = False
     settings: list[str] | None = None
+    transports: list[str] | None = None
+
+    def is_for(self, transport: str, setting: str) -> bool:
+        """Whether a transport under a setting ('' without one) measures it."""
+        is_setting = self.settings is None or setting in self.settings
+        plain = transport.partition(JOINT)[0]
+        return is_setting and (self.transports is None or plain in self.transports)
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -33,9 +33,9 @@ def plan_of(asked: Measuring, site: Site) -> Plan:
     Raises InputError for what cannot be read.
     """
     blocks, budget_s, transports = _blocks(asked, site)
-    blocks = [_placed(block, asked.given, site) for block in blocks]
+    blocks = [placed(block, asked.given, site) for block in blocks]
     if "placement" in asked.given:
-        _check_hosts(blocks, site)
+        check_hosts(blocks, site)
     plan = Plan(
         transports=transports,
         mpi=words(asked.mpi),
@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _placed(block: Block, given: Collection[str], site: Site) -> Block:
+def placed(block: Block, given: Collection[str], site: Site) -> Block:
     """A block whose placements and numbers of ranks go together.
 
     A layout such as 4x2 brings its number of ranks with it. On several hosts, ranks on one host
@@ -105,7 +105,7 @@ def _placed(block: Block, given: Collection[str], site: Site) -> Block:
     return block
 
 
-def _check_hosts(blocks: list[Block], site: Site) -> None:
+def check_hosts(blocks: list[Block], site: Site) -> None:
     """Placements that need more hosts than there are, before anything is written."""
     for block in blocks:
         for text in block.placements:
@@ -121,7 +121,7 @@ def _block(asked: Measuring, site: Site) -> Block:
         ranks=_ranks(asked.ranks, site),
         bytes=asked.sizes,
         axes=_all_axes(asked),
-        placements=_placements(asked.placement),
+        placements=placements(asked.placement),
     )
 
 
@@ -133,7 +133,7 @@ def _overridden(blocks: list[Block], asked: Measuring, site: Site) -> list[Block
     if "sizes" in asked.given:
         changes["bytes"] = asked.sizes
     if "placement" in asked.given:
-        changes["placements"] = _placements(asked.placement)
+        changes["placements"] = placements(asked.placement)
     if "launches" in asked.given:
         changes["launches"] = asked.launches
     if "precision" in asked.given:
@@ -189,7 +189,8 @@ def _axes(texts: Iterable[str]) -> dict[str, str]:
     return axes
 
 
-def _placements(text: str) -> list[str]:
+def placements(text: str) -> list[str]:
+    """Placements as they are written, checked."""
     return [check_placement(name) for name in words(text)]
 
 

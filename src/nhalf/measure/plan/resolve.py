@@ -19,8 +19,9 @@ from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.sizes import memory_bytes, sizes_of
 from nhalf.measure.probe.pattern import PatternInfo
+from nhalf.measure.probe.ranks_rule import WORDS, nearby
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.placement import check_placement
+from nhalf.sites.placement import check_placement, hosts_asked
 
 ALL = "all"
 
@@ -48,10 +49,14 @@ def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
     A study passes over patterns that nothing here can run (`absent` tells which); where a user
     named them it is an InputError. Raises MissingError where nothing is left.
     """
-    known = _known(subjects)
-    blocks = [_resolved(block, known, strict=not plan.study) for block in plan.blocks]
+    strict = not plan.study
+    blocks = [_resolved(block, _known(subjects, block), strict=strict) for block in plan.blocks]
     plan = msgspec.structs.replace(plan, blocks=blocks)
-    if not any(_runs(known.get(name), block) for block in blocks for name in block.patterns):
+    if not any(
+        _runs(_known(subjects, block).get(name), block)
+        for block in blocks
+        for name in block.patterns
+    ):
         reasons = "; ".join(absent(plan, subjects))
         raise MissingError(f"nothing to measure: {reasons}", "choose another study or --ranks")
     return plan
@@ -59,9 +64,9 @@ def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
 
 def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
     """Which patterns of a plan nothing here can run, or not with so few ranks, a line each."""
-    known = _known(subjects)
     lines: dict[str, None] = {}
     for block in plan.blocks:
+        known = _known(subjects, block)
         for name in block.patterns:
             info = known.get(name)
             if info is None:
@@ -70,6 +75,11 @@ def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
                 lines[f"{name} is absent: needs {info.needs}"] = None
             else:
                 few = [str(ranks) for ranks in block.ranks if ranks < info.ranks_min]
+                others = [str(ranks) for ranks in block.ranks if not info.runs_on(ranks)]
+                if others and not few:
+                    rule = WORDS.get(info.ranks_rule, info.ranks_rule)
+                    text = f"{name} is not run on {', '.join(others)} ranks: it needs {rule}"
+                    lines[text] = None
                 if few:
                     lines[
                         f"{name} is not measured with {', '.join(few)}: "
@@ -89,11 +99,7 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
     if strict and block.patterns != [ALL]:
         for name in names:
             _check_pattern(name, known, present)
-            if min(block.ranks, default=0) < known[name].ranks_min:
-                raise InputError(
-                    f"{name} needs {known[name].ranks_min} ranks or more",
-                    f"give --ranks {known[name].ranks_min}",
-                )
+            _check_ranks(known[name], block.ranks)
     infos = [known[name] for name in names if name in known]
     given = block.axes
     # A pattern that is not known may have the axis: only where all are known is it an error.
@@ -104,6 +110,8 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
         else:
             given = without_choice(given, infos)
         check_axes(given, [info.axes for info in infos])
+    for info in infos:
+        _check_memory(info, block)
     return msgspec.structs.replace(block, patterns=names, axes=given)
 
 
@@ -117,14 +125,44 @@ def _check_pattern(name: str, known: dict[str, PatternInfo], present: Sequence[s
         )
 
 
+def _check_ranks(info: PatternInfo, ranks: Sequence[int]) -> None:
+    """Raises InputError for a number of ranks that a pattern does not run on, with some it does."""
+    if min(ranks, default=0) < info.ranks_min:
+        raise InputError(
+            f"{info.name} needs {info.ranks_min} ranks or more", f"give --ranks {info.ranks_min}"
+        )
+    for number in ranks:
+        if not info.runs_on(number):
+            known = ", ".join(map(str, nearby(info.ranks_rule, number)))
+            raise InputError(
+                f"{info.name} runs on {WORDS[info.ranks_rule]}, and {number} is none",
+                f"give --ranks such as {known}",
+            )
+
+
+def _check_memory(info: PatternInfo, block: Block) -> None:
+    """Raises InputError for a kernel's class that does not fit the memory of its hosts."""
+    for name in block.axes.get("class", "").split(","):
+        hosts = min(map(hosts_asked, block.placements))
+        needed_bytes = int(info.memory_bytes.get(name, 0) / hosts)
+        if needed_bytes > memory_bytes():
+            raise InputError(
+                f"class {name} of {info.name} needs {format_size(needed_bytes)} on each of {hosts} "
+                f"hosts, and this one has {format_size(memory_bytes())}",
+                "give a smaller --class, or a --placement on more hosts",
+            )
+
+
 def _runs(info: PatternInfo | None, block: Block) -> bool:
-    return info is not None and info.present and max(block.ranks, default=0) >= info.ranks_min
+    return info is not None and info.present and any(map(info.runs_on, block.ranks))
 
 
-def _known(subjects: Sequence[Subject]) -> dict[str, PatternInfo]:
-    """Every pattern by name; where some subject can run it, as that one describes it."""
+def _known(subjects: Sequence[Subject], block: Block) -> dict[str, PatternInfo]:
+    """Every pattern of a block's transports by name, as one describes it that can run it."""
     found: dict[str, PatternInfo] = {}
     for subject in subjects:
+        if not block.is_for(subject.transport, subject.setting):
+            continue
         for name, info in subject.infos.items():
             if name not in found or info.present:
                 found[name] = info

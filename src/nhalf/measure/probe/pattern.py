@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
+from nhalf.measure.probe.ranks_rule import ANY, allows
+
 
 class AxisInfo(msgspec.Struct, frozen=True):
     """A further coordinate of a pattern's points.
@@ -39,7 +41,8 @@ class PatternInfo(msgspec.Struct, frozen=True):
     `present` is whether the transport can run it, `needs` what it would have to do for that;
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
     0 where it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
-    from, beside the library's own.
+    from, beside the library's own. `ranks_rule` tells on how many ranks it runs (ranks_rule.py).
+    The kernel of an application needs `memory_bytes`, by class, of all ranks together.
     """
 
     name: str
@@ -51,6 +54,17 @@ class PatternInfo(msgspec.Struct, frozen=True):
     size_multiple: int = 1
     axes: tuple[AxisInfo, ...] = ()
     algorithms: tuple[AlgorithmInfo, ...] = ()
+    ranks_rule: str = ANY
+    memory_bytes: dict[str, float] = {}
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether a sample is a whole run of an application, which takes the time it takes."""
+        return bool(self.memory_bytes)
+
+    def runs_on(self, ranks: int) -> bool:
+        """Whether it can be run by so many ranks."""
+        return ranks >= self.ranks_min and allows(self.ranks_rule, ranks)
 
     def sizes(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes that it is measured at, in bytes, where `wanted` are asked for."""

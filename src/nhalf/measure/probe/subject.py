@@ -17,7 +17,7 @@ from nhalf.measure.plan.setting import JOINT, Setting, under
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
-from nhalf.mpi.transport_files import MPI, TransportFile, transport_files
+from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
 from nhalf.sites.placement import FREE, asked_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
@@ -111,12 +111,12 @@ def plain_subject(transport: str) -> Subject:
     found = known(transport)
     if found.started_by_mpi:
         raise InputError(f"the ranks of transport {transport} are started by MPI")
-    command = [str(native_files.executable(f"probe-{transport}"))]
+    command = [str(native_files.executable(found.executable))]
     return Subject(transport, tuple(command), describe(command))
 
 
 def known(transport: str) -> TransportFile:
-    """A transport by name.
+    """A transport, or the program of an application, by name.
 
     Raises InputError for an unknown one, with the closest known ones, and MissingError where
     nothing native is installed.
@@ -124,10 +124,11 @@ def known(transport: str) -> TransportFile:
     if transport == MPI.name:
         return MPI
     files = transport_files()
-    if transport not in files:
+    programs = program_files()
+    if transport not in {**files, **programs}:
         native_files.native_folder()
         raise unknown("transport", transport, files)
-    return files[transport]
+    return files.get(transport) or programs[transport]
 
 
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:

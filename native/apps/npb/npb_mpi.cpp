@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// nhalf-data-by: MPI
+// nhalf-flags: -fopenmp-simd -fno-math-errno -fno-trapping-math
+// The NAS Parallel Benchmarks in message passing: every kernel that has a file mpi.hpp.
+#include <cstdio>
+#include <exception>
+
+#include "apps/npb/all_mpi.hpp"
+#include "apps/npb/program.hpp"
+#include "probe/arguments.hpp"
+#include "probe/places.hpp"
+#include "transports/bases/mpi_control.hpp"
+#include "transports/mpi/library.hpp"
+
+namespace {
+
+using nhalf::npb::MpiWorld;
+
+/// What ranks tell each other beside what kernels do.
+class Control : public nhalf::MpiControl, public nhalf::MpiNamed {
+ public:
+  static constexpr nhalf::TransportInfo info{
+      "npb-mpi", "NAS Parallel Benchmarks in message passing", {}};
+  using MpiControl::MpiControl;
+};
+
+void serve(Control& control) {
+  MpiWorld world;
+  nhalf::npb::Program program(control, world, nhalf::npb::mpi_kernels());
+  program.serve(nhalf::placements(control));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto arguments = nhalf::Arguments::parse(argc, argv);
+    if (arguments.describe) {
+      nhalf::write_line(nhalf::npb::description<Control>(nhalf::npb::mpi_kernels()));
+      return 0;
+    }
+    nhalf::die_with_parent();
+    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
+    return nhalf::launch_by_mpi<Control>(argc, argv, arguments.options, serve);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "probe: %s\n", error.what());
+    return 2;
+  }
+}

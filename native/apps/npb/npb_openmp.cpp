@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: OpenMP
+// nhalf-flags: -fno-math-errno -fno-trapping-math
+// The NAS Parallel Benchmarks in OpenMP: every kernel that has a file openmp.hpp.
+#include <omp.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "apps/npb/all_openmp.hpp"
+#include "apps/npb/program.hpp"
+#include "probe/arguments.hpp"
+#include "probe/places.hpp"
+
+namespace {
+
+using nhalf::npb::OpenMpWorld;
+
+/// One process whose threads count as ranks.
+class Control {
+ public:
+  static constexpr nhalf::TransportInfo info{"npb-openmp", "NAS Parallel Benchmarks in OpenMP", {}};
+  static constexpr std::string_view clock_name = nhalf::SteadyClock::name;
+
+  explicit Control(int threads) : threads_(threads) {}
+  [[nodiscard]] int rank() const { return 0; }
+  [[nodiscard]] int size() const { return threads_; }
+  [[nodiscard]] double now_s() const { return clock_.now_s(); }
+  void barrier() {}
+  void broadcast(nhalf::Bytes) {}
+  bool all(bool mine) { return mine; }
+  std::vector<std::string> gather(const std::string& text) { return {text}; }
+  [[nodiscard]] static std::string library() { return "OpenMP " + std::to_string(_OPENMP); }
+
+ private:
+  int threads_;
+  nhalf::SteadyClock clock_;
+};
+
+/// Where every thread is.
+std::vector<std::string> placements(int threads) {
+  std::vector<std::string> texts(static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    texts[static_cast<std::size_t>(thread)] = nhalf::Placement().of(thread);
+  }
+  return texts;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const auto arguments = nhalf::Arguments::parse(argc, argv);
+    if (arguments.describe) {
+      nhalf::write_line(nhalf::npb::description<Control>(nhalf::npb::openmp_kernels()));
+      return 0;
+    }
+    nhalf::die_with_parent();
+    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
+    omp_set_dynamic(0);
+    Control control(arguments.ranks > 0 ? arguments.ranks : 1);
+    OpenMpWorld world(control.size());
+    nhalf::npb::Program program(control, world, nhalf::npb::openmp_kernels());
+    program.serve(placements(control.size()));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "probe: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf app`: run an application."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from nhalf.base.errors import FailedError, InputError
+from nhalf.base.request import Option
+from nhalf.cli.options import OUTPUT, Measured
+from nhalf.measure.apps import AppRequest
+from nhalf.measure.plan.request import WHAT
+
+if TYPE_CHECKING:
+    from nhalf.measure.loop.ending import Outcome
+    from nhalf.measure.loop.session import Prepared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(AppRequest, Measured, heading=OUTPUT):
+    """What is to be run, and what is told of it."""
+
+    list_: Annotated[bool, Option("Only list the applications.", heading=WHAT)] = False
+
+
+def command(request: Request) -> None:
+    """Run an application, such as the NAS Parallel Benchmarks, in several programming models.
+
+    For example `nhalf app npb --kernel cg,ft --class S --ranks 1,2`, and with threads beside
+    processes `nhalf app npb --class A --program mpi,openmp --ranks 1,2,4 --report`.
+    """
+    from nhalf.measure.apps import apps
+
+    if request.list_:
+        _list(apps(), as_json=request.json)
+        return
+    from nhalf.cli.outcome import measured
+    from nhalf.measure.loop.progress import Progress
+
+    _tell(measured(_prepare(request), Progress(request.is_silent)), request)
+
+
+def _prepare(request: Request) -> Prepared:
+    """A run that goes on, or one of its own. Raises InputError for what cannot be."""
+    from nhalf.cli.allocate import allocate
+    from nhalf.measure.apps import app_of
+    from nhalf.measure.loop import session
+    from nhalf.measure.plan.planning import site_of
+
+    allocate(request)
+    if request.resume is not None:
+        return session.resume(
+            request.resume, request.hosts, request.host_file_path, request.launcher
+        )
+    if not request.name:
+        raise InputError("no application is named", "name one of nhalf app --list")
+    site = site_of(request)
+    return session.begin(app_of(request.name).plan(request, site), request.out, site)
+
+
+def _list(known: dict[str, Any], *, as_json: bool) -> None:
+    """The applications, a line each."""
+    from nhalf.present.terminal.output import emit_json
+    from nhalf.present.terminal.tables import show_table
+
+    rows = [(name, app.title) for name, app in known.items()]
+    if as_json:
+        emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
+    else:
+        show_table(("application", "what it is"), rows)
+
+
+def _tell(outcome: Outcome, request: Request) -> None:
+    """The table or JSON, the report where it is wanted; raises FailedError for wrong results."""
+    from nhalf.facts.applications import applications
+    from nhalf.facts.facts import Facts
+    from nhalf.present.terminal.applications import show_applications
+    from nhalf.present.terminal.output import emit_json
+
+    facts = Facts.of([outcome.run])
+    rows = applications(facts)
+    if request.report:
+        from nhalf.present.report import write_report
+
+        write_report(facts, outcome.run.path / "report.html")
+    for name, reason in outcome.failed.items():
+        sys.stderr.write(f"nhalf: not measured: {name}: {reason}\n")
+    if request.json:
+        emit_json({"run": str(outcome.run.path), "rows": rows, "notes": outcome.notes})
+    elif not request.quiet:
+        show_applications(rows)
+        for line in [*outcome.notes, f"run     {outcome.run.path}"]:
+            sys.stdout.write(f"{line}\n")
+    _check_verified(rows)
+
+
+def _check_verified(rows: list[dict[str, Any]]) -> None:
+    """Raises FailedError with both numbers where a kernel computed something else."""
+    wrong = [row for row in rows if not row["verified"]]
+    if wrong:
+        one = wrong[0]
+        raise FailedError(
+            f"{len(wrong)} of {len(rows)} results did not verify, first {one['kernel']} of class "
+            f"{one['class']} in {one['mpi'] or one['program']} on {one['ranks']} ranks: computed "
+            f"{one['computed']!r}, official {one['official']!r}",
+            "do not trust what this library or compiler computes",
+        )

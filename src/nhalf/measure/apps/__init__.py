@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications that can be run: one file each, found by its name.
+
+An application names its programs, which are files of native/apps, and makes a plan of what is
+asked. What its programs say of themselves is known when the plan is resolved.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from nhalf.base import plugins
+from nhalf.base.errors import unknown
+from nhalf.base.request import Option, Request, Word
+from nhalf.measure.plan.plan import Plan
+from nhalf.measure.plan.request import WHAT, Effort, Where
+from nhalf.sites.site import Site
+
+PACKAGE = "nhalf.measure.apps"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running(Request, heading=WHAT):
+    """Which application, and which part of it."""
+
+    name: Annotated[str, Word("The application (nhalf app --list).", metavar="APPLICATION")] = ""
+    kernel: Annotated[str, Option("Kernels, separated by commas, or all.")] = "all"
+    class_: Annotated[
+        str, Option("Sizes of the problem, separated by commas: S, W, A, B, C or D.", "--class")
+    ] = "A"
+    program: Annotated[str, Option("Programming models, separated by commas: mpi, openmp.")] = "mpi"
+    ranks: Annotated[str, Option("Numbers of ranks: 1,2,4 or 1:cores:x2.")] = "1,2"
+    threads: Annotated[str, Option("Numbers of threads; those of the ranks if not given.")] = ""
+    mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"
+    placement: Annotated[
+        str, Option("cores, free, same-cache or 4x2 (hosts x ranks); several by commas.")
+    ] = "cores"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppRequest(Running, Effort, Where):
+    """All that makes a plan of an application."""
+
+    resume: Annotated[Path | None, Option("Go on with this run.", heading=WHAT)] = None
+    timeout: Annotated[str, Option("Give up on a library that is silent for this long.")] = "600s"
+
+
+class App(ABC):
+    """An application."""
+
+    title: ClassVar[str]
+    """What it is, in a line."""
+
+    @abstractmethod
+    def plan(self, asked: AppRequest, site: Site) -> Plan:
+        """The plan of what is asked. Raises InputError for what cannot be."""
+
+
+def app_of(name: str) -> App:
+    """An application by name.
+
+    Raises InputError for an unknown one, with the closest known ones.
+    """
+    found = apps()
+    if name not in found:
+        raise unknown("application", name, found)
+    return found[name]()
+
+
+def apps() -> dict[str, type[App]]:
+    """Every application by name."""
+    return plugins.load(PACKAGE, App)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NAS Parallel Benchmarks: kernels with official answers, in several programming models."""
+
+from __future__ import annotations
+
+import msgspec
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.base.units import parse_duration
+from nhalf.measure.apps import App, AppRequest
+from nhalf.measure.plan.axes import parse_ranks
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.planning import check_hosts, parse_precision, placed, placements, words
+from nhalf.sites.site import Site
+
+ALL = "all"
+CLASSES = ("S", "W", "A", "B", "C", "D")
+PROGRAMS = ("mpi", "openmp")
+THREADS = "npb-openmp"
+"""Whose ranks are threads of one process."""
+
+
+class Npb(App):
+    """Kernels by program, on ranks or threads."""
+
+    title = "NAS Parallel Benchmarks: kernels of fluid dynamics, verified against official values"
+
+    def plan(self, asked: AppRequest, site: Site) -> Plan:
+        """One block for each program, on its numbers of ranks or threads."""
+        known = [f"npb-{name}" for name in PROGRAMS]
+        programs = [f"npb-{name}" for name in words(asked.program)]
+        for name in programs:
+            if name not in known:
+                raise unknown("program", name.removeprefix("npb-"), PROGRAMS)
+        blocks = [_block(asked, site, name) for name in programs]
+        if "placement" in asked.given:
+            check_hosts(blocks, site)
+        return Plan(
+            transports=programs,
+            mpi=words(asked.mpi),
+            blocks=blocks,
+            launches=asked.launches,
+            budget_s=parse_duration(asked.budget) if asked.budget else 0.0,
+            precision=parse_precision(asked.precision),
+            options="",
+            seed=asked.seed,
+            timeout_s=parse_duration(asked.timeout),
+            mpi_prefixes=asked.mpi_prefixes,
+            hosts=asked.hosts,
+            host_file=asked.host_file_path,
+            launcher=asked.launcher,
+        )
+
+
+def _block(asked: AppRequest, site: Site, program: str) -> Block:
+    """What one program runs."""
+    is_threads = program == THREADS
+    text = asked.threads or asked.ranks if is_threads else asked.ranks
+    kernels = words(asked.kernel)
+    block = Block(
+        patterns=[ALL] if kernels == [ALL] else [f"npb-{name}" for name in kernels],
+        ranks=parse_ranks(text, site.cores),
+        bytes="0",
+        axes={"class": ",".join(_classes(asked.class_))},
+        transports=[program],
+    )
+    if is_threads:
+        return block
+    block = msgspec.structs.replace(block, placements=placements(asked.placement))
+    return placed(block, asked.given, site)
+
+
+def _classes(text: str) -> list[str]:
+    """Classes as they are written in points. Raises InputError for others."""
+    found = [name.upper() for name in words(text)]
+    for name in found:
+        if name not in CLASSES:
+            raise InputError(f"there is no class {name}", f"give one of {', '.join(CLASSES)}")
+    return found

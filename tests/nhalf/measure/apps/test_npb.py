@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The NAS Parallel Benchmarks: every kernel against its official values, in every program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import InputError, NhalfError
+from nhalf.measure.apps import AppRequest, app_of
+from nhalf.measure.plan.resolve import resolve
+from nhalf.measure.probe.process import Probe
+from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
+from nhalf.mpi.discover import libraries
+from nhalf.sites.placement import FREE
+from nhalf.sites.site import HERE
+from tests.patience import patience_s
+
+FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
+PROGRAMS = ("npb-mpi", "npb-openmp")
+LONG = {("npb-bt", "W"), ("npb-sp", "W"), ("npb-lu", "W")}
+"""What takes seconds, and is left to the second tier."""
+
+
+def subject_of(program: str) -> Subject:
+    try:
+        if program == "npb-openmp":
+            return plain_subject(program)
+        if not FOUND:
+            pytest.skip("no MPI library here: nhalf mpi install mpich openmpi")
+        return library_subject(FOUND[0], known(program))
+    except NhalfError as error:
+        pytest.skip(str(error))
+
+
+def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[str, Any]]:
+    """What every kernel that runs on so many ranks says of each class."""
+    command, environment = subject.launch(ranks, FREE, "")
+    found = []
+    with Probe(command, environment, patience_s(60)) as probe:
+        for name, info in subject.infos.items():
+            for one in classes:
+                if not info.runs_on(ranks) or ((name, one) in LONG and len(classes) == 1):
+                    continue
+                probe.send(f"id={name} pattern={name} slice_s=0.001 axis.class={one}")
+                found.append(probe.receive(patience_s(300), identity=name))
+    return found
+
+
+def check(said: Sequence[dict[str, Any]]) -> None:
+    assert said
+    wrong = [one for one in said if not one.get("verified")]
+    assert not wrong
+    for one in said:
+        assert one["values"]["mops"] > 0
+        assert len(one["samples_s"]) >= 1
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_class_s_is_verified(program: str, ranks: int) -> None:
+    check(answers(subject_of(program), ranks, ["S"]))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ranks", [3, 8, 9, 16])
+def test_class_s_is_verified_by_more_ranks_than_cores(ranks: int) -> None:
+    check(answers(subject_of("npb-mpi"), ranks, ["S"]))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_class_w_is_verified(program: str) -> None:
+    check(answers(subject_of(program), 2, ["W"]))
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_classes_w_and_a_are_verified(program: str, ranks: int) -> None:
+    check(answers(subject_of(program), ranks, ["W", "A"]))
+
+
+def asked(**wanted: Any) -> AppRequest:
+    return AppRequest(name="npb", **{"kernel": "ep", "class_": "S", **wanted})
+
+
+def test_threads_and_ranks_are_asked_for_apart() -> None:
+    plan = app_of("npb").plan(asked(program="mpi,openmp", ranks="1,2", threads="3"), HERE)
+    assert [block.ranks for block in plan.blocks] == [[1, 2], [3]]
+    assert [block.transports for block in plan.blocks] == [["npb-mpi"], ["npb-openmp"]]
+    assert plan.blocks[0].axes == {"class": "S"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"class_": "X"}, "no class X"),
+        ({"program": "java8"}, "unknown program"),
+    ],
+)
+def test_what_is_not_there_is_refused(wanted: dict[str, str], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        app_of("npb").plan(asked(**wanted), HERE)
+
+
+def description(**info: Any) -> Subject:
+    one = {"name": "npb-ep", "ranks_min": 1, "sized": False, "axes": [{"name": "class"}], **info}
+    return Subject("npb-mpi", ("npb-mpi",), {"patterns": [one]})
+
+
+def test_ranks_that_do_not_divide_a_kernel_are_refused_with_those_that_do() -> None:
+    subject = description(ranks_rule="square")
+    plan = app_of("npb").plan(asked(ranks="4,5"), HERE)
+    with pytest.raises(InputError) as caught:
+        resolve(plan, [subject])
+    assert "npb-ep runs on a square number of ranks, and 5 is none" in str(caught.value)
+    assert "1, 4, 9" in str(caught.value)
+
+
+def test_a_class_that_does_not_fit_the_memory_is_refused() -> None:
+    subject = description(memory_bytes={"S": 1e18})
+    with pytest.raises(InputError, match="class S of npb-ep needs"):
+        resolve(app_of("npb").plan(asked(ranks="4"), HERE), [subject])
