@@ -10,7 +10,8 @@ namespace nhalf::coll {
 template <class Library>
 int alltoall(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
              std::int64_t out_count, MPI_Datatype out_type, MPI_Comm comm, Library library) {
-  if (out_count == 0) return pass_on(Operation::alltoall, library);
+  if (is_own(Operation::alltoall, comm, known_bytes(out_count, out_type)))
+    return pass_on(Operation::alltoall, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data to(out, out_count, out_type);
     if (!to.is_valid()) return std::nullopt;

@@ -10,7 +10,8 @@ namespace nhalf::coll {
 template <class Library>
 int bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm,
           Library library) {
-  if (count == 0) return pass_on(Operation::bcast, library);
+  if (is_own(Operation::bcast, comm, known_bytes(count, type)))
+    return pass_on(Operation::bcast, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     const Data data(buffer, count, type);
     if (!is_rank(root, on) || !data.is_valid()) return std::nullopt;

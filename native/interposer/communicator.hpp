@@ -5,9 +5,7 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "interposer/choices.hpp"
 #include "interposer/common_memory.hpp"
 #include "interposer/messages.hpp"
+#include "interposer/recent.hpp"
 
 namespace nhalf::coll {
 
@@ -26,12 +25,17 @@ class Communicator {
  public:
   /// That of a communicator, made at its first operation; null where it is none, or keeps nothing.
   static Communicator* of(MPI_Comm comm) {
-    Seen& seen = seen_by_thread()[place_of(comm)];
+    if (Communicator* found = seen(comm)) return found;
     const auto now = age().load(std::memory_order_acquire);
-    if (seen.comm == comm && seen.age == now) return seen.found;
     auto* found = kept_with(comm);
-    if (found != nullptr) seen = {comm, now, found};
+    if (found != nullptr) seen_by_thread().place_of(comm) = {comm, now, found};
     return found;
+  }
+  /// The same where this thread met it lately; null elsewhere.
+  [[gnu::always_inline]] static Communicator* seen(MPI_Comm comm) {
+    const Seen& last = seen_by_thread().place_of(comm);
+    const bool holds = last.comm == comm && last.age == age().load(std::memory_order_acquire);
+    return holds ? last.found : nullptr;
   }
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -41,10 +45,14 @@ class Communicator {
   /// Whether an operation may take another way than the library's, as far as is known: those
   /// between two groups, and those of one rank, never do.
   [[nodiscard]] bool may_route(Operation operation) const {
-    return (routed_ & bit_of(operation)) != 0;
+    return spans_[index_of(operation)].size_bytes > 0;
+  }
+  /// The same of an operation of so many bytes.
+  [[nodiscard]] bool may_route(Operation operation, std::uint64_t size_bytes) const {
+    return spans_[index_of(operation)].holds(size_bytes);
   }
   /// From now on everything is the library's.
-  void leave() { routed_ = 0; }
+  void leave() { spans_.fill(Span{0, 0}); }
 
   /// What the rules say of an operation of so many bytes. At first all ranks call it. Throws
   /// Failed.
@@ -69,21 +77,14 @@ class Communicator {
   static void end() { is_ending().store(true, std::memory_order_release); }
 
  private:
-  /// What a thread found last, for a few communicators that take turns.
   struct Seen {
-    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm comm{};
     std::uint64_t age = 0;
     Communicator* found = nullptr;
   };
-  static constexpr std::size_t seen_count = 8;
-  static std::array<Seen, seen_count>& seen_by_thread() {
-    static thread_local std::array<Seen, seen_count> seen;
+  static Recent<Seen>& seen_by_thread() {
+    static constinit thread_local Recent<Seen> seen;
     return seen;
-  }
-  /// Handles are small numbers or addresses.
-  static std::size_t place_of(MPI_Comm comm) {
-    const auto handle = (std::uintptr_t)comm;  // NOLINT: an integer or a pointer
-    return (handle ^ handle >> 6U ^ handle >> 9U) % seen_count;
   }
 
   /// Grows when a communicator goes, after which its handle may come again.
@@ -132,8 +133,6 @@ class Communicator {
     if (is_inter != 0 || size_ < 2) leave();
   }
 
-  static constexpr unsigned bit_of(Operation operation) { return 1U << index_of(operation); }
-
   void agree() {
     is_agreed_ = true;
     const auto agreement = agreed(comm_);
@@ -142,7 +141,7 @@ class Communicator {
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       const auto operation = static_cast<Operation>(i);
       ranges_[i] = Choices::of_process().ranges(operation, size_);
-      if (ranges_[i].is_all(way::native)) routed_ &= ~bit_of(operation);
+      spans_[i] = ranges_[i].span();
     }
   }
   void disagree() {
@@ -177,8 +176,7 @@ class Communicator {
   int rank_ = 0;
   int size_ = 1;
   int peer_ = 0;
-  /// A bit for each operation.
-  unsigned routed_ = ~0U;
+  PerOperation<Span> spans_;
   bool is_agreed_ = false;
   bool is_on_host_ = false;
   bool is_shared_known_ = false;

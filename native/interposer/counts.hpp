@@ -17,7 +17,7 @@ namespace nhalf::coll {
 class Counts {
  public:
   static Counts& of_process() {
-    static Counts counts;
+    static constinit Counts counts;
     return counts;
   }
 
@@ -57,13 +57,15 @@ class Counts {
   }
 
  private:
-  Counts() {
+  Counts() = default;
+
+  static bool are_asked() {
     const char* asked = std::getenv("NHALF_COLL_VERBOSE");
-    is_asked_ = asked != nullptr && *asked != '\0' && std::string(asked) != "0";
+    return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
   }
 
   PerOperation<std::array<std::atomic<std::uint64_t>, ways_max>> counts_{};
-  bool is_asked_ = false;
+  static inline const bool is_asked_ = are_asked();
 };
 
 }  // namespace nhalf::coll

@@ -12,6 +12,7 @@
 
 #include "contract/transport.hpp"
 #include "interposer/order_of_type.hpp"
+#include "interposer/recent.hpp"
 #include "interposer/rooms.hpp"
 
 namespace nhalf::coll {
@@ -115,14 +116,29 @@ inline Layout kept_or_examined(MPI_Datatype type) {
   return found;
 }
 
-/// The last predefined type is remembered, for its handle never means another one.
+/// A predefined type, whose handle never means another one.
+struct KnownLayout {
+  MPI_Datatype type{};
+  Layout layout;
+};
+inline KnownLayout& place_of_layout(MPI_Datatype type) {
+  static constinit thread_local Recent<KnownLayout> known;
+  return known.place_of(type);
+}
+
+/// Null where the type would have to be looked at first.
+inline const Layout* known_layout(MPI_Datatype type) {
+  const KnownLayout& place = place_of_layout(type);
+  return place.type == type && place.layout.is_predefined ? &place.layout : nullptr;
+}
+
+/// Holds until the next type is asked for.
 inline const Layout& layout_of(MPI_Datatype type) {
-  static thread_local MPI_Datatype last_type{};
-  static thread_local Layout last;
-  if (last.is_predefined && type == last_type) return last;
-  last = kept_or_examined(type);
-  last_type = type;
-  return last;
+  if (const Layout* known = known_layout(type)) return *known;
+  static thread_local Layout found;
+  found = kept_or_examined(type);
+  if (found.is_predefined) place_of_layout(type) = {type, found};
+  return found;
 }
 
 /// What a rank gives, as bytes without gaps: its own memory, or a copy.

@@ -12,14 +12,15 @@ template <class Library>
 int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
            std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
            Library library) {
-  const bool is_own = in == MPI_IN_PLACE;
-  if ((is_own ? out_count : in_count) == 0) return pass_on(Operation::gather, library);
+  const bool in_place = in == MPI_IN_PLACE;
+  const auto known = in_place ? known_bytes(out_count, out_type) : known_bytes(in_count, in_type);
+  if (is_own(Operation::gather, comm, known)) return pass_on(Operation::gather, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
-    if (is_own && !is_root) return std::nullopt;
+    if (in_place && !is_root) return std::nullopt;
     if (is_root && !Data(out, out_count, out_type).is_valid()) return std::nullopt;
-    const auto block = is_own ? Data(out, out_count, out_type) : Data(in, in_count, in_type);
+    const auto block = in_place ? Data(out, out_count, out_type) : Data(in, in_count, in_type);
     if (!block.is_valid()) return std::nullopt;
     return Call{Operation::gather, block.size_bytes(), on.size()};
   };
@@ -31,8 +32,8 @@ int gather(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* ou
     if (on.rank() != root)
       return run(Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm), {});
     const Data to(out, out_count, out_type);
-    const auto from = is_own ? to.bytes(&Rooms::packed_in, comm, root)
-                             : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm);
+    const auto from = in_place ? to.bytes(&Rooms::packed_in, comm, root)
+                               : Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm);
     const auto room = to.room(&Rooms::packed_out, comm, on.size());
     run(from, room.bytes());
     room.unpack();

@@ -8,6 +8,7 @@
 #include <link.h>
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -70,10 +71,16 @@ inline Handles handles_of_process() {
   return Handles::others;
 }
 
-/// Whether this library serves the process.
+/// Whether this library serves the process; found out at the first call.
 inline bool is_served() {
-  static const bool served = handles_of_process() == handles_served;
-  return served;
+  enum Answer : signed char { unknown, no, yes };
+  static constinit std::atomic<Answer> known{unknown};
+  const auto answer = known.load(std::memory_order_relaxed);
+  if (answer != unknown) [[likely]]
+    return answer == yes;
+  const bool is = handles_of_process() == handles_served;
+  known.store(is ? yes : no, std::memory_order_relaxed);
+  return is;
 }
 
 /// The library named by NHALF_COLL_CLASSIC, for programs that a library's own header was used for;

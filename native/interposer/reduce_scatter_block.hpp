@@ -11,6 +11,8 @@ namespace nhalf::coll {
 template <class Library>
 int reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                          MPI_Op operation, MPI_Comm comm, Library library) {
+  if (is_own(Operation::reduce_scatter, comm, known_vector_bytes(count, type)))
+    return pass_on(Operation::reduce_scatter, library);
   const Vector block{in, out, count, type, operation, comm};
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {

@@ -12,14 +12,15 @@ template <class Library>
 int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* out,
             std::int64_t out_count, MPI_Datatype out_type, int root, MPI_Comm comm,
             Library library) {
-  const bool is_own = out == MPI_IN_PLACE;
-  if ((is_own ? in_count : out_count) == 0) return pass_on(Operation::scatter, library);
+  const bool in_place = out == MPI_IN_PLACE;
+  const auto known = in_place ? known_bytes(in_count, in_type) : known_bytes(out_count, out_type);
+  if (is_own(Operation::scatter, comm, known)) return pass_on(Operation::scatter, library);
   const auto describe = [=](Communicator& on) -> std::optional<Call> {
     if (!is_rank(root, on)) return std::nullopt;
     const bool is_root = on.rank() == root;
-    if (is_own && !is_root) return std::nullopt;
+    if (in_place && !is_root) return std::nullopt;
     if (is_root && !Data(in, in_count, in_type).is_valid()) return std::nullopt;
-    const auto block = is_own ? Data(in, in_count, in_type) : Data(out, out_count, out_type);
+    const auto block = in_place ? Data(in, in_count, in_type) : Data(out, out_count, out_type);
     if (!block.is_valid()) return std::nullopt;
     return Call{Operation::scatter, block.size_bytes(), on.size()};
   };
@@ -31,7 +32,7 @@ int scatter(const void* in, std::int64_t in_count, MPI_Datatype in_type, void* o
     const auto from = on.rank() == root
                           ? Data(in, in_count, in_type).bytes(&Rooms::packed_in, comm, 0, on.size())
                           : ConstBytes();
-    if (is_own) {
+    if (in_place) {
       const auto own = block_of(from, root, from.size() / static_cast<std::size_t>(on.size()));
       // The root's block stays where it is; nothing is written through this view.
       return run(from, {const_cast<std::byte*>(own.data()), own.size()});

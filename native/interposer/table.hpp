@@ -87,6 +87,17 @@ inline std::vector<Rule> parse_table(std::string_view text) {
   return rules;
 }
 
+/// The sizes from the smallest to the largest one that a table may say something of; all of them
+/// where none is known.
+struct Span {
+  std::uint64_t from_bytes = 0;
+  std::uint64_t size_bytes = endless;
+
+  [[nodiscard]] bool holds(std::uint64_t asked_bytes) const {
+    return asked_bytes - from_bytes < size_bytes;
+  }
+};
+
 /// What an operation does on a communicator, by bytes: a number per range, 0 outside of all rules.
 class Ranges {
  public:
@@ -124,9 +135,16 @@ class Ranges {
     }
     return number;
   }
-  [[nodiscard]] bool is_all(int number) const {
-    return std::all_of(ranges_.begin(), ranges_.end(),
-                       [=](const Range& range) { return range.number == number; });
+  /// Outside of it the number is 0.
+  [[nodiscard]] Span span() const {
+    Span found{0, 0};
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      if (ranges_[i].number == 0) continue;
+      if (found.size_bytes == 0) found.from_bytes = ranges_[i].start_bytes;
+      const auto end_bytes = i + 1 < ranges_.size() ? ranges_[i + 1].start_bytes : endless;
+      found.size_bytes = end_bytes - found.from_bytes;
+    }
+    return found;
   }
 
  private:

@@ -28,6 +28,14 @@ struct Vector {
   }
 };
 
+/// As `known_bytes`, with the gaps between elements, which travel along.
+[[gnu::always_inline]] inline KnownBytes known_vector_bytes(std::int64_t count, MPI_Datatype type) {
+  if (count == 0) return 0;
+  const Layout* layout = known_layout(type);
+  if (layout == nullptr) return std::nullopt;
+  return static_cast<std::uint64_t>(count * layout->extent_bytes);
+}
+
 /// What arguments say that are no rank's errors.
 inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 
@@ -36,7 +44,8 @@ inline constexpr auto any_arguments = [](const Communicator&) { return true; };
 template <class Library, class Routed, class AreRight = decltype(any_arguments)>
 int route_vector(Operation operation, const Vector& vector, Library library, Routed routed,
                  AreRight are_right = any_arguments) {
-  if (vector.count == 0) return pass_on(operation, library);
+  const auto known = known_vector_bytes(vector.count, vector.type);
+  if (is_own(operation, vector.comm, known)) return pass_on(operation, library);
   const Combining* combining = nullptr;
   const auto describe = [&](Communicator& on) -> std::optional<Call> {
     if (vector.count < 0 || !are_right(on)) return std::nullopt;
@@ -44,10 +53,11 @@ int route_vector(Operation operation, const Vector& vector, Library library, Rou
     if (!combining->is_valid()) return std::nullopt;
     return Call{operation, static_cast<std::int64_t>(vector.size_bytes(*combining)), 1, combining};
   };
-  return route(operation, vector.comm, describe, library, [&](Communicator& on, int number) {
+  const auto run = [&](Communicator& on, int number) {
     const auto vector_bytes = vector.size_bytes(*combining);
     routed(on, number, *combining, vector.from(vector_bytes), vector.to(vector_bytes));
-  });
+  };
+  return route(operation, vector.comm, describe, library, run);
 }
 
 }  // namespace nhalf::coll

@@ -83,3 +83,22 @@ TEST_CASE("what is wrong with a table is said with its line") {
   CHECK(complaint(first + "bcast 9 8 16 64 a1\n") == "line 2: a range ends before it begins");
   CHECK(complaint(first + "bcast 2 8 16 64 a1\r\n").empty());
 }
+
+TEST_CASE("the span holds every size that a rule is about") {
+  using nhalf::coll::Span;
+  const auto span = [](const std::string& lines) {
+    return Ranges(parse_table(first + lines), Operation::gather, 4, numbered).span();
+  };
+  for (const std::uint64_t size_bytes : {std::uint64_t{0}, std::uint64_t{7}, ~std::uint64_t{1}}) {
+    CHECK(Span().holds(size_bytes));
+    CHECK_FALSE(span("").holds(size_bytes));
+    CHECK_FALSE(span("gather 2 inf 0 inf native\n").holds(size_bytes));
+    CHECK(span("gather 2 inf 0 inf a1\n").holds(size_bytes));
+  }
+  const auto two = span("gather 2 4 16 31 a1\ngather 2 4 64 127 a2\n");
+  CHECK_FALSE(two.holds(15));
+  CHECK(two.holds(16));
+  CHECK(two.holds(40));
+  CHECK(two.holds(127));
+  CHECK_FALSE(two.holds(128));
+}

@@ -40,6 +40,20 @@ def test_ranks_with_different_tables_go_the_librarys_way_together(
     assert "shared-memory" not in output
 
 
+@pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
+@pytest.mark.parametrize("ranks", [3, pytest.param(2, marks=pytest.mark.full)])
+@pytest.mark.parametrize("number", [-1, pytest.param(0, marks=pytest.mark.full)])
+def test_all_ranks_do_without_memory_that_one_has_not_and_give_back_what_they_had(
+    library: Library, folder: Path, ranks: int, number: int
+) -> None:
+    program = built(library, "scarce", folder, "-rdynamic")
+    loaded = routed(library, program, table_of(folder, number))
+    blocks = 1 if number < 0 else 0
+    code, output = started(library, ranks, loaded, [str(program), str(blocks)])
+    assert code == 0, output
+    assert "0 wrong" in output
+
+
 @pytest.mark.parametrize("number", [-1, 0])
 def test_ranks_that_wait_on_a_revoked_communicator_are_told(folder: Path, number: int) -> None:
     library = next((one for one in FOUND if one.vendor == "openmpi"), None)

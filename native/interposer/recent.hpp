@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread found last for a few handles that take turns.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace nhalf::coll {
+
+/// One place per handle, which another one may want, too. Handles are small numbers or addresses.
+template <class Entry>
+class Recent {
+ public:
+  template <class Handle>
+  Entry& place_of(Handle handle) {
+    const auto number = (std::uintptr_t)handle;  // NOLINT: an integer or a pointer
+    return entries_[(number ^ number >> 6U ^ number >> 9U) % entries_.size()];
+  }
+
+ private:
+  std::array<Entry, 8> entries_{};
+};
+
+}  // namespace nhalf::coll
