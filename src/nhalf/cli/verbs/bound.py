@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf bound`: what the loops of a C file take at least, and which unit limits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import Json
+
+if TYPE_CHECKING:
+    from nhalf.node.bound.program import Program
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="What"):
+    """The loops of which file, on which processor."""
+
+    file: Annotated[Path, Word("C source.", metavar="FILE.c")]
+    function: Annotated[str, Option("Only the loops of this function.")] = ""
+    machine: Annotated[
+        str,
+        Option("Processor: power2, here (as measured by nhalf node) or the file of one."),
+    ] = "power2"
+    set_: Annotated[
+        tuple[str, ...],
+        Option("Value of a parameter or a global: n=1000; repeatable.", metavar="NAME=VALUE"),
+    ] = ()
+    no_alias: Annotated[bool, Option("Pointers of different names never overlap.")] = False
+    quad_word: Annotated[
+        bool, Option("Count loads and stores of stride one half, as pairs of numbers.")
+    ] = False
+
+
+def command(request: Request) -> None:
+    r"""Bound the time of each innermost loop in C source: essential operations per unit.
+
+    \b
+    nhalf bound kernel.c
+    nhalf bound kernel.c --function triad --set n=1000 --json
+    nhalf bound kernel.c --machine here
+    """
+    from nhalf.node.bound.bounds import bound
+    from nhalf.node.described import described
+    from nhalf.present.terminal.bounds import bounds_json, show_bounds
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    program = _program(request)
+    processor = described(request.machine)
+    found = [bound(one, processor, request.quad_word or None) for one in program.loops]
+    if request.json:
+        emit_json(bounds_json(request.file, processor, found, program.refusals))
+    else:
+        show_bounds(stdout_console(), processor, found)
+        _say_refused(request.file, program)
+
+
+def _program(request: Request) -> Program:
+    """What can be read of the file; raises InputError where that is nothing."""
+    from nhalf.base.errors import InputError
+    from nhalf.node.bound.program import Reading, read_program
+    from nhalf.node.bound.refusal import Refused
+
+    reading = Reading(request.function, _numbers(request.set_), request.no_alias)
+    try:
+        program = read_program(request.file, reading)
+        if not program.loops:
+            raise program.refusals[0]
+    except Refused as refusal:
+        place = f"{request.file}:{refusal.line}" if refusal.line else f"{request.file}"
+        raise InputError(f"{place}: {refusal.message}", refusal.remedy) from None
+    return program
+
+
+def _numbers(said: tuple[str, ...]) -> dict[str, int]:
+    from nhalf.base.errors import InputError
+
+    numbers = {}
+    for one in said:
+        name, equals, value = one.partition("=")
+        try:
+            numbers[name.strip()] = int(value)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip().isidentifier():
+            raise InputError(f"--set {one} is no NAME=VALUE", "write --set n=1000")
+    return numbers
+
+
+def _say_refused(file: Path, program: Program) -> None:
+    from nhalf.present.terminal.output import console
+
+    for refusal in program.refusals:
+        console().print(f"{file}:{refusal.line}: not read: {refusal}", markup=False, soft_wrap=True)

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+typedef long time_t;
+typedef long clock_t;
+#define CLOCKS_PER_SEC 1000000L

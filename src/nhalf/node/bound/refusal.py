@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reader of C cannot decide: refused with its line and the reason, never guessed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nhalf.base.errors import InputError
+
+
+class Refused(InputError):
+    """A loop or a file that cannot be read; `line` is 0 where no line is to blame."""
+
+    def __init__(self, reason: str, line: int = 0, remedy: str = "") -> None:
+        super().__init__(reason, remedy)
+        self.line = line
+
+
+def refused(node: Any, reason: str, remedy: str = "") -> Refused:
+    """The refusal of what stands at a node of the syntax tree."""
+    return Refused(reason, line_of(node), remedy)
+
+
+def line_of(node: Any) -> int:
+    """The line of a node, or of the first below it that knows one."""
+    coordinates = getattr(node, "coord", None)
+    if coordinates is not None and coordinates.line:
+        return int(coordinates.line)
+    return next((line for _, child in node.children() if (line := line_of(child))), 0)

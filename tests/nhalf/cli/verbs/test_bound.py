@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf bound`: bounds of the loops of a C file, as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Call = Callable[..., Any]
+KEYS = [
+    *("function", "line", "f_add", "f_mul", "f_fma", "f_div", "f_sqrt", "loads", "stores"),
+    *("t_fp", "t_mem", "t_issue", "t_dep", "cycles", "cpf", "mflops", "limit"),
+]
+SOURCE = """#include <stdio.h>
+#define N 1000
+double x[N + 1], y[N + 1];
+void difference(void) {
+  for (int k = 0; k < N; k++)
+    x[k] = y[k + 1] - y[k];
+}
+int main(void) {
+  for (int k = 0; k < N; k++)
+    printf("%g", x[k]);
+  return 0;
+}
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source.c"
+    path.write_text(SOURCE, "utf-8")
+    return path
+
+
+def test_each_loop_has_its_bound_and_each_refused_one_its_reason(call: Call, source: Path) -> None:
+    ended = call("bound", str(source), "--machine", "power2", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    found = json.loads(ended.out)
+    (loop,) = found["loops"]
+    assert list(loop) == KEYS
+    assert loop == {
+        **{"function": "difference", "line": 5, "f_add": 1, "f_mul": 0, "f_fma": 0, "f_div": 0},
+        **{"f_sqrt": 0, "loads": 1, "stores": 1, "t_fp": 0.5, "t_mem": 1.0, "t_issue": 0.75},
+        **{"t_dep": 0.0, "cycles": 1.0, "cpf": 1.0, "mflops": pytest.approx(66.7), "limit": "mem"},
+    }
+    (refused,) = found["refused"]
+    assert refused["line"] == 10
+    assert "printf" in refused["reason"]
+
+
+def test_the_table_has_a_line_for_each_loop(call: Call, source: Path) -> None:
+    ended = call("bound", str(source), "--machine", "power2")
+    assert ended.code == 0
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("difference:5")]
+    cells = "1 1 1 0.50 1.00 0.75 0.00 1.00 1.000 67 memory"
+    assert " ".join(line.split()[1:]) == cells
+    assert f"{source}:10: not read: printf is called" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--function", "main"], "source.c:10: printf is called"),
+        (["--function", "differ"], "did you mean difference?"),
+        (["--machine", "power"], "did you mean power2?"),
+        (["--set", "n"], "NAME=VALUE"),
+        (["--set", "n=many"], "NAME=VALUE"),
+        (["--set", "=3"], "NAME=VALUE"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    call: Call, source: Path, words: list[str], said: str
+) -> None:
+    ended = call("bound", str(source), *words)
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.strip().splitlines()) == 1
+    assert said in ended.err
+
+
+def test_pairs_of_numbers_count_half(call: Call, source: Path) -> None:
+    words = ("--machine", "power2", "--quad-word", "--function", "difference", "--json")
+    (loop,) = json.loads(call("bound", str(source), *words).out)["loops"]
+    assert (loop["loads"], loop["t_mem"], loop["t_issue"]) == (1, 0.5, 0.5)
