@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dependent chase: each load tells the address of the next one, so each waits for the one before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/pattern.hpp"
+#include "node/region.hpp"
+
+namespace nhalf {
+
+/// Where the nodes of a chase lie: node i at i stride + (i mod 2) shift + a slot of its stride,
+/// which goes on by `skew` from node to node.
+struct ChasePlaces {
+  std::size_t count = 0;
+  std::size_t stride_bytes = 0;
+  std::size_t shift_bytes = 0;
+  std::size_t skew_bytes = 0;
+
+  [[nodiscard]] std::size_t offset_bytes(std::size_t node) const {
+    const auto slot = skew_bytes == 0 ? 0 : node * skew_bytes % stride_bytes;
+    return node * stride_bytes + (node % 2) * shift_bytes + slot;
+  }
+  [[nodiscard]] std::size_t span_bytes() const {
+    return count * stride_bytes + shift_bytes + sizeof(void*);
+  }
+};
+
+/// The places of a point. Throws InputError for what cannot be laid out.
+inline ChasePlaces chase_places(const Case& point) {
+  const auto stride_bytes = point.axes.number("stride", std::size_t{64});
+  const ChasePlaces places{.count = stride_bytes == 0 ? 0 : point.size_bytes / stride_bytes,
+                           .stride_bytes = stride_bytes,
+                           .shift_bytes = point.axes.number("shift", std::size_t{0}),
+                           .skew_bytes = point.axes.number("skew", std::size_t{0})};
+  constexpr auto word = sizeof(void*);
+  if (places.count == 0 || places.count > std::numeric_limits<std::uint32_t>::max())
+    throw InputError("a chase needs one node or more: bytes is a multiple of stride");
+  if (stride_bytes % word != 0 || places.shift_bytes % word != 0 || places.skew_bytes % word != 0)
+    throw InputError("stride, shift and skew of a chase are multiples of " + std::to_string(word));
+  if (places.shift_bytes >= stride_bytes && places.count > 1)
+    throw InputError("the shift of a chase is less than its stride");
+  return places;
+}
+
+/// Random order in one cycle (S. Sattolo, Information Processing Letters 22, 1986), so that no
+/// prefetcher can follow.
+inline void link_nodes(std::byte* base, const ChasePlaces& places, std::uint64_t seed) {
+  std::vector<std::uint32_t> next(places.count);
+  std::iota(next.begin(), next.end(), std::uint32_t{0});
+  std::mt19937_64 random(seed);
+  for (std::size_t left = places.count; left > 1; --left) {
+    // The high half of a product: even enough, and much faster than a distribution.
+    const auto drawn = (random() >> 32) * (left - 1) >> 32;
+    std::swap(next[left - 1], next[drawn]);
+  }
+  for (std::size_t node = 0; node < places.count; ++node)
+    *reinterpret_cast<void**>(base + places.offset_bytes(node)) =
+        base + places.offset_bytes(next[node]);
+}
+
+inline constexpr AxisInfo chase_axes[] = {
+    {"stride", "64", "64", "bytes from node to node"},
+    {"shift", "0", "0", "bytes by which every second node lies further on"},
+    {"skew", "0", "0", "bytes by which the place in the stride goes on from node to node"},
+    {"huge", "yes", "yes", "whether the memory asks for huge pages: yes or no"},
+    {"seed", "1", "1", "of the random order"}};
+
+inline constexpr PatternInfo node_chase{
+    .name = "node-chase",
+    .what = "dependent loads in random order, one of each node: the latency of what holds them",
+    .ranks_min = 1,
+    .axes = chase_axes};
+
+/// A round is one load.
+class NodeChase : public Pattern {
+ public:
+  NodeChase(const Case& point, Region& region) : places_(chase_places(point)), region_(region) {
+    link_nodes(region.data(), places_, point.axes.number("seed", std::uint64_t{1}));
+    here_ = region.data();
+  }
+
+  void run(std::uint64_t rounds) override {
+    void* here = here_;
+    for (; rounds >= 8; rounds -= 8) {
+      here = follow(follow(follow(follow(here))));
+      here = follow(follow(follow(follow(here))));
+    }
+    for (; rounds > 0; --rounds) here = follow(here);
+    here_ = here;
+  }
+
+  /// Once round: every node lies in one cycle. It warms the caches, too.
+  bool verify() override {
+    const void* const began = here_;
+    for (std::size_t node = 0; node + 1 < places_.count; ++node) {
+      run(1);
+      if (here_ == began) return false;
+    }
+    run(1);
+    return here_ == began;
+  }
+
+  std::vector<Value> values() override {
+    return {{"nodes", static_cast<double>(places_.count)}, {"huge_share", region_.huge_share()}};
+  }
+
+ private:
+  static void* follow(void* here) { return *static_cast<void* volatile*>(here); }
+
+  ChasePlaces places_;
+  Region& region_;
+  void* here_ = nullptr;
+};
+
+}  // namespace nhalf

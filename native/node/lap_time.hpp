@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles of a lap through a few lines, each on a page of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "node/cycle_chain.hpp"
+#include "node/region.hpp"
+#include "timing/clock.hpp"
+
+namespace nhalf {
+
+/// Times chases over one line of each of some pages. Other lines of other pages come first in every
+/// lap, so that the table of the nearest pages never helps and all laps cost the same a line.
+class LapTime {
+ public:
+  static constexpr std::size_t page_size_bytes = 4096;
+  /// Pages whose other lines fill the table, spread over so many sets that none gets full.
+  static constexpr std::size_t before = 192;
+
+  LapTime(SteadyClock& clock, double overhead_s, Region& region, std::size_t pages,
+          std::size_t line_bytes)
+      : clock_(clock),
+        overhead_s_(overhead_s),
+        witness_(clock, overhead_s),
+        base_(region.data()),
+        line_bytes_(line_bytes),
+        order_(pages) {
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    std::ranges::shuffle(order_, std::mt19937_64(1));
+  }
+
+  /// Pages that can be asked about: 0 up to this.
+  [[nodiscard]] std::size_t pages() const { return order_.size() - before; }
+
+  /// By how many cycles a lap over these pages is longer with one more page, both in the least
+  /// disturbed of some batches, which take turns: whatever changes slowly changes both.
+  double extra_cycles(std::span<const std::uint32_t> pages, std::uint32_t more,
+                      std::size_t shift_bytes = 0) {
+    void** const last = link(pages);
+    void** const first = static_cast<void**>(*last);
+    void** const added = line(before + more, 0) + shift_bytes / sizeof(void*);
+    *added = first;
+    const std::size_t lines = before + pages.size();
+    double without_s = std::numeric_limits<double>::infinity();
+    double with_s = without_s;
+    for (int batch = 0; batch < batches; ++batch) {
+      *last = first;
+      without_s = std::min(without_s, lap_s(first, lines));
+      *last = added;
+      with_s = std::min(with_s, lap_s(first, lines + 1));
+    }
+    return (with_s - without_s) / cycle_s_;
+  }
+
+  /// Cycles of a load in a lap over these pages.
+  double load_cycles(std::span<const std::uint32_t> pages) {
+    void** const first = static_cast<void**>(*link(pages));
+    for (int look = 0; look < batches; ++look) cycle_s_ = std::min(cycle_s_, witness_.cycle_s());
+    const std::size_t lines = before + pages.size();
+    return lap_s(first, lines) / static_cast<double>(lines) / cycle_s_;
+  }
+
+  /// Loads on, wherever the last lap ended.
+  void follow_on(std::uint64_t loads) {
+    void* here = reached_;
+    for (; loads > 0; --loads) here = follow(here);
+    reached_ = here;
+  }
+
+ private:
+  static constexpr int batches = 6;
+  static constexpr std::size_t laps = 4;
+
+  [[nodiscard]] void** line(std::size_t page, std::size_t slot) const {
+    const auto place = std::size_t{order_[page]} * page_size_bytes + slot * line_bytes_;
+    return reinterpret_cast<void**>(base_ + place);
+  }
+  /// Seconds of a lap, after one that brings all lines near.
+  double lap_s(void* here, std::size_t lines) {
+    for (std::size_t i = 0; i < lines; ++i) here = follow(here);
+    const double began_s = clock_.now_s();
+    for (std::size_t i = 0; i < laps * lines; ++i) here = follow(here);
+    const double spent_s = clock_.now_s() - began_s - overhead_s_;
+    reached_ = here;
+    return spent_s / static_cast<double>(laps);
+  }
+
+  /// Joins the lines to a ring; the last of them, which points to the first.
+  void** link(std::span<const std::uint32_t> pages) {
+    constexpr std::size_t slots = 8;
+    void** const first = line(0, 1);
+    void** latest = first;
+    const auto append = [&](void** next) {
+      *latest = next;
+      latest = next;
+    };
+    for (std::size_t i = 1; i < before; ++i) append(line(i, 1 + i % slots));
+    for (const auto page : pages) append(line(before + page, 0));
+    *latest = first;
+    return latest;
+  }
+  static void* follow(void* here) { return *static_cast<void* volatile*>(here); }
+
+  SteadyClock& clock_;
+  double overhead_s_;
+  CycleWitness<SteadyClock> witness_;
+  std::byte* base_;
+  std::size_t line_bytes_;
+  std::vector<std::uint32_t> order_;
+  double cycle_s_ = 1e-9;
+  void* volatile reached_ = nullptr;
+};
+
+}  // namespace nhalf

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop over one kind of operation is called, and where the loops for this processor are.
+//
+// Files of kernels are compiled for processors that may not be here: they include this header and
+// nothing of the standard library, whose functions must not exist in such a version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nhalf {
+
+/// A loop over one kind of operation. `bits` is the width of its operands (64: scalar), `chains`
+/// how many independent operations it has under way: 1 measures a latency, many a throughput.
+struct UnitKernel {
+  const char* operation;
+  int bits;
+  int chains;
+  /// Operations of one round.
+  int operations;
+  /// `memory` holds 4 KiB and is aligned to a cache line.
+  void (*run)(std::uint64_t rounds, void* memory);
+};
+
+struct UnitKernels {
+  const UnitKernel* first;
+  std::size_t count;
+};
+
+UnitKernels plain_kernels();
+#if defined(__x86_64__)
+UnitKernels avx2_kernels();
+UnitKernels avx512_kernels();
+#endif
+
+}  // namespace nhalf

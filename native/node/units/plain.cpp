@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for every processor of its kind, and those that have nothing to do with vectors.
+#include "node/units/loops.hpp"
+
+namespace nhalf {
+namespace {
+
+#if defined(__aarch64__)
+struct Fused {
+  static void apply(double& x, const double& a, const double& b) {
+    asm("fmadd %d0, %d0, %d1, %d2" : "+w"(x) : "w"(a), "w"(b));
+  }
+  static void apply(Vector<128>::Type& x, const Vector<128>::Type& a, const Vector<128>::Type& b) {
+    asm("fmla %0.2d, %1.2d, %2.2d" : "+w"(x) : "w"(a), "w"(b));
+  }
+};
+struct RootTimes {
+  static void apply(double& x, const double&, const double& b) {
+    asm("fsqrt %d0, %d0" : "+w"(x));
+    x = x * b;
+  }
+  static void apply(Vector<128>::Type& x, const Vector<128>::Type&, const Vector<128>::Type& b) {
+    asm("fsqrt %0.2d, %0.2d" : "+w"(x));
+    x = x * b;
+  }
+};
+#elif defined(__powerpc64__)
+struct Fused {
+  static void apply(double& x, const double& a, const double& b) {
+    asm("xsmaddadp %x0, %x1, %x2" : "+wa"(x) : "wa"(a), "wa"(b));
+  }
+  static void apply(Vector<128>::Type& x, const Vector<128>::Type& a, const Vector<128>::Type& b) {
+    asm("xvmaddadp %x0, %x1, %x2" : "+wa"(x) : "wa"(a), "wa"(b));
+  }
+};
+struct RootTimes {
+  static void apply(double& x, const double&, const double& b) {
+    asm("xssqrtdp %x0, %x0" : "+wa"(x));
+    x = x * b;
+  }
+  static void apply(Vector<128>::Type& x, const Vector<128>::Type&, const Vector<128>::Type& b) {
+    asm("xvsqrtdp %x0, %x0" : "+wa"(x));
+    x = x * b;
+  }
+};
+#elif defined(__x86_64__)
+struct RootTimes {
+  static void apply(double& x, const double&, const double& b) {
+    asm("sqrtsd %0, %0" : "+x"(x));
+    x = x * b;
+  }
+  static void apply(Vector<128>::Type& x, const Vector<128>::Type&, const Vector<128>::Type& b) {
+    asm("sqrtpd %0, %0" : "+x"(x));
+    x = x * b;
+  }
+};
+#endif
+
+/// A number is stored and loaded again, which is what code without optimisation does at every step.
+void forwarding(std::uint64_t rounds, void* memory) {
+  volatile double* const place = static_cast<volatile double*>(memory);
+  double x = 1.1357;
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+      *place = x;
+      x = *place;
+      pin(x);
+    }
+  }
+}
+
+/// The same in registers of whole numbers.
+void integer_forwarding(std::uint64_t rounds, void* memory) {
+  volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
+  std::uint64_t x = 1;
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+      *place = x;
+      x = *place;
+      asm volatile("" : "+r"(x));
+    }
+  }
+}
+
+constexpr int idle_per_round = 64;
+
+/// Instructions that need no unit: as many a cycle as the processor can issue.
+void issue(std::uint64_t rounds, void*) {
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 64
+    for (int i = 0; i < idle_per_round; ++i) asm volatile("nop");
+  }
+}
+
+template <int chains>
+void integer_adds(std::uint64_t rounds, void*) {
+  std::uint64_t x[chains] = {};
+  std::uint64_t step = 1;
+  asm volatile("" : "+r"(step));
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+#pragma GCC unroll 8
+      for (int k = 0; k < chains; ++k) {
+        x[k] += step;
+        asm volatile("" : "+r"(x[k]));
+      }
+    }
+  }
+}
+
+constexpr UnitKernel kernels[] = {
+    {"issue", 0, many, idle_per_round, &issue},
+    {"integer-add", 64, 1, steps_per_round, &integer_adds<1>},
+    {"integer-add", 64, 8, steps_per_round * 8, &integer_adds<8>},
+    {"store-forward", 64, 1, steps_per_round, &forwarding},
+    {"integer-store-forward", 64, 1, steps_per_round, &integer_forwarding},
+    NHALF_UNIT("add", Add, 64),
+    NHALF_UNIT("multiply", Multiply, 64),
+    NHALF_UNIT("divide", Divide, 64),
+    NHALF_ACCESSES(64),
+    NHALF_UNIT("add", Add, 128),
+    NHALF_UNIT("multiply", Multiply, 128),
+    NHALF_UNIT("divide", Divide, 128),
+    NHALF_ACCESSES(128),
+#if defined(__aarch64__) || defined(__powerpc64__)
+    NHALF_UNIT("fused", Fused, 64),
+    NHALF_UNIT("fused", Fused, 128),
+#endif
+#if defined(__aarch64__) || defined(__powerpc64__) || defined(__x86_64__)
+    NHALF_UNIT("root-times", RootTimes, 64),
+    NHALF_UNIT("root-times", RootTimes, 128),
+#endif
+};
+
+}  // namespace
+
+UnitKernels plain_kernels() {
+  return {kernels, sizeof kernels / sizeof *kernels};
+}
+
+}  // namespace nhalf

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A core that is asked point by point; each answer is in the journal before anybody uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nhalf.base import native_files
+from nhalf.base.describe import describe
+from nhalf.measure.loop.records import Answer, Records
+from nhalf.measure.loop.starting import Processes
+from nhalf.measure.plan.plan import Point
+from nhalf.measure.probe.subject import Subject
+from nhalf.node.reading import TRANSPORT, Reading, reading
+from nhalf.store.axes import axes_text
+
+PROGRAM = "node-probe"
+TIMEOUT_S = 60.0
+PLACEMENT = "cores"
+
+
+def node_subject() -> Subject:
+    """The probe of one core; raises MissingError where it was not built."""
+    command = [str(native_files.executable(PROGRAM))]
+    return Subject(TRANSPORT, tuple(command), describe(command))
+
+
+@dataclass
+class Core:
+    """One launch of the probe on one core; `known` are all answers so far."""
+
+    processes: Processes
+    subject: Subject
+    records: Records
+    launch: int
+    known: list[Reading] = field(default_factory=list)
+    _asked: dict[str, Reading] = field(default_factory=dict)
+
+    def ask(self, pattern: str, size_bytes: int, **axes: object) -> Reading | None:
+        """Measure a point, or take what is known of it; None where it cannot be measured."""
+        texts = {name: str(value) for name, value in axes.items() if value is not None}
+        key = f"{pattern} {size_bytes} {axes_text(texts)}"
+        if key in self._asked:
+            return self._asked[key]
+        point = Point(pattern, 1, size_bytes, PLACEMENT, axes_text(texts))
+        position = len(self.known)
+        said = self._answer(position, point)
+        self.records.point(self.subject, self.launch, Answer(position, point, said), [])
+        if said.get("nhalf") != "point" or not said["verified"]:
+            return None
+        values: dict[str, Any] = said["values"]
+        found = reading(pattern, size_bytes, texts, self.launch, said["samples_s"], values)
+        self._asked[key] = found
+        self.known.append(found)
+        return found
+
+    def _answer(self, position: int, point: Point) -> dict[str, Any]:
+        axes = "".join(f" axis.{part}" for part in point.axes.split(",") if part)
+        identity = str(position)
+        self.processes.send(f"id={identity} pattern={point.pattern} bytes={point.size_bytes}{axes}")
+        return self.processes.receive(TIMEOUT_S, identity=identity)

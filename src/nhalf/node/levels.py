@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory hierarchy of a core: what each level holds, how it is divided, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.node.conflicts import conflicts
+from nhalf.node.plateaus import Plateau, curve, plateaus
+from nhalf.node.reading import Reading
+from nhalf.node.sets import Sets, sets
+
+KNEE_FACTOR = 1.5
+"""A size from conflicts lies within this factor of where the curve of latencies rises."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One cache; None for what could not be resolved.
+
+    `hit_cycles_median` is what a dependent load takes, and `miss_s` what one takes longer when it
+    misses this level.
+    """
+
+    level: int
+    hit_cycles_median: float
+    hit_s: float
+    size_bytes: int | None = None
+    size_ci: tuple[float, float] | None = None
+    line_bytes: int | None = None
+    ways: int | None = None
+    miss_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """All levels, nearest first, memory behind them, and what could not be resolved, in sentences.
+
+    `memory_s` is a dependent load from memory; None where arrays were too small for that.
+    """
+
+    levels: tuple[Level, ...]
+    memory_s: float | None
+    unresolved: tuple[str, ...]
+
+
+def hierarchy(found: Sequence[Reading]) -> Hierarchy:
+    """The levels that one core's points show."""
+    steps = curve(found)
+    flat = plateaus(steps)
+    if len(flat) < 2:
+        return Hierarchy(
+            (), None, ("no level of cache: latency has no steps in what was measured",)
+        )
+    unresolved: list[str] = []
+    levels = [_first(found, flat, unresolved), _second(found, flat, unresolved)]
+    memory_s = flat[-1].latency_s if len(flat) > 2 else None
+    return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
+
+
+def hit_limit_cycles(flat: Sequence[Plateau]) -> float:
+    """Loads that take less hit the first level."""
+    return flat[0].cycles_median + 0.25 * (flat[1].cycles_median - flat[0].cycles_median)
+
+
+def _first(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:
+    """The nearest cache, by lines at a distance."""
+    near = sets(found, hit_limit_cycles(flat))
+    if near is None or not _is_near(near.size_bytes, flat[0], flat[1]):
+        unresolved.append("size, ways and line of level 1: looks at its sets do not agree")
+        return _unknown(1, flat)
+    # One line more or less at the finest distance would have been seen.
+    finest = 512
+    ends = (float(near.size_bytes - finest), float(near.size_bytes + finest))
+    return _level(1, flat, near, ends)
+
+
+def _second(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:
+    """The cache behind the nearest, by pages in each other's way."""
+    behind = conflicts(found)
+    if behind is None or behind.size_bytes < flat[1].last_bytes / KNEE_FACTOR:
+        unresolved.append("size, ways and line of level 2: looks at its sets do not agree")
+        return _unknown(2, flat)
+    divided = Sets(behind.ways, behind.size_bytes // behind.ways, behind.line_bytes, 1.0)
+    return _level(2, flat, divided, behind.size_ci)
+
+
+def _is_near(size_bytes: int, here: Plateau, behind: Plateau) -> bool:
+    low, high = here.last_bytes / KNEE_FACTOR, behind.first_bytes * KNEE_FACTOR
+    return low < size_bytes < high
+
+
+def _unknown(level: int, flat: Sequence[Plateau]) -> Level:
+    """A level of which only its latency is known."""
+    own = flat[level - 1]
+    return Level(level, own.cycles_median, own.latency_s, miss_s=_miss_s(level, flat))
+
+
+def _level(
+    level: int, flat: Sequence[Plateau], divided: Sets, size_ci: tuple[float, float]
+) -> Level:
+    own = flat[level - 1]
+    return Level(
+        level,
+        own.cycles_median,
+        own.latency_s,
+        divided.size_bytes,
+        size_ci,
+        divided.line_bytes,
+        divided.ways,
+        _miss_s(level, flat),
+    )
+
+
+def _miss_s(level: int, flat: Sequence[Plateau]) -> float | None:
+    """What the next level takes longer; None where there is none."""
+    return flat[level].latency_s - flat[level - 1].latency_s if level < len(flat) else None

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring a node: launches of one core that is asked what its answers so far leave open."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+from pathlib import Path
+
+from nhalf.measure.loop.ending import Outcome, keep_end
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.records import Records
+from nhalf.measure.loop.session import default_folder
+from nhalf.measure.plan.plan import Start
+from nhalf.measure.plan.state import State
+from nhalf.measure.probe.process import Probe
+from nhalf.node.announced import announced
+from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
+from nhalf.node.levels import hit_limit_cycles
+from nhalf.node.plateaus import curve, plateaus
+from nhalf.node.reading import CHASE, CONFLICTS
+from nhalf.node.sets import look
+from nhalf.sites.environment import environment
+from nhalf.store.run import Run
+
+LAUNCHES = 3
+POINTS = 260
+"""About so many in a launch: what is asked depends on the answers."""
+NEAR_BYTES = 8 << 20
+FAR_BYTES = 1 << 30
+MEMORY_SHARE = 1 / 8
+FAR_S = 8.0
+ENOUGH_S = 45.0
+"""After so long, no further launch begins: on a busy machine."""
+
+
+def begin(out: Path | None) -> Run:
+    """Make the run directory. Raises InputError where there is a run, MissingError without room."""
+    description = {
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "environment": {**environment(), "announced": announced()},
+        "titles": {"node": "this core"},
+    }
+    return Run.create(out or default_folder(), description)
+
+
+def measure(run: Run, progress: Progress) -> Outcome:
+    """Measure all launches into a run; raises LaunchError, MissingError where that cannot be."""
+    subject = node_subject()
+    with run.journal() as journal, progress:
+        records = Records(journal, State(), progress)
+        records.planned(LAUNCHES * POINTS)
+        began_s = time.monotonic()
+        for launch in range(LAUNCHES):
+            if time.monotonic() - began_s > ENOUGH_S:
+                break
+            # Another core each time: a neighbour may have one of them.
+            allowed = sorted(os.sched_getaffinity(0))
+            tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
+            with Probe(tokens, {}, TIMEOUT_S) as processes:
+                records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
+                ask(Core(processes, subject, records, launch))
+    outcome = Outcome(run, {})
+    keep_end(outcome)
+    run.finish()
+    return outcome
+
+
+def ask(core: Core) -> None:
+    """All questions to one core, from near to far."""
+    for size in sizes(4096, NEAR_BYTES, 4):
+        core.ask(CHASE, size)
+    if core.launch < 2:
+        _far(core)
+    flat = plateaus(curve(core.known))
+    if len(flat) < 2:
+        return
+    limit_cycles = hit_limit_cycles(flat)
+    look(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
+    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes))
+
+
+def _far(core: Core) -> None:
+    """Arrays that only a shared cache or memory holds, as long as there is time."""
+    began_s = time.monotonic()
+    for size in sizes(NEAR_BYTES, far_bytes(), 2)[1:]:
+        if time.monotonic() - began_s > FAR_S:
+            return
+        core.ask(CHASE, size)
+
+
+def sizes(first_bytes: int, last_bytes: int, per_octave: int) -> list[int]:
+    """Sizes in even steps, in whole lines of 256 bytes."""
+    found = []
+    size = first_bytes
+    while size <= last_bytes:
+        found += [size * (per_octave + k) // per_octave // 256 * 256 for k in range(per_octave)]
+        size *= 2
+    return [one for one in found if one <= last_bytes]
+
+
+def far_bytes() -> int:
+    """The largest array: no more than a share of the memory that is free."""
+    free_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
+
+
+def conflict_bytes(plateau_last_bytes: int) -> int:
+    """Memory with more pages than a cache holds whose plateau ends there, in each of its sets."""
+    return max(8 << 20, 4 * plateau_last_bytes)
+
+
+def _hits(core: Core, limit_cycles: float, nodes: int, stride: int, shift: int) -> bool:
+    """Whether nodes all hit, in the least disturbed of two looks."""
+    for seed in (1, 2):
+        axes = {"stride": stride, "shift": shift or None, "seed": None if seed == 1 else seed}
+        found = core.ask(CHASE, nodes * stride, **axes)
+        low = found.value("cycles_p10") if found else None
+        if low is not None and low < limit_cycles:
+            return True
+    return False

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels of a latency curve: where a larger array does not make a load slower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from nhalf.node.reading import CHASE, Reading
+
+FLAT_FACTOR = 1.12
+"""On a plateau, twice the size makes a load slower by less than this."""
+STEP_FACTOR = 1.3
+"""The next plateau is slower by at least this."""
+USUAL_AXES = frozenset({"seed", "huge"})
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Sizes at which a load takes the same: cycles, and seconds."""
+
+    first_bytes: int
+    last_bytes: int
+    cycles_median: float
+    latency_s: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One size of a curve: cycles and seconds of a load, over launches."""
+
+    size_bytes: int
+    cycles_median: float
+    latency_s: float
+
+
+def curve(found: Iterable[Reading], line_bytes: int = 64) -> list[Step]:
+    """The dense chases of launches by size, in huge pages where there are any: the least disturbed.
+
+    A neighbour only adds to a load, so of several launches the lower quartile counts.
+    """
+    by_size: dict[int, list[Reading]] = {}
+    for one in found:
+        if one.pattern == CHASE and one.stride_bytes == line_bytes and one.is_plain and one.is_huge:
+            by_size.setdefault(one.size_bytes, []).append(one)
+    return [
+        Step(
+            size,
+            _low([one.cycles for one in ones]),
+            _low([one.cycles * one.cycle_s for one in ones]),
+        )
+        for size, ones in sorted(by_size.items())
+    ]
+
+
+def _low(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 4]
+
+
+def plateaus(steps: Sequence[Step]) -> list[Plateau]:
+    """The plateaus of a curve, nearest first; each at least an octave long."""
+    found: list[list[Step]] = []
+    for place, step in enumerate(steps):
+        ahead = [other for other in steps[place:] if other.size_bytes <= 2 * step.size_bytes]
+        if ahead[-1].size_bytes < 2 * step.size_bytes or len(ahead) < 3:
+            continue
+        if ahead[-1].cycles_median > FLAT_FACTOR * min(one.cycles_median for one in ahead):
+            continue
+        if max(one.cycles_median for one in ahead) > STEP_FACTOR * ahead[0].cycles_median:
+            continue
+        if found and _continues(found[-1], ahead):
+            found[-1] += [one for one in ahead if one not in found[-1]]
+        else:
+            found.append(list(ahead))
+    return [_plateau(ones) for ones in found]
+
+
+def _continues(known: Sequence[Step], ahead: Sequence[Step]) -> bool:
+    """Whether an octave belongs to the plateau before it."""
+    middle = median(one.cycles_median for one in known)
+    return median(one.cycles_median for one in ahead) < STEP_FACTOR * middle
+
+
+def _plateau(ones: Sequence[Step]) -> Plateau:
+    return Plateau(
+        ones[0].size_bytes,
+        ones[-1].size_bytes,
+        median(one.cycles_median for one in ones),
+        median(one.latency_s for one in ones),
+    )

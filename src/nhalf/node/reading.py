@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One point of a core as the derivations see it: where it was measured, and how many cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from nhalf.store.axes import parse_axes
+
+TRANSPORT = "node"
+CHASE, LOAD, STORE, UNIT = "node-chase", "node-load", "node-store", "node-unit"
+CONFLICTS = "node-conflicts"
+PATTERNS = (CHASE, LOAD, STORE, UNIT, CONFLICTS)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One point in one launch.
+
+    `low_s` is the lower quartile of its samples in seconds: a neighbour only adds to a sample, and
+    seldom disturbs all of them. `cycle_s` is how long a cycle of the core was meanwhile.
+    """
+
+    pattern: str
+    size_bytes: int
+    axes: tuple[tuple[str, str], ...]
+    launch: int
+    low_s: float
+    cycle_s: float
+    values: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def cycles(self) -> float:
+        """Cycles of one operation: the lower quartile over samples."""
+        found = self.value("cycles_p25")
+        return self.low_s / self.cycle_s if found is None else found
+
+    def value(self, name: str) -> float | None:
+        """What else was found of the point, by name."""
+        return next((float(value) for key, value in self.values if key == name), None)
+
+    def axis(self, name: str, usual: int = 0) -> int:
+        """The number of an axis, which is left out where it has its usual value."""
+        return int(next((text for key, text in self.axes if key == name), usual))
+
+    @property
+    def stride_bytes(self) -> int:
+        """The distance from node to node."""
+        return self.axis("stride", 64)
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether it asked for huge pages."""
+        return ("huge", "no") not in self.axes
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nodes lie one behind the other without shift or skew."""
+        return not self.axis("shift") and not self.axis("skew")
+
+
+def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:
+    """The points of cores in measurements (store/schema.py), by run, in the order of measuring."""
+    columns = ["run", "pattern", "bytes", "axes", "launch", "samples_s", "values"]
+    frame = measurements.filter(
+        pl.col("transport") == TRANSPORT, pl.col("pattern").is_in(PATTERNS), pl.col("verified")
+    ).select(columns)
+    found: dict[str, list[Reading]] = {}
+    for row in frame.collect().iter_rows(named=True):
+        values = {one["name"]: one["value"] for one in row["values"]}
+        read = reading(
+            row["pattern"],
+            row["bytes"],
+            parse_axes(row["axes"]),
+            row["launch"],
+            row["samples_s"],
+            values,
+        )
+        found.setdefault(row["run"], []).append(read)
+    return found
+
+
+def reading(
+    pattern: str,
+    size_bytes: int,
+    axes: Mapping[str, str],
+    launch: int,
+    samples_s: list[float],
+    values: Mapping[str, float | None],
+) -> Reading:
+    """A point from its samples, seconds, and the values that the probe found with it."""
+    ordered = sorted(samples_s)
+    low_s = ordered[round(0.25 * (len(ordered) - 1))]
+    known = tuple((name, value) for name, value in sorted(values.items()) if value is not None)
+    cycle_s = dict(known).get("cycle_s", 1e-9)
+    return Reading(pattern, size_bytes, tuple(sorted(axes.items())), launch, low_s, cycle_s, known)

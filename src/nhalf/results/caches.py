@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The caches of a core as their timing shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size, format_time
+from nhalf.node.levels import Hierarchy, Level, hierarchy
+from nhalf.node.reading import PATTERNS, TRANSPORT, readings
+from nhalf.results import Column, Result
+
+
+def _cycles(value: float) -> str:
+    return f"{value:.3g}"
+
+
+class Caches(Result):
+    """One row per level, nearest first; the last row tells what could not be resolved."""
+
+    title: ClassVar[str] = "Caches"
+    patterns: ClassVar[frozenset[str]] = frozenset(PATTERNS)
+    parts: ClassVar[frozenset[str]] = frozenset(PATTERNS)
+    columns: ClassVar[Sequence[Column]] = (
+        Column("level", "level"),
+        Column("size_bytes", "size", format_size, with_interval=False),
+        Column("line_bytes", "line", format_size),
+        Column("ways", "ways"),
+        Column("hit_s", "load", format_time),
+        Column("hit_cycles", "cycles", _cycles),
+        Column("miss_s", "a miss costs", format_time),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """One row per level of each run: bytes, cycles and seconds."""
+        found = readings(measurements)
+        return [row for run, ones in found.items() for row in _rows(run, hierarchy(ones))]
+
+
+def _rows(run: str, found: Hierarchy) -> list[Row]:
+    subject = {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
+    rows = [{**subject, **as_row(level)} for level in found.levels] or [dict(subject)]
+    rows[-1]["doubts"] = list(found.unresolved)
+    return rows
+
+
+def as_row(level: Level) -> Row:
+    """A level as JSON has it: bytes, seconds, cycles; null for what could not be resolved."""
+    return {
+        "level": level.level,
+        "size_bytes": level.size_bytes,
+        "size_ci": list(level.size_ci) if level.size_ci else None,
+        "line_bytes": level.line_bytes,
+        "ways": level.ways,
+        "hit_s": level.hit_s,
+        "hit_cycles": level.hit_cycles_median,
+        "miss_s": level.miss_s,
+    }
