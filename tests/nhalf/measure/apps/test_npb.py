@@ -39,6 +39,8 @@ def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[s
     """What every kernel that runs on so many ranks says of each class."""
     command, environment = subject.launch(ranks, FREE, "")
     found = []
+    # Threads that spin would wait for others' programs on machines that are busy.
+    environment = {**environment, "OMP_WAIT_POLICY": "passive"}
     with Probe(command, environment, patience_s(60)) as probe:
         for name, info in subject.infos.items():
             for one in classes:

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// CG: classes and official values (RNR-94-007 and NPB 3.4).
+#pragma once
+
+#include <array>
+
+#include "apps/npb/kernel.hpp"
+
+namespace nhalf::npb::cg {
+
+/// An estimate of the smallest eigenvalue of a random sparse matrix of `size` rows, whose vectors
+/// have `nonzeros` elements, in `iterations` steps of inverse iteration with `shift`.
+struct Problem {
+  char name;
+  int size;
+  int nonzeros;
+  int iterations;
+  double shift;
+  double zeta;
+};
+
+inline constexpr std::array problems{
+    Problem{'S', 1400, 7, 15, 10, 8.5971775078648},
+    Problem{'W', 7000, 8, 15, 12, 10.362595087124},
+    Problem{'A', 14000, 11, 15, 20, 17.130235054029},
+    Problem{'B', 75000, 13, 75, 60, 22.712745482631},
+    Problem{'C', 150000, 15, 75, 110, 28.973605592845},
+    Problem{'D', 1500000, 21, 100, 500, 52.514532105794},
+};
+
+/// Steps of conjugate gradients in one of inverse iteration.
+inline constexpr int inner_steps = 25;
+inline constexpr double condition = 0.1;
+inline constexpr double tolerance = 1e-10;
+
+inline double operations(char name) {
+  const auto& problem = problem_of<Problem>(problems, name);
+  const double per_row = problem.nonzeros * (problem.nonzeros + 1.0);
+  return 2.0 * problem.iterations * problem.size * (3 + per_row + inner_steps * (5 + per_row) + 3);
+}
+
+inline double memory_bytes(char name) {
+  const auto& problem = problem_of<Problem>(problems, name);
+  const double vector = problem.nonzeros + 1.0;
+  return problem.size * (12.0 * vector * vector + 6 * 8.0);
+}
+
+inline constexpr KernelInfo info{
+    .name = "npb-cg",
+    .what = "conjugate gradients: the smallest eigenvalue of a random sparse matrix",
+    .ranks = RankRule::power_of_two,
+    .classes = "SWABCD",
+    .operations = operations,
+    .memory_bytes = memory_bytes,
+};
+
+}  // namespace nhalf::npb::cg

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// FT: what is computed on planes of x and y, and on lines along z. Complex numbers are pairs of
+// doubles; a row is all x of one y and z.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "apps/npb/clones.hpp"
+#include "apps/npb/ft/fft.hpp"
+#include "apps/npb/ft/problem.hpp"
+#include "apps/npb/random.hpp"
+
+namespace nhalf::npb::ft {
+
+/// An inverse transform is a forward one of numbers whose parts are exchanged, before and after.
+enum class Direction : std::size_t { forward = 0, inverse = 1 };
+
+/// The transforms of the three directions.
+struct Transforms {
+  explicit Transforms(const Problem& problem) : x(problem.nx), y(problem.ny), z(problem.nz) {}
+
+  /// Room for lines of the longest direction, twice.
+  [[nodiscard]] std::vector<double> room() const {
+    return std::vector<double>(2 * width * std::max({x.length(), y.length(), z.length()}));
+  }
+
+  Fft x, y, z;
+};
+
+/// By how much each frequency has decayed at a time, a factor for each direction.
+struct Decay {
+  explicit Decay(const Problem& problem)
+      : x(static_cast<std::size_t>(problem.nx)),
+        y(static_cast<std::size_t>(problem.ny)),
+        z(static_cast<std::size_t>(problem.nz)) {}
+
+  void at(int time) {
+    for (auto* factors : {&x, &y, &z}) {
+      const auto size = static_cast<int>(factors->size());
+      for (int i = 0; i < size; ++i) {
+        const double frequency = i < size / 2 ? i : i - size;
+        constexpr double rate = -4e-6 * std::numbers::pi * std::numbers::pi;
+        (*factors)[static_cast<std::size_t>(i)] = std::exp(rate * frequency * frequency * time);
+      }
+    }
+  }
+
+  std::vector<double> x, y, z;
+};
+
+/// The random numbers that a plane begins with.
+NHALF_CLONES inline void fill_plane(const Problem& problem, int z, std::span<double> plane) {
+  Random random;
+  random.skip(static_cast<std::uint64_t>(plane.size()) * static_cast<std::uint64_t>(z));
+  const auto row = 2 * static_cast<std::size_t>(problem.nx);
+  for (std::size_t at = 0; at < plane.size(); at += row) random.fill(plane.subspan(at, row));
+}
+
+/// Lines whose elements are `step` complex numbers apart, and which begin `apart` ones apart.
+struct Lines {
+  double* first;
+  std::size_t step;
+  std::size_t apart;
+};
+
+[[gnu::always_inline]] inline void load(const Lines& lines, std::size_t length, Direction direction,
+                                        double* room) {
+  const auto real = static_cast<std::size_t>(direction);
+  for (std::size_t i = 0; i < length; ++i) {
+    const double* from = lines.first + 2 * i * lines.step;
+    double* to = room + i * width;
+    for (std::size_t l = 0; l < lanes; ++l) {
+      to[l] = from[2 * l * lines.apart + real];
+      to[lanes + l] = from[2 * l * lines.apart + 1 - real];
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void save(const double* room, std::size_t length, Direction direction,
+                                        const Lines& lines) {
+  const auto real = static_cast<std::size_t>(direction);
+  for (std::size_t i = 0; i < length; ++i) {
+    const double* from = room + i * width;
+    double* to = lines.first + 2 * i * lines.step;
+    for (std::size_t l = 0; l < lanes; ++l) {
+      to[2 * l * lines.apart + real] = from[l];
+      to[2 * l * lines.apart + 1 - real] = from[lanes + l];
+    }
+  }
+}
+
+/// Transforms lines in place; with `apart` 1 where it is known at compile time, it is quicker.
+[[gnu::always_inline]] inline void transform_lines(const Fft& fft, const Lines& lines,
+                                                   Direction direction, double* room) {
+  load(lines, fft.length(), direction, room);
+  const double* done = fft.transform(room, room + fft.length() * width);
+  save(done, fft.length(), direction, lines);
+}
+
+/// Transforms a plane along x, then along y: it stays in the cache meanwhile.
+NHALF_CLONES inline void transform_plane(const Transforms& transforms, Direction direction,
+                                         double* plane, double* room) {
+  const auto nx = transforms.x.length();
+  const auto ny = transforms.y.length();
+  for (std::size_t y = 0; y < ny; y += lanes)
+    transform_lines(transforms.x, {plane + 2 * y * nx, 1, nx}, direction, room);
+  for (std::size_t x = 0; x < nx; x += lanes)
+    transform_lines(transforms.y, {plane + 2 * x, nx, 1}, direction, room);
+}
+
+/// Transforms the lines along z that begin in a row; rows of neighbouring z are `step` complex
+/// numbers apart.
+NHALF_CLONES inline void transform_row(const Transforms& transforms, double* row, std::size_t step,
+                                       double* room) {
+  for (std::size_t x = 0; x < transforms.x.length(); x += lanes)
+    transform_lines(transforms.z, {row + 2 * x, step, 1}, Direction::forward, room);
+}
+
+/// Lets what begins in a row decay, and transforms it back along z; `y` is the row's own.
+NHALF_CLONES inline void evolve_row(const Transforms& transforms, const Decay& decay, std::size_t y,
+                                    const double* from, double* to, std::size_t step,
+                                    double* room) {
+  const auto nz = transforms.z.length();
+  for (std::size_t x = 0; x < transforms.x.length(); x += lanes) {
+    std::array<double, lanes> factors;
+    for (std::size_t l = 0; l < lanes; ++l) factors[l] = decay.x[x + l] * decay.y[y];
+    for (std::size_t z = 0; z < nz; ++z) {
+      const double* numbers = from + 2 * (z * step + x);
+      double* line = room + z * width;
+      const double factor = decay.z[z];
+      for (std::size_t l = 0; l < lanes; ++l) {
+        line[l] = numbers[2 * l + 1] * (factors[l] * factor);
+        line[lanes + l] = numbers[2 * l] * (factors[l] * factor);
+      }
+    }
+    const double* done = transforms.z.transform(room, room + nz * width);
+    save(done, nz, Direction::inverse, {to + 2 * x, step, 1});
+  }
+}
+
+/// The part of a checksum that lies in some planes, from `first_z` on.
+inline Complex checksum(const Problem& problem, int first_z, int planes, const double* numbers) {
+  Complex sum;
+  for (int j = 1; j <= 1024; ++j) {
+    const int z = 5 * j % problem.nz - first_z;
+    if (z < 0 || z >= planes) continue;
+    const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(problem.ny) +
+                     static_cast<std::size_t>(3 * j % problem.ny);
+    const auto place =
+        row * static_cast<std::size_t>(problem.nx) + static_cast<std::size_t>(j % problem.nx);
+    sum.real += numbers[2 * place] / problem.points();
+    sum.imaginary += numbers[2 * place + 1] / problem.points();
+  }
+  return sum;
+}
+
+/// Computed checksums beside the official ones; the deviation is that of complex numbers.
+inline std::vector<Check> checks_of(const Problem& problem, std::span<const Complex> computed) {
+  std::vector<Check> checks;
+  for (std::size_t i = 0; i < problem.checksums.size(); ++i) {
+    const auto& official = problem.checksums[i];
+    const double size = std::hypot(official.real, official.imaginary);
+    const double gap =
+        std::hypot(computed[i].real - official.real, computed[i].imaginary - official.imaginary);
+    checks.push_back({"checksum", size + gap, size, tolerance});
+  }
+  return checks;
+}
+
+}  // namespace nhalf::npb::ft
