@@ -16,7 +16,7 @@ from statistics import median
 
 from nhalf.node.reading import CONFLICTS, Reading
 
-VOTES_MIN = 4
+VOTES_MIN = 3
 AGREED_MIN = 0.5
 WHOLE_ERROR = 0.03
 """By so much the pages may differ from a whole number of pages in each way."""

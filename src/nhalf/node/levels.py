@@ -14,6 +14,9 @@ from nhalf.node.sets import Sets, sets
 KNEE_FACTOR = 1.5
 """A size from conflicts lies within this factor of where the curve of latencies rises."""
 
+MISSING_SHARE = 0.1
+"""Lines hit as long as fewer of them than this miss."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -61,7 +64,7 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
 
 def hit_limit_cycles(flat: Sequence[Plateau]) -> float:
     """Loads that take less hit the first level."""
-    return flat[0].cycles_median + 0.25 * (flat[1].cycles_median - flat[0].cycles_median)
+    return flat[0].cycles_median + MISSING_SHARE * (flat[1].cycles_median - flat[0].cycles_median)
 
 
 def _first(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:

@@ -19,13 +19,13 @@ from nhalf.node.announced import announced
 from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.levels import hit_limit_cycles
 from nhalf.node.plateaus import curve, plateaus
-from nhalf.node.reading import CHASE, CONFLICTS
+from nhalf.node.reading import CHASE, CONFLICTS, UNIT
 from nhalf.node.sets import look
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 LAUNCHES = 3
-POINTS = 260
+POINTS = 330
 """About so many in a launch: what is asked depends on the answers."""
 NEAR_BYTES = 8 << 20
 FAR_BYTES = 1 << 30
@@ -60,7 +60,9 @@ def measure(run: Run, progress: Progress) -> Outcome:
             tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
             with Probe(tokens, {}, TIMEOUT_S) as processes:
                 records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
-                ask(Core(processes, subject, records, launch))
+                core = Core(processes, subject, records, launch)
+                ask_units(core)
+                ask(core)
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()
@@ -79,6 +81,13 @@ def ask(core: Core) -> None:
     limit_cycles = hit_limit_cycles(flat)
     look(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
     core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes))
+
+
+def ask_units(core: Core) -> None:
+    """Every kind of operation that the processor has, narrow ones first: wide ones need warmth."""
+    kernels = core.subject.description.get("kernels", [])
+    for one in sorted(kernels, key=lambda kernel: int(kernel["bits"])):
+        core.ask(UNIT, 0, **one)
 
 
 def _far(core: Core) -> None:

@@ -10,8 +10,9 @@ as long as X is less than a line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from nhalf.node.reading import CHASE, Reading
 
@@ -20,6 +21,10 @@ Hits = Callable[[int, int, int], bool]
 STRIDES = tuple(2**k for k in range(9, 16))
 SHIFTS = tuple(2**k for k in range(3, 10))
 WAYS_MAX = 32
+AGREED_MIN = 0.6
+"""A number of ways is believed where this share of all looks has it."""
+HALF_ERROR = 0.15
+"""At half of the distance twice as many lines fit, but for this."""
 
 
 @dataclass(frozen=True)
@@ -68,38 +73,48 @@ def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
 
     None where they contradict each other.
     """
-    small = [
-        one
-        for one in found
-        if one.pattern == CHASE and (one.stride_bytes >= 512 or one.axis("shift"))
-    ]
+    chases = [one for one in found if one.pattern == CHASE]
+    small = [one for one in chases if one.stride_bytes >= STRIDES[0] or one.axis("shift")]
     launches = sorted({one.launch for one in small})
-    votes = [
-        vote
-        for launch in launches
-        if (vote := _vote([one for one in small if one.launch == launch], limit_cycles))
-    ]
-    if not votes:
-        return None
-    (best, count), *_ = Counter(votes).most_common()
-    agreed_share = count / len(launches)
-    return Sets(*best, agreed_share) if agreed_share > 0.5 else None
-
-
-def _vote(small: list[Reading], limit_cycles: float) -> tuple[int, int, int] | None:
-    """Ways, bytes of a way and of a line as one launch has them."""
     fitting = {
-        stride: _fitting([one for one in small if one.stride_bytes == stride], limit_cycles)
+        stride: [
+            count
+            for launch in launches
+            if (count := _fitting(_of(small, launch, stride), limit_cycles))
+        ]
         for stride in STRIDES
     }
-    known = [stride for stride in STRIDES if fitting[stride]]
-    if len(known) < len(STRIDES):
+    divided = _divided(fitting)
+    lines = Counter(
+        line
+        for launch in launches
+        if (line := _line([one for one in _of(small, launch) if one.axis("shift")], limit_cycles))
+    )
+    if divided is None or not lines:
         return None
-    ways = fitting[STRIDES[-1]]
-    same = [stride for stride in STRIDES if fitting[stride] < 1.5 * ways]
-    ways = Counter(fitting[stride] for stride in same).most_common(1)[0][0]
-    line = _line([one for one in small if one.axis("shift")], limit_cycles)
-    return (ways, same[0], line) if line else None
+    ways, way_bytes, agreed_share = divided
+    line_bytes, count = lines.most_common(1)[0]
+    return Sets(ways, way_bytes, line_bytes, agreed_share) if 2 * count > len(launches) else None
+
+
+def _of(small: Iterable[Reading], launch: int, stride_bytes: int = 0) -> list[Reading]:
+    """The points of a launch, of one stride where it is given."""
+    return [one for one in small if one.launch == launch and stride_bytes in (0, one.stride_bytes)]
+
+
+def _divided(fitting: Mapping[int, Sequence[int]]) -> tuple[int, int, float] | None:
+    """Ways, bytes of a way, and the share of looks that say so; None where they do not agree."""
+    far = [count for stride in STRIDES[-3:] for count in fitting[stride]]
+    if not far:
+        return None
+    middle = median(far)
+    same = [s for s in STRIDES if fitting[s] and median(fitting[s]) < 1.5 * middle]
+    votes = Counter(count for stride in same for count in fitting[stride])
+    ways, count = votes.most_common(1)[0]
+    agreed_share = count / votes.total()
+    before = fitting.get(same[0] // 2, [])
+    halves = bool(before) and abs(median(before) / (2 * ways) - 1) < HALF_ERROR
+    return (ways, same[0], agreed_share) if halves and agreed_share >= AGREED_MIN else None
 
 
 def _fitting(ones: list[Reading], limit_cycles: float) -> int:

@@ -10,12 +10,13 @@ from typing import Any
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
+from nhalf.machines.processor import Processor
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.store.run import Run
 
 
-def show_node(run: Run, facts: Facts, report: Path | None) -> None:
+def show_node(run: Run, facts: Facts, described: Processor | None, report: Path | None) -> None:
     """Tables of what was measured, what could not be resolved, and where it is kept."""
     console = stdout_console()
     rows = facts.results.get("caches", [])
@@ -26,9 +27,32 @@ def show_node(run: Run, facts: Facts, report: Path | None) -> None:
     for row in rows:
         for doubt in row.get("doubts", []):
             console.print(f"not resolved: {doubt}", markup=False, style="yellow")
+    if described is not None:
+        _show_units(described)
     console.print(f"\nrun     {run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
+
+
+def _show_units(described: Processor) -> None:
+    """What a core does in a cycle, and how long until a result can be used, by width."""
+    rows = [
+        [
+            one.name.replace("_", " "),
+            "scalar" if one.lanes == 1 else f"{64 * one.lanes} bits",
+            f"{one.per_cycle:.2f}",
+            f"{one.latency_cycles:.1f}" if one.latency_cycles else "–",
+        ]
+        for one in described.operations
+    ]
+    show_table(("operation", "width", "a cycle", "latency, cycles"), rows)
+    forward = described.store_forward_cycles
+    said = f", a stored value is loaded again after {forward:.1f} cycles" if forward else ""
+    stdout_console().print(
+        f"{described.clock_hz / 1e9:.2f} GHz, {described.issue_per_cycle:.1f} instructions a cycle"
+        f"{said}",
+        markup=False,
+    )
 
 
 def _cells(row: Row, said: Mapping[str, Any]) -> list[str]:
