@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels of the NAS Parallel Benchmarks send, counted beneath them in class S.
+
+Whole runs, with the iteration that is not timed: by rank partners, sizes and how often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
+from nhalf.measure.probe.process import Probe
+from nhalf.measure.probe.subject import Subject, known, library_subject
+from nhalf.mpi.discover import libraries
+from nhalf.mpi.probe import compiler_variables
+from nhalf.sites.placement import FREE
+from tests.patience import patience_s
+
+SOURCE = Path(__file__).parents[3] / "native/apps/counter.cpp"
+RANKS = [4, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (8, 16))]
+Traffic = Counter[tuple[str, int, int]]
+"""By name of the call, partner (-1 for none) and bytes: how often."""
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    for library in libraries():
+        if library.abi and (library.prefix / "bin/mpicxx_abi").is_file():
+            try:
+                return library_subject(library, known("npb-mpi"))
+            except NhalfError as error:
+                pytest.skip(str(error))
+    pytest.skip("no MPI library of the standard ABI here: nhalf mpi install mpich")
+
+
+@pytest.fixture(scope="module")
+def counter(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert subject.library is not None
+    library = subject.library
+    made = tmp_path_factory.mktemp("counter") / "counter.so"
+    compiler = str(library.prefix / "bin/mpicxx_abi")
+    command = [compiler, "-std=c++20", "-shared", "-fPIC", str(SOURCE), "-o", str(made)]
+    variables = {**library.environment, **compiler_variables(library)}
+    outcome = run(command, patience_s(120), variables)
+    assert outcome.succeeded, outcome.stderr
+    return made
+
+
+def counted(subject: Subject, counter: Path, kernel: str, ranks: int) -> list[Traffic]:
+    """What every rank sent in a whole run of class S."""
+    command, environment = subject.launch(ranks, FREE, "")
+    files = counter.parent / f"{kernel}-{ranks}"
+    environment = {**environment, "LD_PRELOAD": str(counter), "NHALF_COUNTS": str(files)}
+    with Probe(command, environment, patience_s(60)) as probe:
+        probe.send(f"id=1 pattern=npb-{kernel} samples_max=1 axis.class=S")
+        assert probe.receive(patience_s(300), identity="1")["verified"]
+    return [read(files.with_name(f"{files.name}.{rank}")) for rank in range(ranks)]
+
+
+def read(path: Path) -> Traffic:
+    found: Traffic = Counter()
+    for line in path.read_text().splitlines():
+        name, peer, size_bytes, times = line.split()
+        found[name, int(peer), int(size_bytes)] = int(times)
+    return found
+
+
+def collectives(found: Traffic) -> dict[tuple[str, int], int]:
+    return {(name, size): times for (name, _, size), times in found.items() if name != "send"}
+
+
+def sends(found: Traffic) -> Traffic:
+    return Counter({key: times for key, times in found.items() if key[0] == "send"})
+
+
+def test_ep_adds_four_times(subject: Subject, counter: Path) -> None:
+    for found in counted(subject, counter, "ep", 3):
+        assert collectives(found) == {("allreduce", 8): 3, ("allreduce", 80): 1}
+        assert not sends(found)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_cg_sends_in_butterflies_and_transposes(
+    subject: Subject, counter: Path, ranks: int
+) -> None:
+    times = 15 + 1
+    bits = ranks.bit_length() - 1
+    columns, rows = 1 << (bits + 1) // 2, 1 << bits // 2
+    steps = columns.bit_length() - 1
+    vector_bytes = 8 * 1400 // columns
+    for rank, found in enumerate(counted(subject, counter, "cg", ranks)):
+        expected: Traffic = Counter()
+        for step in range(steps):
+            expected["send", rank ^ (1 << step), 8] += 52 * times
+            expected["send", rank ^ (1 << step), 16] += times
+            expected["send", rank ^ (1 << step), vector_bytes] += 26 * times
+        half, odd = (rank // 2, rank % 2) if columns != rows else (rank, 0)
+        mirror = half % rows * rows + half // rows
+        mirror = 2 * mirror + odd if columns != rows else mirror
+        expected["send", mirror, vector_bytes] += 26 * times
+        assert found == expected
+        assert found.total() == (79 * steps + 26) * times
+
+
+def box(rank: int, ranks: int) -> tuple[list[int], list[int]]:
+    """How many ranks there are in x, y and z, and where one of them is."""
+    bits = ranks.bit_length() - 1
+    x, y = 1 << bits // 3, 1 << (bits - bits // 3) // 2
+    return [x, y, ranks // x // y], [rank % x, rank // x % y, rank // x // y]
+
+
+def layers(rank: int, ranks: int) -> Iterator[tuple[int, int, int]]:
+    """Partner, bytes and how often, of layers that are swapped, grid by grid."""
+    shape, place = box(rank, ranks)
+    for level in range(5):
+        size = 2 << level
+        points = [(p + 1) * size // n - p * size // n for p, n in zip(place, shape, strict=True)]
+        if min(points) == 0:
+            continue
+        times = 5 * (2 if level == 0 else 3) + (4 if level == 4 else 0)
+        areas = (
+            points[1] * points[2],
+            (points[0] + 2) * points[2],
+            (points[0] + 2) * (points[1] + 2),
+        )
+        for axis, area in enumerate(areas):
+            step = max(1, shape[axis] // size)
+            for distance in (step, -step):
+                there = list(place)
+                there[axis] = (there[axis] + distance) % shape[axis]
+                yield there[0] + shape[0] * (there[1] + shape[1] * there[2]), 8 * area, times
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_mg_swaps_layers_on_every_grid(subject: Subject, counter: Path, ranks: int) -> None:
+    for rank, found in enumerate(counted(subject, counter, "mg", ranks)):
+        expected: Traffic = Counter()
+        for peer, size_bytes, times in layers(rank, ranks):
+            expected["send", peer, size_bytes] += times
+        given = sends(found) - expected
+        assert not expected - found
+        assert collectives(found) == {("allreduce", 8): 48, ("allreduce", 16): 40}
+        if ranks <= 8:
+            assert not given
+            assert sends(found).total() == 6 * (4 + 5 * (3 * 5 - 1))
+        else:
+            # Of the coarsest grid half of the ranks have a plane, which they give to two others.
+            assert given.total() == (10 if box(rank, ranks)[1][2] % 2 else 0)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_ft_transposes_once_a_transform(subject: Subject, counter: Path, ranks: int) -> None:
+    block_bytes = 16 * 64**3 // ranks**2
+    for found in counted(subject, counter, "ft", ranks):
+        assert collectives(found) == {("alltoall", block_bytes): 6 + 2, ("reduce", 16): 6}
+        assert not sends(found)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_is_sends_all_keys_in_every_iteration(subject: Subject, counter: Path, ranks: int) -> None:
+    keys_bytes = 4 * 2**16 // ranks
+    for rank, found in enumerate(counted(subject, counter, "is", ranks)):
+        assert collectives(found) == {
+            ("allreduce", 4 * (512 + 5)): 11,
+            ("alltoall", 4): 11,
+            ("alltoallv", keys_bytes): 11,
+        }
+        last = rank == ranks - 1
+        assert sends(found) == ({} if last else {("send", rank + 1, 4): 1})
