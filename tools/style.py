@@ -42,7 +42,10 @@ NATIVE_PLUGINS = (
 C_INTERFACES = ("native/interposer/",)
 """Where functions are given what MPI's own are given."""
 
-CLOCK_ROOMS = ("native/timing/", "native/simulator/", "native/transports/", "tests/native/")
+CLOCK_ROOMS = (
+    *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),
+    "native/node/livermore/",
+)
 
 
 def licensed(source: Source) -> Iterator[Complaint]:

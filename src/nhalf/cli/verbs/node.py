@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, Measured
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 class Request(Measured, heading=OUTPUT):
     """What is told of the node, and where its run goes."""
 
+    lfk: Annotated[
+        bool,
+        Option("Run the 24 Livermore kernels instead: bound, measured, advice.", heading="What"),
+    ] = False
+
 
 def command(request: Request) -> None:
     """Measure this node: caches and units, by timing alone."""
@@ -26,6 +32,9 @@ def command(request: Request) -> None:
     from nhalf.node.measuring import begin, measure
     from nhalf.present.terminal.output import emit_json
 
+    if request.lfk:
+        _livermore(request)
+        return
     outcome = measure(begin(request.out), Progress(request.is_silent))
     facts = Facts.of([outcome.run])
     described = _keep(outcome.run)
@@ -77,3 +86,28 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
         ],
         "unresolved": [said for row in rows for said in row.get("doubts", [])],
     }
+
+
+def _livermore(request: Request) -> None:
+    """The Livermore kernels beside their bounds on the processor here, where it was measured."""
+    from nhalf.base.errors import InputError, MissingError
+    from nhalf.node.described import HERE, described
+    from nhalf.node.livermore.table import as_json, measured
+    from nhalf.present.terminal.livermore import show_livermore
+    from nhalf.present.terminal.output import console, emit_json, stdout_console
+
+    if request.given & {"out", "report"}:
+        raise InputError("--lfk makes no run", "leave --out and --report out")
+    try:
+        processor = described(HERE)
+    except MissingError:
+        processor = None
+    progress = console()
+    table = measured(
+        processor,
+        lambda what: None if request.is_silent else progress.print(f"running {what}"),
+    )
+    if request.json:
+        emit_json({"machine": processor.name if processor else None, "lfk": as_json(table)})
+    elif not request.quiet:
+        show_livermore(stdout_console(), processor, table)

@@ -81,6 +81,11 @@ class Polynomial:
         bends = any(names.count(ITERATION) > 1 for names, _ in self.terms)
         return bends or any(name.startswith(VARYING) for name in self.names)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is in a variable that an iteration may leave as it is."""
+        return any(one.startswith(VARYING) and one[1:].isidentifier() for one in self.names)
+
     def step(self) -> Polynomial:
         """By how much it grows in an iteration."""
         return Polynomial.of(

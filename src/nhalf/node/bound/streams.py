@@ -45,9 +45,13 @@ class Stream:
 
     @property
     def loads(self) -> int:
-        """1 where an element is read before it is written."""
+        """1 where an element is read before it is written.
+
+        One whose subscript an iteration may keep, as that of the least so far, may stay as well.
+        """
         first = self.in_order[:1]
-        return int(self.moves and bool(first) and not first[0][1].is_write)
+        is_kept = any(one.is_kept for one in self.members[0][1].place.subscripts)
+        return int(self.moves and bool(first) and not first[0][1].is_write and not is_kept)
 
     @property
     def stores(self) -> int:

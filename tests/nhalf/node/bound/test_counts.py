@@ -73,6 +73,7 @@ MEMORY = {  # loads, stores
     "double *p = &a[m][0]; p[k] = s;": (0, 1),
     "double *p = x + k; p[0] = p[1];": (1, 1),
     "if (y[k] > s) x[k] = z[k];": (1, 0),
+    "if (y[k] > y[m]) m = k;": (1, 0),
 }
 CHAINS = {  # cycles of POWER2 per iteration
     "x[k] = y[k] * z[k] + s;": 0.0,

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inner product.
+#include "livermore.h"
+
+void kernel_3(long n) {
+  double sum = 0.0;
+  for (long k = 0; k < n; k++) sum += z[k] * x[k];
+  q = sum;
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences of neighbours.
+#include "livermore.h"
+
+void kernel_12(long n) {
+  for (long k = 0; k < n; k++) x[k] = y[k + 1] - y[k];
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Livermore kernels as C source: where they are, and what bounds them.
+
+F. H. McMahon, The Livermore Fortran Kernels: A Computer Test of the Numerical Performance Range,
+UCRL-53745, 1986.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.errors import MissingError
+from nhalf.machines.processor import Processor
+from nhalf.node.bound.bounds import Bound, bound
+from nhalf.node.bound.program import read_program
+
+FOLDER = "node/livermore"
+TITLES = (
+    *("hydro fragment", "incomplete Cholesky", "inner product", "banded linear equations"),
+    *("tri-diagonal elimination", "linear recurrence", "equation of state", "ADI integration"),
+    *("integrate predictors", "difference predictors", "first sum", "first difference"),
+    *("2-D particles in cells", "1-D particles in cells", "casual Fortran", "Monte Carlo search"),
+    *("implicit conditions", "2-D explicit hydro", "there and back", "discrete ordinates"),
+    *("matrix product", "Planck's distribution", "2-D implicit hydro", "first minimum"),
+)
+
+
+@dataclass(frozen=True)
+class KernelBound:
+    """The bounds of a kernel's innermost loops, which all run as often; `reason` is why none is.
+
+    With several loops, an iteration is one of each.
+    """
+
+    number: int
+    loops: tuple[Bound, ...]
+    reason: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it computes."""
+        return TITLES[self.number - 1]
+
+    @property
+    def cycles(self) -> float | None:
+        """Per iteration; None where a loop could not be read."""
+        return sum(one.cycles for one in self.loops) if self.loops else None
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations per iteration."""
+        return sum(one.counts.flops for one in self.loops)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """The units that limit the loop that takes longest."""
+        longest = max(self.loops, key=lambda one: one.cycles, default=None)
+        return longest.limits if longest else ()
+
+
+def sources() -> list[Path]:
+    """The C files of all kernels, by number; raises MissingError where they are not installed."""
+    folder = native_files.include_folder() / FOLDER
+    found = sorted(folder.glob("kernel_*.c"))
+    if len(found) != len(TITLES):
+        raise MissingError(f"the Livermore kernels are not at {folder}", native_files.REMEDY)
+    return found
+
+
+def kernel_bounds(processor: Processor | None) -> list[KernelBound]:
+    """The bound of each kernel on a processor, or that none is known."""
+    if processor is None:
+        reason = "the processor here was not measured: run `nhalf node`"
+        return [KernelBound(number, (), reason) for number in range(1, len(TITLES) + 1)]
+    return [_bounded(number, path, processor) for number, path in enumerate(sources(), 1)]
+
+
+def _bounded(number: int, path: Path, processor: Processor) -> KernelBound:
+    program = read_program(path)
+    if program.refusals:
+        refusal = program.refusals[0]
+        return KernelBound(number, (), f"line {refusal.line}: {refusal.message}")
+    return KernelBound(number, tuple(bound(one, processor) for one in program.loops))

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Livermore kernels as a table: cycles per iteration, and the share of the bounding rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nhalf.machines.processor import Processor
+from nhalf.node.livermore.table import Row, used
+from nhalf.present.terminal.bounds import UNITS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
+    """Print the table, then the advice for each kernel."""
+    from rich.table import Table
+
+    bounded = f"; bounds of {processor.title or processor.name}" if processor else ""
+    title = f"Livermore kernels, cycles per iteration{bounded}"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    for name in ("bound", *(build.title.replace("-march=native", "") for build in used(table))):
+        shown.add_column(name, justify="right")
+    shown.add_column("limit")
+    for row in table:
+        shown.add_row(*_cells(row))
+    console.print(shown)
+    if processor is None:
+        console.print("No bounds: the processor here was not measured. Run `nhalf node` first.")
+        return
+    for row in table:
+        console.print(f"{row.bound.number:>2} {row.advice}", markup=False)
+
+
+def _cells(row: Row) -> list[str]:
+    cycles = row.bound.cycles
+    limits = [UNITS[name] for name in row.bound.limits[:1]]
+    times = [_time(one.cycles_per_iteration, row.share(one)) for one in row.timings]
+    bound = "–" if cycles is None else f"{cycles:.2f}"
+    return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
+
+
+def _time(cycles: float, share: float | None) -> str:
+    return f"{cycles:.2f}" + ("" if share is None else f" ({share:.0%})")
