@@ -120,6 +120,8 @@ struct Method {
   using Eliminated = bt::Eliminated;
   /// How many points at the end of a sub-domain the next one has to know.
   static constexpr Index reach = 1;
+  /// Whether messages have room for a whole face of the largest cell, whatever lies in it.
+  static constexpr bool pads_messages = true;
   /// Eliminates a batch: `e` begins with `reach` points of the sub-domain before.
   static constexpr auto forward = bt::forward;
   /// Solves a batch: `room.x` ends with `reach` points of the next sub-domain. The solution

@@ -7,10 +7,7 @@
 
 #include <vector>
 
-#include "apps/npb/flow/implicit.hpp"
-#include "apps/npb/flow/lines.hpp"
-#include "apps/npb/flow/problem.hpp"
-#include "apps/npb/flow/residual.hpp"
+#include "apps/npb/flow/cell.hpp"
 #include "apps/npb/openmp_world.hpp"
 
 namespace nhalf::npb::flow {
@@ -21,20 +18,15 @@ class AlternatingOpenMp : public Kernel {
   AlternatingOpenMp(OpenMpWorld& world, char problem_class)
       : world_(world),
         problem_(problem_of<Problem>(Method::problems, problem_class)),
-        box_(problem_.n, {0, 0, 0}, {problem_.n, problem_.n, problem_.n}),
-        implicit_(box_, problem_.dt),
-        u_(box_, 1.0),
-        r_(box_, 0.0),
-        forcing_(box_, 0.0) {
-    for (int thread = 0; thread < world.threads; ++thread) rooms_.emplace_back(box_);
-    set_exact(box_, u_);
-    set_forcing(box_, u_, forcing_);
+        cell_(Subdomain(problem_.n, {0, 0, 0}, {problem_.n, problem_.n, problem_.n}), problem_.dt) {
+    for (int thread = 0; thread < world.threads; ++thread)
+      rooms_.emplace_back(cell_.box, problem_.n);
   }
 
   void prepare() override {
-    set_initial(box_, u_);
+    set_initial(cell_.box, cell_.u);
     step();
-    set_initial(box_, u_);
+    set_initial(cell_.box, cell_.u);
   }
 
   void run() override {
@@ -42,66 +34,37 @@ class AlternatingOpenMp : public Kernel {
   }
 
   std::vector<Check> checks() override {
-    Residual residual(box_);
-    residual.start(u_, box_.first(2));
-    for (Index k = box_.first(2); k < box_.last(2); ++k) residual.plane(u_, forcing_, 1.0, r_, k);
-    Vec5 residual_sum{};
-    Vec5 error_sum{};
-    add_squares(box_, r_, residual_sum);
-    add_error_squares(box_, u_, error_sum);
-    return checks_of(problem_, root_mean_square(residual_sum, box_.n),
-                     root_mean_square(error_sum, box_.n));
+    Vec5 residual{};
+    Vec5 error{};
+    cell_.set_residual(rooms_[0], 1.0);
+    add_squares(cell_.box, cell_.r, residual);
+    add_error_squares(cell_.box, cell_.u, error);
+    return checks_of(problem_, root_mean_square(residual, problem_.n),
+                     root_mean_square(error, problem_.n));
   }
 
  private:
-  /// What a thread needs for itself.
-  struct Room {
-    explicit Room(const Subdomain& box)
-        : residual(box),
-          lines(box.n),
-          eliminated(static_cast<std::size_t>(box.n + Method::reach)) {}
-    Residual residual;
-    LineRoom lines;
-    std::vector<typename Method::Eliminated> eliminated;
-  };
-
   void step() {
 #pragma omp parallel num_threads(world_.threads)
     {
-      Room& room = rooms_[static_cast<std::size_t>(omp_get_thread_num())];
-      Index before = -1;
-#pragma omp for schedule(static)
-      for (Index k = box_.first(2); k < box_.last(2); ++k) {
-        if (k != before + 1 || before < 0) room.residual.start(u_, k);
-        before = k;
-        room.residual.plane(u_, forcing_, problem_.dt, r_, k);
-        solve(0, k, room);
-        solve(1, k, room);
-      }
-#pragma omp for schedule(static)
-      for (Index j = box_.first(1); j < box_.last(1); ++j) solve(2, j, room);
+      const Index thread = omp_get_thread_num();
+      auto& room = rooms_[static_cast<std::size_t>(thread)];
+      cell_.step_planes(room, begin(2, thread), begin(2, thread + 1));
+#pragma omp barrier
+      cell_.step_across(room, begin(1, thread), begin(1, thread + 1));
     }
   }
 
-  /// All lines along a direction in one plane.
-  void solve(std::size_t along, Index plane, Room& room) {
-    const LineSet set(box_, along);
-    for (Index batch = 0; batch < set.batches(); ++batch) {
-      const Lines lines = set.batch(plane, batch);
-      // Nothing comes from before the first point or from behind the last.
-      std::fill_n(room.eliminated.data(), Method::reach, typename Method::Eliminated{});
-      std::fill_n(room.lines.x.data() + set.points(), Method::reach, LaneVec5{});
-      Method::forward(along, u_, r_, lines, implicit_, room.lines, room.eliminated.data());
-      Method::backward(along, u_, r_, lines, room.lines, room.eliminated.data());
-    }
+  /// The first plane across direction `d` that a thread has.
+  [[nodiscard]] Index begin(std::size_t d, Index thread) const {
+    const Index first = cell_.box.first(d);
+    return first + (cell_.box.last(d) - first) * thread / world_.threads;
   }
 
   OpenMpWorld& world_;
   const Problem& problem_;
-  Subdomain box_;
-  Implicit implicit_;
-  Field u_, r_, forcing_;
-  std::vector<Room> rooms_;
+  Cell<Method> cell_;
+  std::vector<CellRoom<Method>> rooms_;
 };
 
 }  // namespace nhalf::npb::flow

@@ -13,8 +13,7 @@ inline std::array<double, 3> coordinates(const Subdomain& box, Index i, Index j,
           grid.coordinate(box.low[2] + k)};
 }
 
-inline void set_point(const Subdomain& box, Field& u, Index point, const Vec5& value) {
-  (void)box;
+inline void set_point(Field& u, Index point, const Vec5& value) {
   for (Index m = 0; m < 5; ++m) u[m][point] = value.v[static_cast<std::size_t>(m)];
 }
 
@@ -45,18 +44,18 @@ inline Vec5 blended(const std::array<double, 3>& at) {
 inline void set_initial(const Subdomain& box, Field& u) {
   for_each_point(box, 0, [&](Index i, Index j, Index k) {
     const auto at = coordinates(box, i, j, k);
-    set_point(box, u, box.at(i, j, k), box.inside(i, j, k) ? blended(at) : exact_solution(at));
+    set_point(u, box.at(i, j, k), box.inside(i, j, k) ? blended(at) : exact_solution(at));
   });
 }
 
-/// The exact solution at all points, those of the halo that are in the cube included.
-inline void set_exact(const Subdomain& box, Field& u) {
+/// The exact solution at all points, and at those around them that are in the cube.
+inline void set_exact(const Subdomain& box, Index margin, Field& u) {
   const auto in_cube = [&](Index low, Index local) {
     return low + local >= 0 && low + local < box.n;
   };
-  for_each_point(box, halo, [&](Index i, Index j, Index k) {
+  for_each_point(box, margin, [&](Index i, Index j, Index k) {
     if (in_cube(box.low[0], i) && in_cube(box.low[1], j) && in_cube(box.low[2], k)) {
-      set_point(box, u, box.at(i, j, k), exact_solution(coordinates(box, i, j, k)));
+      set_point(u, box.at(i, j, k), exact_solution(coordinates(box, i, j, k)));
     }
   });
 }

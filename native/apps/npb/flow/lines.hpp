@@ -25,6 +25,9 @@ struct LineSet {
   [[nodiscard]] Index inner_begin() const { return box_.first(inner_); }
   [[nodiscard]] Index inner_end() const { return box_.last(inner_); }
   [[nodiscard]] Index points() const { return box_.last(along_) - box_.first(along_); }
+  [[nodiscard]] Index lines() const {
+    return (outer_end() - outer_begin()) * (inner_end() - inner_begin());
+  }
   [[nodiscard]] Index batches() const {
     return (inner_end() - inner_begin() + lane_count - 1) / lane_count;
   }

@@ -29,7 +29,7 @@ class OpenMp : public Kernel {
         progress_(static_cast<std::size_t>(world.threads)) {
     for (Index thread = 0; thread < world.threads; ++thread)
       crew_.emplace_back(box_, first_batch(thread), first_batch(thread + 1));
-    set_exact(box_, u_);
+    set_exact(box_, 0, u_);
     set_forcing(box_, u_, forcing_);
   }
 

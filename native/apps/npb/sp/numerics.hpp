@@ -141,6 +141,7 @@ struct Method {
   static constexpr const auto& problems = sp::problems;
   using Eliminated = sp::Eliminated;
   static constexpr Index reach = 2;
+  static constexpr bool pads_messages = false;
   static constexpr auto forward = sp::forward;
   static constexpr auto backward = sp::backward;
 };

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// BT in message passing.
+#pragma once
+
+#include "apps/npb/bt/numerics.hpp"
+#include "apps/npb/flow/alternating_mpi.hpp"
+
+namespace nhalf::npb::bt {
+
+using Mpi = flow::AlternatingMpi<Method>;
+
+}  // namespace nhalf::npb::bt

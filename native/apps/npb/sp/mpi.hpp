@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// SP in message passing.
+#pragma once
+
+#include "apps/npb/flow/alternating_mpi.hpp"
+#include "apps/npb/sp/numerics.hpp"
+
+namespace nhalf::npb::sp {
+
+using Mpi = flow::AlternatingMpi<Method>;
+
+}  // namespace nhalf::npb::sp
