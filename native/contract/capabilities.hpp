@@ -51,6 +51,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (DataTypes<T>) found.push_back("data-types");
   if constexpr (Communicators<T>) found.push_back("communicators");
   if constexpr (ThreadMultiple<T>) found.push_back("thread-multiple");
+  if constexpr (ThreadCollectives<T>) found.push_back("thread-collectives");
   if constexpr (StartUp<T>) found.push_back("start-up");
   return found;
 }

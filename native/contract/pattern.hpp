@@ -68,6 +68,8 @@ struct PatternInfo {
   int size_multiple = 1;
   /// Whether its operations have a root that `root_at` can move.
   bool rooted = false;
+  /// An option of the transport without which it cannot run, as NAME=VALUE.
+  std::string_view option = "";
 };
 
 /// One point's coordinates, as far as a pattern cares. `hosts` holds, by rank, the number of the

@@ -32,6 +32,10 @@ inline constexpr std::array<std::string_view, 12> step_names{
     "create", "register", "publish", "connect",    "map",   "put",
     "get",    "fence",    "signal",  "disconnect", "unmap", "destroy"};
 
+/// All of them, as the values of an axis.
+inline constexpr std::string_view all_steps =
+    "create,register,publish,connect,map,put,get,fence,signal,disconnect,unmap,destroy";
+
 /// Goes once through the life of a new segment of rank 0, as large as what is put and got, in which
 /// rank 1 puts `out` and from which it gets `in`. All ranks call it. `timed(step, call)` is given
 /// what this rank does of each step, and calls it; what ranks wait for each other is left out.

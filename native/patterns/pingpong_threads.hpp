@@ -12,7 +12,8 @@ inline constexpr PatternInfo pingpong_threads{
         "half the round trip",
     .needs = "thread-multiple",
     .messages_per_round = 2,
-    .axes = threads_axes};
+    .axes = threads_axes,
+    .option = several_threads};
 
 template <ThreadMultiple T>
 class PingPongThreads final : public ThreadPairs<T> {

@@ -14,7 +14,7 @@ namespace nhalf {
 template <class T>
 constexpr std::string_view steps_of() {
   if constexpr (SegmentLife<T>) return T::steps;
-  return "create,register,publish,connect,map,put,get,fence,signal,disconnect,unmap,destroy";
+  return all_steps;
 }
 
 template <class T>

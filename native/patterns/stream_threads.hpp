@@ -12,7 +12,8 @@ inline constexpr PatternInfo stream_threads{
         "all threads in the time of the slowest",
     .needs = "thread-multiple",
     .rounds_min = 16,
-    .axes = threads_axes};
+    .axes = threads_axes,
+    .option = several_threads};
 
 template <ThreadMultiple T>
 class StreamThreads final : public ThreadPairs<T> {

@@ -106,6 +106,7 @@ inline json::Object description_of(const PatternInfo& info, bool present,
       .add("timing", name_of(info.timing))
       .add("sized", info.sized)
       .add("size_multiple", info.size_multiple)
+      .add("option", info.option)
       .add("axes", axes)
       .add("algorithms", algorithms);
 }

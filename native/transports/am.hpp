@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <new>
 #include <optional>
 #include <span>
@@ -15,26 +15,27 @@
 #include "contract/active_messages.hpp"
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "transports/am/endpoint.hpp"
 #include "transports/am/pieces.hpp"
 #include "transports/am/regions.hpp"
 #include "transports/bases/message_collectives.hpp"
-#include "transports/bases/mpi_control.hpp"
 #include "transports/bases/pending_messages.hpp"
-#include "transports/bases/waiting.hpp"
+#include "transports/bases/progressing_control.hpp"
+#include "transports/bases/stepwise_segment.hpp"
 
 namespace nhalf {
 
 /// Ranks of one host that write headers and payloads into each other's memory.
-class ActiveMessageTransport : public MpiControl,
+class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>,
                                public PendingMessages<ActiveMessageTransport>,
                                public MessageCollectives<ActiveMessageTransport> {
  public:
   using MessageCollectives::gather;
   using MessageCollectives::wait;
-  using MpiControl::gather;
   using PendingMessages::wait;
+  using ProgressingControl::gather;
   static constexpr OptionInfo described[] = {
       {"polling", "directed", "", "where a waiting rank looks: directed, general or flag"},
       {"import", "start", "", "start: segments of all ranks are mapped at once; demand: when used"},
@@ -42,17 +43,18 @@ class ActiveMessageTransport : public MpiControl,
       {"medium", "4096", "B", "largest payload of a medium message"},
       {"stores", "8192", "B", "largest payload that is moved by stores, not by a bulk copy"},
       {"region", "67108864", "B", "room for payloads of long messages"},
+      {"access", "copy", "",
+       "puts and gets: copy: to and from mapped memory; messages: by messages"},
       ClockError::described[0],
       ClockError::described[1]};
   static constexpr TransportInfo info{"am", "active messages through shared memory", described};
 
   explicit ActiveMessageTransport(const Options& options)
-      : MpiControl(options),
-        PendingMessages(waiting_, size()),
-        waiting_(*this),
-        endpoint_(exchanged(options), habits(options), waiting_),
+      : ProgressingControl(options),
+        PendingMessages(waiting(), size()),
+        endpoint_(exchanged(options), habits(options), waiting()),
         pieces_(endpoint_),
-        regions_(endpoint_) {}
+        regions_(endpoint_, chosen(options, "access", accesses) == 1) {}
 
   template <class Body>
   static int launch(int argc, char** argv, int, const Options& options, Body body) {
@@ -99,6 +101,10 @@ class ActiveMessageTransport : public MpiControl,
   void until(int peer, Done done) {
     endpoint_.until(peer, done);
   }
+  template <class Holds>
+  void until(Holds holds) {
+    endpoint_.until(holds);
+  }
   void settle(int peer) { endpoint_.settle(peer); }
   void polling(active::Polling polling) { endpoint_.polling(polling); }
   void forget(int peer) { endpoint_.forget(peer); }
@@ -122,28 +128,57 @@ class ActiveMessageTransport : public MpiControl,
   void get(Region& region, int peer, std::size_t offset, Bytes data) {
     regions_.get(region, peer, offset, data);
   }
-  void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
+  void complete(Region&, int peer) { regions_.complete(peer); }
+  [[nodiscard]] Bytes mapped(const Region& region, int peer) {
+    return regions_.mapped(region, peer);
+  }
   void signal(Region& region, int peer, int slot) { regions_.signal(region, peer, slot); }
   void await_signal(Region& region, int slot) { regions_.await_signal(region, slot); }
   void withdraw(Region& region) {
-    MpiControl::barrier();
+    for (int peer = 0; peer < size(); ++peer) endpoint_.settle(peer);
+    barrier();
     regions_.withdraw(region);
   }
+
+  static constexpr std::string_view steps = all_steps;
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    if (rank() == 0) {
+      const auto publish = [&](const SegmentAddress& address) {
+        send(1, std::as_bytes(std::span(&address, 1)));
+      };
+      expose_segment_once(out.size(), timed, publish, [&] { recv(1, Bytes{}); });
+    }
+    if (rank() != 1) return;
+    const auto learn = [&] {
+      SegmentAddress address;
+      recv(0, std::as_writable_bytes(std::span(&address, 1)));
+      return address;
+    };
+    use_segment_once(out, in, timed, learn, [&] { send(0, ConstBytes{}); });
+  }
+
+  void progress() { endpoint_.poll(); }
 
   [[nodiscard]] std::string library() const { return "active messages on POSIX shared memory"; }
 
  private:
+  static constexpr std::string_view imports[] = {"start", "demand"};
+  static constexpr std::string_view accesses[] = {"copy", "messages"};
+
+  /// Which of `words` an option is, by place; the first by itself.
+  static std::ptrdiff_t chosen(const Options& options, const char* name,
+                               std::span<const std::string_view> words) {
+    const auto text = options.text(name, std::string(words.front()));
+    const auto found = std::ranges::find(words, text);
+    if (found == words.end())
+      throw InputError(std::string(name) + "=" + text + " is not known: choose another value");
+    return found - words.begin();
+  }
   static am::Habits habits(const Options& options) {
-    const auto chosen = [&](const char* name, std::span<const std::string_view> words) {
-      const auto text = options.text(name, std::string(words.front()));
-      const auto found = std::ranges::find(words, text);
-      if (found == words.end())
-        throw InputError(std::string(name) + "=" + text + " is not known: choose another value");
-      return found - words.begin();
-    };
-    constexpr std::string_view imports[] = {"start", "demand"};
-    return {.polling = static_cast<active::Polling>(chosen("polling", active::polling_names)),
-            .import_at_start = chosen("import", imports) == 0,
+    const auto polling = chosen(options, "polling", active::polling_names);
+    return {.polling = static_cast<active::Polling>(polling),
+            .import_at_start = chosen(options, "import", imports) == 0,
             .stores_bytes = options.number("stores", std::size_t{8192})};
   }
   [[nodiscard]] am::Layout layout(const Options& options) const {
@@ -167,13 +202,13 @@ class ActiveMessageTransport : public MpiControl,
     return peers;
   }
 
-  Waiting waiting_;
   am::Endpoint endpoint_;
   am::Pieces pieces_;
   am::Regions regions_;
 };
 
-static_assert(ActiveMessages<ActiveMessageTransport> && OneSided<ActiveMessageTransport>);
+static_assert(ActiveMessages<ActiveMessageTransport> && MappedMemory<ActiveMessageTransport>);
+static_assert(SegmentLife<ActiveMessageTransport>);
 
 }  // namespace nhalf
 

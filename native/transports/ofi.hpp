@@ -2,23 +2,30 @@
 // nhalf-needs: MPI
 // nhalf-links: -lfabric
 // nhalf-package: libfabric-dev
-// Tagged messages of libfabric (the Open Fabrics Interfaces), without MPI above it.
+// Tagged messages and remote memory of libfabric (the Open Fabrics Interfaces), without MPI above.
 #pragma once
 
+#include <sys/uio.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
 #include "transports/ofi/endpoint.hpp"
+#include "transports/ofi/memory.hpp"
 
 namespace nhalf {
 
@@ -33,7 +40,8 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
       {"provider", "", "", "libfabric's provider; shm on one host and tcp on several by itself"},
       ClockError::described[0],
       ClockError::described[1]};
-  static constexpr TransportInfo info{"ofi", "tagged messages of libfabric", described};
+  static constexpr TransportInfo info{"ofi", "tagged messages and remote memory of libfabric",
+                                      described};
 
   /// A started operation; none where there is nothing to wait for.
   struct Request {
@@ -106,6 +114,49 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
     return found;
   }
 
+  using Region = ofi::Region;
+  Region expose(std::size_t size_bytes) {
+    Region region{.size_bytes = size_bytes, .memory = Buffer(std::max(size_bytes, std::size_t{1}))};
+    std::memset(region.memory.bytes().data(), 0, region.memory.bytes().size());
+    region.registered = registered(region.memory.bytes());
+    region.places = everybodys(region.registered.place());
+    region.number = ++regions_;
+    return region;
+  }
+  /// The data is where it belongs when this returns: so `complete` has nothing left to do.
+  void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
+    write(peer, region.places[static_cast<std::size_t>(peer)], offset, data);
+  }
+  void get(Region& region, int peer, std::size_t offset, Bytes data) {
+    read(peer, region.places[static_cast<std::size_t>(peer)], offset, data);
+  }
+  void complete(Region&, int) {}
+  void signal(Region& region, int peer, int slot) {
+    auto request = start([&](void* context) {
+      return fi_tsend(endpoint_.get(), nullptr, 0, nullptr, endpoint_.to(peer),
+                      signal_tag(region, slot), context);
+    });
+    wait(request);
+  }
+  void await_signal(Region& region, int slot) {
+    auto request = start([&](void* context) {
+      return fi_trecv(endpoint_.get(), nullptr, 0, nullptr, FI_ADDR_UNSPEC,
+                      signal_tag(region, slot), 0, context);
+    });
+    wait(request);
+  }
+  void withdraw(Region& region) {
+    barrier();
+    region.registered = {};
+  }
+
+  static constexpr std::string_view steps = "create,register,publish,put,get,signal,destroy";
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    if (rank() == 0) expose_once(out.size(), timed);
+    if (rank() == 1) use_once(out, in, timed);
+  }
+
   void progress() { endpoint_.progress(); }
 
   [[nodiscard]] std::string library() const {
@@ -117,6 +168,58 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
  private:
   /// A message is known by the rank that sent it.
   static std::uint64_t tag(int from) { return static_cast<std::uint64_t>(from); }
+
+  /// What a rank sends that signals; no message has such a tag.
+  static std::uint64_t signal_tag(const Region& region, int slot) {
+    return (std::uint64_t{1} << 48U) | (region.number << 16U) | static_cast<std::uint64_t>(slot);
+  }
+
+  ofi::Registered registered(Bytes memory) {
+    if (!endpoint_.has_remote_memory())
+      throw InputError("provider " + endpoint_.provider() + " has no remote memory");
+    return {endpoint_, memory};
+  }
+
+  void write(int peer, const ofi::Place& place, std::size_t offset, ConstBytes data) {
+    if (data.empty()) return;
+    iovec from{const_cast<std::byte*>(data.data()), data.size()};
+    const fi_rma_iov to{place.address + offset, data.size(), place.key};
+    auto request = start([&](void* context) {
+      const fi_msg_rma message{&from, nullptr, 1, endpoint_.to(peer), &to, 1, context, 0};
+      return fi_writemsg(endpoint_.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    });
+    wait(request);
+  }
+  void read(int peer, const ofi::Place& place, std::size_t offset, Bytes data) {
+    if (data.empty()) return;
+    auto request = start([&](void* context) {
+      return fi_read(endpoint_.get(), data.data(), data.size(), nullptr, endpoint_.to(peer),
+                     place.address + offset, place.key, context);
+    });
+    wait(request);
+  }
+
+  template <class Timed>
+  void expose_once(std::size_t size_bytes, Timed timed) {
+    Buffer memory(0);
+    ofi::Registered known;
+    timed(Step::create, [&] { memory = Buffer(size_bytes); });
+    timed(Step::enlist, [&] { known = registered(memory.bytes()); });
+    timed(Step::publish, [&] { send(1, std::as_bytes(std::span(&known.place(), 1))); });
+    recv(1, Bytes{});
+    timed(Step::destroy, [&] {
+      known = {};
+      memory = Buffer(0);
+    });
+  }
+  template <class Timed>
+  void use_once(ConstBytes out, Bytes in, Timed timed) {
+    ofi::Place place;
+    recv(0, std::as_writable_bytes(std::span(&place, 1)));
+    timed(Step::put, [&] { write(0, place, 0, out); });
+    timed(Step::get, [&] { read(0, place, 0, in); });
+    timed(Step::signal, [&] { send(0, ConstBytes{}); });
+  }
 
   /// Calls again where libfabric has no room at the moment.
   template <class Call>
@@ -173,7 +276,10 @@ class OfiTransport : public ProgressingControl<OfiTransport>,
   std::vector<std::unique_ptr<ofi::Operation>> operations_;
   std::vector<ofi::Operation*> free_;
   std::size_t looked_at_ = 0;
+  std::uint64_t regions_ = 0;
 };
+
+static_assert(OneSided<OfiTransport> && SegmentLife<OfiTransport>);
 
 }  // namespace nhalf
 

@@ -20,10 +20,10 @@
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/bases/pending_messages.hpp"
+#include "transports/bases/stepwise_segment.hpp"
 #include "transports/bases/waiting.hpp"
 #include "transports/bases/watched_put.hpp"
 #include "transports/shm/channel.hpp"
-#include "transports/shm/segment_life.hpp"
 #include "transports/shm/shared_segments.hpp"
 
 namespace nhalf {
@@ -107,12 +107,24 @@ class SharedMemoryTransport : public MpiControl,
     region.memory_ = {};
   }
 
-  static constexpr std::string_view steps =
-      "create,register,publish,connect,map,put,get,fence,signal,disconnect,unmap,destroy";
+  static constexpr std::string_view steps = all_steps;
   template <class Timed>
   void segment_life(ConstBytes out, Bytes in, Timed timed) {
-    if (rank() == 0) expose_once(out.size(), timed);
-    if (rank() == 1) use_once(out, in, timed);
+    if (rank() == 0) {
+      const auto publish = [&](const SegmentAddress& address) {
+        put(board_, 1, 0, std::as_bytes(std::span(&address, 1)));
+        signal(board_, 1, 0);
+      };
+      expose_segment_once(out.size(), timed, publish, [&] { await_signal(board_, 0); });
+    }
+    if (rank() != 1) return;
+    const auto learn = [&] {
+      await_signal(board_, 0);
+      SegmentAddress address;
+      std::memcpy(&address, board_.local().data(), sizeof address);
+      return address;
+    };
+    use_segment_once(out, in, timed, learn, [&] { signal(board_, 0, 0); });
   }
 
   [[nodiscard]] std::string library() const { return "POSIX shared memory"; }
@@ -122,41 +134,6 @@ class SharedMemoryTransport : public MpiControl,
   Channel& channel(int from, int to) {
     auto* first = reinterpret_cast<Channel*>(channels_.of(to).data());
     return first[from];
-  }
-
-  /// What rank 0 does in the life of a segment.
-  template <class Timed>
-  void expose_once(std::size_t size_bytes, Timed timed) {
-    StepwiseSegment segment(size_bytes);
-    timed(Step::create, [&] { segment.create(); });
-    timed(Step::enlist, [&] { segment.enlist(); });
-    const std::int64_t address[] = {getpid(), segment.file()};
-    timed(Step::publish, [&] {
-      put(board_, 1, 0, std::as_bytes(std::span(address)));
-      signal(board_, 1, 0);
-    });
-    await_signal(board_, 0);
-    timed(Step::destroy, [&] {
-      segment.unmap();
-      segment.disconnect();
-    });
-  }
-
-  /// What rank 1 does.
-  template <class Timed>
-  void use_once(ConstBytes out, Bytes in, Timed timed) {
-    StepwiseSegment segment(out.size());
-    await_signal(board_, 0);
-    std::int64_t address[2];
-    std::memcpy(address, board_.local().data(), sizeof address);
-    timed(Step::connect, [&] { segment.connect(address[0], address[1]); });
-    timed(Step::map, [&] { segment.map(); });
-    timed(Step::put, [&] { std::memcpy(segment.data(), out.data(), out.size()); });
-    timed(Step::get, [&] { std::memcpy(in.data(), segment.data(), in.size()); });
-    timed(Step::fence, [] { std::atomic_thread_fence(std::memory_order_seq_cst); });
-    timed(Step::disconnect, [&] { segment.disconnect(); });
-    timed(Step::unmap, [&] { segment.unmap(); });
-    timed(Step::signal, [&] { signal(board_, 0, 0); });
   }
 
   Waiting waiting_;

@@ -16,9 +16,11 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/pending_messages.hpp"
@@ -56,7 +58,7 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
       body(transport);
       transport.barrier();
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "probe: %s\n", error.what());
+      give_up(error);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     std::fflush(nullptr);
@@ -117,6 +119,27 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
     region.memory_.free();
   }
 
+  static constexpr std::string_view steps = "create,put,get,fence,signal,destroy";
+  /// Memory is made and freed by all ranks together, and is where all know it.
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    shmem_barrier_all();
+    std::byte* memory = nullptr;
+    timed(Step::create, [&] { memory = shmem::allocated(out.size()); });
+    if (rank() == 1) {
+      timed(Step::put, [&] {
+        shmem_putmem(memory, out.data(), out.size(), 0);
+        shmem_quiet();
+      });
+      timed(Step::get, [&] { shmem_getmem(in.data(), memory, in.size(), 0); });
+      timed(Step::fence, [] { shmem_quiet(); });
+      timed(Step::signal, [&] { send(0, ConstBytes{}); });
+    }
+    if (rank() == 0) recv(1, Bytes{});
+    shmem_barrier_all();
+    timed(Step::destroy, [&] { shmem_free(memory); });
+  }
+
   /// Asks for what never is, and OpenSHMEM's own work goes on.
   void progress() {
     static std::uint64_t never = 0;
@@ -134,6 +157,8 @@ class ShmemTransport : public ProgressingControl<ShmemTransport>,
  private:
   shmem::Channels channels_;
 };
+
+static_assert(OneSided<ShmemTransport> && SegmentLife<ShmemTransport>);
 
 }  // namespace nhalf
 

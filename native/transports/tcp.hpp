@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,8 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
   static constexpr OptionInfo described[] = {
       {"socket_bytes", "0", "B", "size of each socket's send and receive buffer; 0: the system's"},
       {"interface", "", "", "connect through this network interface, such as eth0"},
+      {"port", "0", "",
+       "where rank 0 listens, and rank N at this port + N; 0: the system's choice"},
       ClockError::described[0],
       ClockError::described[1]};
   static constexpr TransportInfo info{"tcp", "TCP connections between the ranks", described};
@@ -45,8 +48,9 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
   explicit TcpTransport(const Options& options) : MpiControl(options) {
     const auto interface = options.text("interface");
     const bool one_host = is_one_host() && interface.empty();
-    const auto listener =
-        one_host ? tcp::Listener("127.0.0.1", size()) : tcp::Listener::everywhere(size());
+    const auto port = port_of(options);
+    const auto listener = one_host ? tcp::Listener("127.0.0.1", size(), port)
+                                   : tcp::Listener::everywhere(size(), port);
     auto place = tcp::Place{tcp::host_identity(), listener.port(), {"127.0.0.1"}};
     if (!one_host) place.addresses = tcp::reachable_addresses(interface);
     if (!all(!place.addresses.empty()))
@@ -95,6 +99,14 @@ class TcpTransport : public MpiControl, public MessageCollectives<TcpTransport> 
   [[nodiscard]] std::string library() const { return "TCP sockets of the kernel"; }
 
  private:
+  [[nodiscard]] std::uint16_t port_of(const Options& options) const {
+    const int first = options.number("port", 0);
+    if (first == 0) return 0;
+    if (first < 1 || first + size() > 65536)
+      throw InputError("ports are from 1 to 65535, one for each rank");
+    return static_cast<std::uint16_t>(first + rank());
+  }
+
   /// A peer whose host has gone without a word is noticed within 10 s.
   static void tune(const tcp::Socket& socket, int socket_bytes) {
     socket.set(IPPROTO_TCP, TCP_NODELAY, 1);

@@ -7,15 +7,20 @@
 
 #include <ucp/api/ucp.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 #include "transports/bases/message_collectives.hpp"
 #include "transports/bases/progressing_control.hpp"
@@ -130,6 +135,14 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
     region.close();
   }
 
+  static constexpr std::string_view steps = "create,publish,map,put,get,fence,signal,unmap,destroy";
+  /// UCX allocates and registers in one step.
+  template <class Timed>
+  void segment_life(ConstBytes out, Bytes in, Timed timed) {
+    if (rank() == 0) expose_once(out.size(), timed);
+    if (rank() == 1) use_once(out, in, timed);
+  }
+
   void progress() { worker_.progress(); }
 
   [[nodiscard]] std::string library() const {
@@ -165,6 +178,45 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   static bool is_done(void* handle) {
     return handle == nullptr || ucp_request_check_status(handle) != UCS_INPROGRESS;
   }
+  /// Where a segment lies, and its key.
+  struct Ticket {
+    std::uint64_t address = 0;
+    std::array<char, 1000> key{};
+  };
+
+  template <class Timed>
+  void expose_once(std::size_t size_bytes, Timed timed) {
+    ucx::Memory memory;
+    timed(Step::create, [&] { memory = ucx::Memory(worker_.context(), size_bytes); });
+    timed(Step::publish, [&] {
+      Ticket ticket{.address = memory.address()};
+      const auto key = memory.key();
+      if (key.size() > ticket.key.size()) throw std::length_error("UCX has a key of that length");
+      std::ranges::copy(key, ticket.key.begin());
+      send(1, std::as_bytes(std::span(&ticket, 1)));
+    });
+    recv(1, Bytes{});
+    timed(Step::destroy, [&] { memory = {}; });
+  }
+  template <class Timed>
+  void use_once(ConstBytes out, Bytes in, Timed timed) {
+    Ticket ticket;
+    recv(0, std::as_writable_bytes(std::span(&ticket, 1)));
+    auto* const end = worker_.to(0);
+    ucp_rkey_h key = nullptr;
+    timed(Step::map, [&] { key = ucx::unpacked(end, ticket.key.data()); });
+    timed(Step::put, [&] {
+      finish(checked(ucp_put_nbx(end, out.data(), out.size(), ticket.address, key, &plain)));
+      flush(ucp_ep_flush_nbx(end, &plain));
+    });
+    timed(Step::get, [&] {
+      finish(checked(ucp_get_nbx(end, in.data(), in.size(), ticket.address, key, &plain)));
+    });
+    timed(Step::fence, [&] { flush(ucp_ep_flush_nbx(end, &plain)); });
+    timed(Step::unmap, [&] { ucp_rkey_destroy(key); });
+    timed(Step::signal, [&] { send(0, ConstBytes{}); });
+  }
+
   void finish(void* handle) {
     if (handle == nullptr) return;
     go_on_until([&] { return is_done(handle); });
@@ -177,6 +229,8 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
   ucx::Worker worker_;
   std::size_t looked_at_ = 0;
 };
+
+static_assert(OneSided<UcxTransport> && SegmentLife<UcxTransport>);
 
 }  // namespace nhalf
 

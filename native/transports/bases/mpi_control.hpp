@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -108,6 +109,13 @@ class MpiControl {
   ClockError clock_error_;
 };
 
+/// Says why this rank ends, and which it is: who sees it end is not to take it for the first.
+inline void give_up(const std::exception& error) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr, "probe: rank %d: %s\n", rank, error.what());
+}
+
 /// Runs a body on transport T in a process that MPI started. What one rank cannot do ends them all.
 template <class T, class Body>
 int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
@@ -116,7 +124,7 @@ int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
     T transport(options);
     body(transport);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "probe: %s\n", error.what());
+    give_up(error);
     // Whoever watches is to see first what made this rank give up, such as the end of another one.
     usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -61,6 +61,11 @@ class Endpoint {
   }
 
   [[nodiscard]] fid_ep* get() const { return endpoint_.get(); }
+  [[nodiscard]] fid_domain* domain() const { return domain_.get(); }
+  /// Whether this provider reaches the memory of other ranks.
+  [[nodiscard]] bool has_remote_memory() const { return (info_->caps & FI_RMA) != 0; }
+  /// How it wants memory registered, as bits of FI_MR_*.
+  [[nodiscard]] int registration() const { return info_->domain_attr->mr_mode; }
   [[nodiscard]] fi_addr_t to(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] std::string provider() const { return info_->fabric_attr->prov_name; }
   [[nodiscard]] std::size_t inject_bytes() const { return info_->tx_attr->inject_size; }
@@ -76,19 +81,27 @@ class Endpoint {
   }
 
  private:
+  /// With remote memory where the provider has it.
   static fi_info* found(const std::string& provider) {
+    fi_info* info = nullptr;
+    if (ask(provider, FI_RMA, info) < 0)
+      check(ask(provider, 0, info),
+            "find provider '" + provider + "' here (fi_info lists those that there are)");
+    return info;
+  }
+  static int ask(const std::string& provider, std::uint64_t more, fi_info*& info) {
     const std::unique_ptr<fi_info, void (*)(fi_info*)> hints(fi_allocinfo(), fi_freeinfo);
-    hints->caps = FI_TAGGED | FI_DIRECTED_RECV;
+    hints->caps = FI_TAGGED | FI_DIRECTED_RECV | more;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    if (more != 0)
+      hints->domain_attr->mr_mode =
+          FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ENDPOINT;
     hints->tx_attr->msg_order = FI_ORDER_SAS;
     hints->rx_attr->msg_order = FI_ORDER_SAS;
     hints->fabric_attr->prov_name = strdup(provider.c_str());
-    fi_info* info = nullptr;
-    check(fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &info),
-          "find provider '" + provider + "' here (fi_info lists those that there are)");
-    return info;
+    return fi_getinfo(FI_VERSION(1, 9), nullptr, nullptr, 0, hints.get(), &info);
   }
 
   void open_queues() {

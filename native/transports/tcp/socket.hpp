@@ -88,13 +88,15 @@ struct Address {
   }
 };
 
-/// A socket that waits for connections at an address, at a port of the system's choice.
+/// A socket that waits for connections at an address; port 0 is one of the system's choice.
 class Listener {
  public:
   /// Throws std::system_error where the host does not let it.
-  Listener(const std::string& address, int backlog) {
-    const auto at = Address::parse(address, 0);
+  Listener(const std::string& address, int backlog, std::uint16_t port = 0) {
+    const auto at = Address::parse(address, port);
     socket_ = Socket::open(at.storage.ss_family);
+    // Connections of the launch before may not be forgotten yet.
+    if (port != 0) socket_.set(SOL_SOCKET, SO_REUSEADDR, 1);
     if (at.storage.ss_family == AF_INET6) socket_.set(IPPROTO_IPV6, IPV6_V6ONLY, 0);
     if (bind(socket_.descriptor(), at.pointer(), at.length) != 0 ||
         listen(socket_.descriptor(), backlog) != 0)
@@ -102,11 +104,11 @@ class Listener {
   }
 
   /// At every address of the host, of both families where it has them.
-  static Listener everywhere(int backlog) {
+  static Listener everywhere(int backlog, std::uint16_t port = 0) {
     try {
-      return {"::", backlog};
+      return {"::", backlog, port};
     } catch (const std::system_error&) {
-      return {"0.0.0.0", backlog};
+      return {"0.0.0.0", backlog, port};
     }
   }
 

@@ -42,7 +42,7 @@ void spin_until(Ready ready) {
 /// Short messages are copied into the slot; long ones are read from the sender's memory.
 class ThreadChannel {
  public:
-  static constexpr std::size_t slots = 8;
+  static constexpr std::size_t slots = 64;
   static constexpr std::size_t eager_bytes = 1024;
 
   /// Puts a message into the next slot; the number that `taken` asks about.
@@ -93,6 +93,7 @@ class ThreadChannel {
     const std::byte* source = nullptr;
     std::array<std::byte, eager_bytes> data;
   };
+  /// As many as patterns have under way at once.
   std::array<Slot, slots> ring_;
   alignas(64) std::uint64_t written_ = 0;
   alignas(64) std::uint64_t read_ = 0;

@@ -20,6 +20,67 @@
 
 namespace nhalf::ucx {
 
+/// Memory of UCX's own making, which can be mapped by other processes, and registered with it.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(Memory&& other) noexcept { swap(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() {
+    if (handle_ != nullptr) ucp_mem_unmap(context_, handle_);
+  }
+
+  /// Zeros.
+  Memory(ucp_context_h context, std::size_t size_bytes) : context_(context) {
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                        UCP_MEM_MAP_PARAM_FIELD_ADDRESS;
+    params.length = size_bytes;
+    params.flags = UCP_MEM_MAP_ALLOCATE;
+    check(ucp_mem_map(context_, &params, &handle_), "register memory");
+    ucp_mem_attr_t attributes{};
+    attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+    check(ucp_mem_query(handle_, &attributes), "find its memory");
+    data_ = static_cast<std::byte*>(attributes.address);
+    std::memset(data_, 0, size_bytes);
+  }
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(data_); }
+  /// By which others reach it.
+  [[nodiscard]] std::string key() const {
+    void* packed = nullptr;
+    std::size_t length = 0;
+    check(ucp_rkey_pack(context_, handle_, &packed, &length), "pack the key of memory");
+    std::string text(static_cast<const char*>(packed), length);
+    ucp_rkey_buffer_release(packed);
+    return text;
+  }
+
+ private:
+  void swap(Memory& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(handle_, other.handle_);
+    std::swap(data_, other.data_);
+  }
+
+  ucp_context_h context_ = nullptr;
+  ucp_mem_h handle_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+/// A key that another rank has packed, as one end point uses it.
+inline ucp_rkey_h unpacked(ucp_ep_h end, const char* key) {
+  ucp_rkey_h found = nullptr;
+  check(ucp_ep_rkey_unpack(end, key, &found), "take the key of memory");
+  return found;
+}
+
 /// Signals first, a cache line each, then the bytes that are exposed.
 class Region {
  public:
@@ -35,23 +96,11 @@ class Region {
   /// All ranks call it.
   template <class Control>
   Region(Control& control, const Worker& worker, std::size_t size_bytes)
-      : context_(worker.context()), size_bytes_(size_bytes) {
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS |
-                        UCP_MEM_MAP_PARAM_FIELD_ADDRESS;
-    params.length = signals_bytes + size_bytes;
-    // Memory of UCX's own making can be mapped by other processes.
-    params.flags = UCP_MEM_MAP_ALLOCATE;
-    check(ucp_mem_map(context_, &params, &memory_), "register memory");
-    ucp_mem_attr_t attributes{};
-    attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-    check(ucp_mem_query(memory_, &attributes), "find its memory");
-    base_ = static_cast<std::byte*>(attributes.address);
-    std::memset(base_, 0, params.length);
+      : memory_(worker.context(), signals_bytes + size_bytes), size_bytes_(size_bytes) {
     exchange(control, worker);
   }
 
-  [[nodiscard]] Bytes local() const { return {base_ + signals_bytes, size_bytes_}; }
+  [[nodiscard]] Bytes local() const { return {memory_.data() + signals_bytes, size_bytes_}; }
   /// Where a rank's exposed bytes begin, and its signals.
   [[nodiscard]] std::uint64_t bytes_at(int rank, std::size_t offset) const {
     return bases_[static_cast<std::size_t>(rank)] + signals_bytes + offset;
@@ -64,8 +113,7 @@ class Region {
   void close() {
     for (auto* key : keys_) ucp_rkey_destroy(key);
     keys_.clear();
-    if (memory_ != nullptr) ucp_mem_unmap(context_, memory_);
-    memory_ = nullptr;
+    memory_ = {};
   }
 
  private:
@@ -73,9 +121,7 @@ class Region {
   static constexpr std::size_t signals_bytes = line_bytes * OneSidedLimits::slots;
 
   void swap(Region& other) noexcept {
-    std::swap(context_, other.context_);
     std::swap(memory_, other.memory_);
-    std::swap(base_, other.base_);
     std::swap(size_bytes_, other.size_bytes_);
     std::swap(bases_, other.bases_);
     std::swap(keys_, other.keys_);
@@ -83,28 +129,19 @@ class Region {
 
   template <class Control>
   void exchange(Control& control, const Worker& worker) {
-    void* packed = nullptr;
-    std::size_t length = 0;
-    check(ucp_rkey_pack(context_, memory_, &packed, &length), "pack the key of memory");
-    std::string mine(static_cast<const char*>(packed), length);
-    ucp_rkey_buffer_release(packed);
-    const auto base = reinterpret_cast<std::uint64_t>(base_);
+    std::string mine = memory_.key();
+    const auto base = memory_.address();
     mine.append(reinterpret_cast<const char*>(&base), sizeof base);
     for (const auto& text : texts_of_all(control, mine)) {
       const auto at = text.size() - sizeof(std::uint64_t);
       std::uint64_t theirs = 0;
       std::memcpy(&theirs, text.data() + at, sizeof theirs);
       bases_.push_back(theirs);
-      ucp_rkey_h key = nullptr;
-      const int rank = static_cast<int>(keys_.size());
-      check(ucp_ep_rkey_unpack(worker.to(rank), text.data(), &key), "take the key of memory");
-      keys_.push_back(key);
+      keys_.push_back(unpacked(worker.to(static_cast<int>(keys_.size())), text.data()));
     }
   }
 
-  ucp_context_h context_ = nullptr;
-  ucp_mem_h memory_ = nullptr;
-  std::byte* base_ = nullptr;
+  Memory memory_;
   std::size_t size_bytes_ = 0;
   std::vector<std::uint64_t> bases_;
   std::vector<ucp_rkey_h> keys_;

@@ -28,6 +28,7 @@ SAID = {
 }
 NOT_NON_BLOCKING = ("Reduce_scatter_block",)
 THREADS = 'with `--setting "several: mpi.threads=1"`'
+EACH = "communicators=each,threads=2"
 PERSISTENT = ("Bcast", "Alltoall", "Reduce")
 
 MPI1 = Part(
@@ -125,15 +126,15 @@ P2P = Part(
 MT = Part(
     "IMB-MT",
     [
-        Test("PingPongMT", "pingpong-threads", "communicators=each,threads=2", said=THREADS),
-        Test("UniBandMT", "stream-threads", "communicators=each,threads=2", said=THREADS),
+        Test("PingPongMT", "pingpong-threads", EACH, said=THREADS),
+        Test("UniBandMT", "stream-threads", EACH, said=THREADS),
+        Test("PingPingMT", "pingping-threads", EACH, said=THREADS),
+        Test("SendRecvMT", "pingping-threads", EACH, said="of 2 ranks; the same"),
+        Test("ExchangeMT", "ring-threads", EACH, said=THREADS),
+        Test("BiBandMT", "bibw-threads", EACH, said=THREADS),
         *(
-            Test(name, why_not="threads that send both ways at once: not yet")
-            for name in ("PingPingMT", "SendRecvMT", "ExchangeMT", "BiBandMT")
-        ),
-        *(
-            Test(name, why_not="collective operations of several threads: not yet")
-            for name in ("BarrierMT", "BcastMT", "ReduceMT", "AllReduceMT")
+            Test(f"{name}MT", f"{name.lower()}-threads", "threads=2", said=THREADS)
+            for name in ("Barrier", "Bcast", "Reduce", "AllReduce")
         ),
     ],
 )

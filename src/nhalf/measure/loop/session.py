@@ -159,8 +159,11 @@ def measure(prepared: Prepared, progress: Progress) -> Outcome:
     events = run.events()
     failed |= _failed_points(events)
     if not any(event["event"] == "point" for event in events):
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
-        raise MissingError(f"nothing could be measured: {reasons}", "run nhalf doctor")
+        known = [f"{name}: {reason}" for name, reason in failed.items()]
+        reasons = (
+            known or measuring.troubles_in_words() or ["the time was up before the first point"]
+        )
+        raise MissingError(f"nothing could be measured: {'; '.join(reasons)}", "run nhalf doctor")
     agenda = measuring.agenda
     notes = [*absent(plan, subjects), *agenda.left_out(), *measuring.troubles_in_words()]
     outcome = Outcome(run, failed, notes, agenda.unmeasured(), measuring.state.dead)

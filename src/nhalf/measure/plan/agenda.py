@@ -183,7 +183,7 @@ class Agenda:
                 continue
             for name in block.patterns:
                 info = subject.infos.get(name)
-                if info is None or not info.present:
+                if info is None or not info.present or self._left_to_others(subject, info):
                     continue
                 given = axes_for(info, block.axes)
                 if given is None:
@@ -204,6 +204,13 @@ class Agenda:
                             info.sizes(sizes.size_bytes),
                             sizes.adaptive and plain and not self.state.like,
                         )
+
+    def _left_to_others(self, subject: Subject, info: PatternInfo) -> bool:
+        """Whether a pattern needs an option that others are started with, and not this one."""
+        if not info.option or info.option in self.plan.options.split(","):
+            return False
+        able = [one for one in self.subjects if info.option in one.options.split(",")]
+        return bool(able) and subject not in able
 
     def _points_of(self, family: Family, thinning: Thinning) -> Iterator[Point]:
         """The points of a family; sizes that were put in between go first when it is thinned."""

@@ -43,6 +43,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     0 where it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
     from, beside the library's own. `ranks_rule` tells on how many ranks it runs (ranks_rule.py).
     The kernel of an application needs `memory_bytes`, by class, of all ranks together.
+    `option` (NAME=VALUE) is one of the transport without which it cannot run.
     """
 
     name: str
@@ -52,6 +53,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     timing: str = "first-rank"
     sized: bool = True
     size_multiple: int = 1
+    option: str = ""
     axes: tuple[AxisInfo, ...] = ()
     algorithms: tuple[AlgorithmInfo, ...] = ()
     ranks_rule: str = ANY

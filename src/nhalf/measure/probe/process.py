@@ -17,9 +17,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
-from nhalf.measure.probe.ended_rank import ended_rank
+from nhalf.measure.probe.ended_rank import ended_rank, own_words
 from nhalf.measure.probe.rank_watch import RankWatch
 from nhalf.sites.health import Examiner
 
@@ -34,8 +34,6 @@ WORDS_BYTES = 8192
 LOOK_S = 1.0
 """How often the length of what it has written is looked at while nothing else happens."""
 NOISE_LETTERS_MAX = 300
-OWN_WORDS = "probe: "
-"""How a line of standard error begins that a rank wrote before it gave up."""
 NOBODY = Examiner()
 """Looks after a launch on this machine."""
 _PR_SET_PDEATHSIG = 1
@@ -77,24 +75,25 @@ class Probe:
         self._partial = bytearray()
         bound = functools.partial(_end_with_parent, os.getpid())
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
+        self._selector = selectors.DefaultSelector()
+        self._ranks = RankWatch(self._selector)
+        own = {**_launched(), **self._ranks.environment}
         try:
             self._process = subprocess.Popen(
                 list(tokens),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                env={**os.environ, **_launched(), **environment},
+                env={**os.environ, **own, **environment},
                 start_new_session=True,
                 preexec_fn=bound,  # noqa: PLW1509 (two system calls, no locks)
             )
         except OSError as error:
-            self._errors.close()
+            self._close()
             raise LaunchError(f"{tokens[0]} cannot be started: {error.strerror}") from error
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
-        self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
-        self._ranks = RankWatch(self._selector)
         try:
             self.launch = self.receive(timeout_s, "launch")
             self._ranks.begin(self.launch.get("placement", []))
@@ -133,10 +132,9 @@ class Probe:
         """Move what has arrived into whole lines."""
         assert self._process.stdout is not None
         self._cut_errors()
-        ready = [key.fd for key, _ in self._selector.select(min(timeout_s, LOOK_S))]
-        self._ranks.note(ready)
+        ready = self._look(timeout_s)
         if self._ranks.is_overdue:
-            raise LaunchError(f"{self._named()}, which did not end by themselves")
+            raise LaunchError(self._overdue())
         if self._process.stdout.fileno() not in ready:
             return
         data = os.read(self._process.stdout.fileno(), 1 << 20)
@@ -149,6 +147,12 @@ class Probe:
             self._partial = bytearray(rest)
         elif len(self._partial) > LINE_BYTES_MAX:
             self._partial.clear()
+
+    def _look(self, timeout_s: float) -> list[int]:
+        """The files that have something to read, within a second; ranks that ended are noted."""
+        ready = [key.fd for key, _ in self._selector.select(min(timeout_s, LOOK_S))]
+        self._ranks.note(ready)
+        return ready
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:
         """The record in a line, which noise without a line end may surround; None for noise."""
@@ -176,13 +180,24 @@ class Probe:
         else:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
+        self._look(0)
         found = self._examiner.told(self._words())
         text = found.text or self._named()
         return LaunchError(f"{how}: {text}" if text else f"{how}{self._last_words()}", found.dead)
 
     def _named(self) -> str:
         """The rank that ended before the others, '' where nobody knows."""
-        return ended_rank(self._words(), self.launch.get("placement", []), self._ranks.first)
+        placement = self.launch.get("placement", [])
+        is_sure = bool(placement) and self._ranks.is_sure(len(placement))
+        return ended_rank(self._words(), placement, self._ranks.first, is_sure=is_sure)
+
+    def _overdue(self) -> str:
+        """The one that ended while others go on: no rank is known before the launch answered."""
+        who = self._named()
+        if who:
+            return f"{who}, which did not end by themselves"
+        when = "before the others" if self.launch else "before the launch had answered"
+        return f"a rank (process {self._ranks.first_process}) ended {when}{self._last_words()}"
 
     def _cut_errors(self) -> None:
         """Give back the memory of all but the end of standard error, where it is too much.
@@ -205,7 +220,7 @@ class Probe:
     def _last_words(self) -> str:
         """The most telling line, as ': …' or '': what a rank says itself goes first."""
         words = self._words()
-        own = [line.removeprefix(OWN_WORDS) for line in words if line.startswith(OWN_WORDS)]
+        own = own_words(words, self._ranks.first)
         telling = own or [line for line in words if "error" in line.lower() or "not enough" in line]
         chosen = (telling or words or [""])[0]
         return f": {chosen[:NOISE_LETTERS_MAX]}" if chosen else ""
@@ -232,9 +247,12 @@ class Probe:
             except subprocess.TimeoutExpired:
                 continue
         _signal_group(self._process.pid, signal.SIGKILL)
+        self._close(self._process.stdin, self._process.stdout)
+
+    def _close(self, *streams: IO[bytes] | None) -> None:
         self._ranks.close()
         self._selector.close()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
+        for stream in (*streams, self._errors):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()

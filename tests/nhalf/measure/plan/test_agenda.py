@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from nhalf.measure.plan import budget as budget_module
@@ -68,6 +70,24 @@ def test_sizes_are_those_that_the_pattern_can_have(make: Make) -> None:
 def test_what_cannot_be_is_left_out(make: Make) -> None:
     agenda = make(Block(["crowd", "lacking", "unheard"], [2, 4], "8"))
     assert all_points(agenda) == [Point("crowd", 4, 8)]
+
+
+def test_what_needs_an_option_is_left_to_those_that_have_it(make: Make) -> None:
+    patterns = [*PATTERNS, {"name": "threads", "present": True, "option": "threads=1"}]
+    plain = Subject("mpi", (), {"patterns": patterns})
+    several = replace(plain, transport="mpi+several", setting="several", options="threads=1")
+    plan = make(Block(["threads", "pingpong"], [2], "8")).plan
+
+    def measured(subjects: list[Subject], options: str = "") -> list[tuple[str, str]]:
+        agenda = Agenda(msgspec.structs.replace(plan, options=options), subjects, State())
+        return [(s.subject, point.pattern) for s in agenda.starts() for point in agenda.points(s)]
+
+    assert measured([plain, several]) == [
+        ("mpi", "pingpong"), ("mpi+several", "threads"), ("mpi+several", "pingpong"),
+    ]  # fmt: skip
+    # Where nobody has it, the probe itself says what is missing.
+    assert measured([plain]) == [("mpi", "threads"), ("mpi", "pingpong")]
+    assert ("mpi", "threads") in measured([plain, several], "threads=1")
 
 
 def test_a_point_of_two_blocks_is_measured_once(make: Make) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.measure.probe import process as module
+from nhalf.measure.probe import rank_watch
 from nhalf.measure.probe.process import LaunchError, Probe
 from tests.patience import patience_s
 
@@ -162,6 +163,31 @@ def test_silence_after_the_beginning_is_a_reason(begin: Begin) -> None:
     with pytest.raises(LaunchError, match=r"no answer within 0\.2 s"), begin(silent) as probe:
         probe.receive(0.2)
     assert probe._process.returncode == -signal.SIGTERM
+
+
+HOLDER = """
+import os, socket, sys, time
+line = socket.socket(socket.AF_UNIX)
+line.connect("\\0" + os.environ["NHALF_LIFE_LINE"])
+time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("said", ["", f"echo '{LAUNCH}'; "])
+def test_a_rank_that_ends_alone_is_a_reason_long_before_the_time_is_up(
+    begin: Begin, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rank_watch, "ENDS_ALONE_S", 0.2)
+    monkeypatch.setattr(module, "LOOK_S", 0.05)
+    holder = tmp_path / "holder.py"
+    holder.write_text(HOLDER)
+    ranks = f"'{sys.executable}' '{holder}' 1000 & '{sys.executable}' '{holder}' 0.1"
+    reason = r"a rank \(process \d+\) ended before the "
+    with (
+        pytest.raises(LaunchError, match=reason + ("others" if said else "launch had answered")),
+        begin(f"{said}{ranks}; wait", 1000.0) as probe,
+    ):
+        probe.receive(patience_s(100))
 
 
 def test_an_early_end_is_a_reason_for_who_asks_and_who_waits(begin: Begin) -> None:

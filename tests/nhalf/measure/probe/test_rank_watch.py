@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -41,14 +43,14 @@ def test_the_first_to_end_is_remembered_and_the_others_may_follow(
 ) -> None:
     watch, selector = watched(processes, socket.gethostname())
     look(watch, selector, 0)
-    assert watch.first is None and not watch.is_overdue
+    assert (watch.first_process, watch.is_overdue) == (0, False)
     for number in (1, 0):
         processes[number].kill()
         look(watch, selector, 60)
     assert watch.first is not None and watch.first["rank"] == 1
-    assert not watch.is_overdue
+    was_overdue = watch.is_overdue
     monkeypatch.setattr(rank_watch, "ENDS_ALONE_S", -1.0)
-    assert watch.is_overdue
+    assert (was_overdue, watch.is_overdue) == (False, True)
     watch.close()
     assert not selector.get_map()
 
@@ -68,5 +70,37 @@ def test_processes_of_other_hosts_are_not_looked_for(
     processes: list[subprocess.Popen[bytes]],
 ) -> None:
     watch, selector = watched(processes, "another")
-    assert not selector.get_map()
+    assert len(selector.get_map()) == 1  # only who listens
     watch.close()
+    assert not selector.get_map()
+
+
+HOLDER = """
+import os, socket, time
+line = socket.socket(socket.AF_UNIX)
+line.connect("\\0" + os.environ["NHALF_LIFE_LINE"])
+time.sleep(60)
+"""
+
+
+def test_a_life_line_names_its_process_before_ranks_have_said_who_they_are() -> None:
+    selector = selectors.DefaultSelector()
+    watch = RankWatch(selector)
+    names = {**os.environ, **watch.environment}
+    holders = [subprocess.Popen([sys.executable, "-c", HOLDER], env=names) for _ in range(2)]
+    try:
+        while len(selector.get_map()) < 3:
+            look(watch, selector, 60)
+        holders[1].kill()
+        look(watch, selector, 60)
+        assert watch.first_process == holders[1].pid
+        assert not watch.is_sure(2)
+        here = socket.gethostname()
+        watch.begin([{"rank": n, "host": here, "pid": one.pid} for n, one in enumerate(holders)])
+        assert watch.first is not None and watch.first["rank"] == 1
+        assert watch.is_sure(2) and not watch.is_sure(3)
+    finally:
+        watch.close()
+        for one in holders:
+            one.kill()
+            one.wait()

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from nhalf.sites.lab.layout import HEAD
 from tests.patience import patience_s
 
 NHALF = (sys.executable, "-m", "nhalf")
@@ -36,9 +37,9 @@ class Cluster:
         found: dict[str, Any] = json.loads(self.lab("status", "--json"))
         return found
 
-    def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
-        """A command on the head, in the background."""
-        words = [*NHALF, "lab", "exec", "--name", self.name, "--", *command]
+    def start(self, command: Sequence[str], node: str = HEAD) -> subprocess.Popen[str]:
+        """A command on the head, or on a node, in the background."""
+        words = [*NHALF, "lab", "exec", "--name", self.name, "--node", node, "--", *command]
         pipe = subprocess.PIPE
         return subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True)
 

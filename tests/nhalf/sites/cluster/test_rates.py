@@ -20,7 +20,7 @@ def passed_bytes(cluster: Cluster, node: str) -> int:
     """The payload that a node has sent so far."""
     shown = cluster.lab("exec", "--node", node, "--", "tc", "-s", "-json", "qdisc", "show")
     (bucket,) = (queue for queue in json.loads(shown) if queue["kind"] == "tbf")
-    return round(bucket["bytes"] * PAYLOAD_SHARE)
+    return int(bucket["bytes"] * PAYLOAD_SHARE)
 
 
 def test_every_measured_byte_passed_the_link(cluster: Cluster, tmp_path: Path) -> None:

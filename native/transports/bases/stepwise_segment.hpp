@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
+#include "contract/segment_life.hpp"
 #include "contract/transport.hpp"
 
 namespace nhalf {
@@ -69,5 +72,42 @@ class StepwiseSegment {
   int file_ = -1;
   void* memory_ = nullptr;
 };
+
+/// Where another process of this host finds a segment.
+struct SegmentAddress {
+  std::int64_t process = 0;
+  std::int64_t file = -1;
+};
+
+/// What the rank does that has the segment: it publishes the address, and waits until the other one
+/// has released the segment.
+template <class Timed, class Publish, class AwaitRelease>
+void expose_segment_once(std::size_t size_bytes, Timed timed, Publish publish,
+                         AwaitRelease await_release) {
+  StepwiseSegment segment(size_bytes);
+  timed(Step::create, [&] { segment.create(); });
+  timed(Step::enlist, [&] { segment.enlist(); });
+  timed(Step::publish, [&] { publish(SegmentAddress{getpid(), segment.file()}); });
+  await_release();
+  timed(Step::destroy, [&] {
+    segment.unmap();
+    segment.disconnect();
+  });
+}
+
+/// What the rank does that uses the segment, once it has learnt where that is.
+template <class Timed, class Learn, class Release>
+void use_segment_once(ConstBytes out, Bytes in, Timed timed, Learn learn, Release release) {
+  StepwiseSegment segment(out.size());
+  const SegmentAddress address = learn();
+  timed(Step::connect, [&] { segment.connect(address.process, address.file); });
+  timed(Step::map, [&] { segment.map(); });
+  timed(Step::put, [&] { std::memcpy(segment.data(), out.data(), out.size()); });
+  timed(Step::get, [&] { std::memcpy(in.data(), segment.data(), in.size()); });
+  timed(Step::fence, [] { std::atomic_thread_fence(std::memory_order_seq_cst); });
+  timed(Step::disconnect, [&] { segment.disconnect(); });
+  timed(Step::unmap, [&] { segment.unmap(); });
+  timed(Step::signal, release);
+}
 
 }  // namespace nhalf
