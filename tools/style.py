@@ -39,7 +39,7 @@ NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
     "native/apps/npb",
 )
-C_INTERFACES = ("native/interposer/",)
+C_INTERFACES = ("native/interposer/", "tests/native/apps/counter.cpp")
 """Where functions are given what MPI's own are given."""
 
 CLOCK_ROOMS = (
