@@ -12,70 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.base.errors import NhalfError
-from nhalf.base.processes import run
-from nhalf.measure.probe.process import Probe
-from nhalf.measure.probe.subject import Subject, known, library_subject
-from nhalf.mpi.discover import libraries
-from nhalf.mpi.probe import compiler_variables
-from nhalf.sites.placement import FREE
-from tests.patience import patience_s
+from nhalf.measure.probe.subject import Subject
+from tests.nhalf.measure.apps.counting import Traffic, collectives, counted, sends
 
-SOURCE = Path(__file__).parents[3] / "native/apps/counter.cpp"
 RANKS = [4, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (8, 16))]
-Traffic = Counter[tuple[str, int, int]]
-"""By name of the call, partner (-1 for none) and bytes: how often."""
-
-
-@pytest.fixture(scope="module")
-def subject() -> Subject:
-    for library in libraries():
-        if library.abi and (library.prefix / "bin/mpicxx_abi").is_file():
-            try:
-                return library_subject(library, known("npb-mpi"))
-            except NhalfError as error:
-                pytest.skip(str(error))
-    pytest.skip("no MPI library of the standard ABI here: nhalf mpi install mpich")
-
-
-@pytest.fixture(scope="module")
-def counter(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    assert subject.library is not None
-    library = subject.library
-    made = tmp_path_factory.mktemp("counter") / "counter.so"
-    compiler = str(library.prefix / "bin/mpicxx_abi")
-    command = [compiler, "-std=c++20", "-shared", "-fPIC", str(SOURCE), "-o", str(made)]
-    variables = {**library.environment, **compiler_variables(library)}
-    outcome = run(command, patience_s(120), variables)
-    assert outcome.succeeded, outcome.stderr
-    return made
-
-
-def counted(subject: Subject, counter: Path, kernel: str, ranks: int) -> list[Traffic]:
-    """What every rank sent in a whole run of class S."""
-    command, environment = subject.launch(ranks, FREE, "")
-    files = counter.parent / f"{kernel}-{ranks}"
-    environment = {**environment, "LD_PRELOAD": str(counter), "NHALF_COUNTS": str(files)}
-    with Probe(command, environment, patience_s(60)) as probe:
-        probe.send(f"id=1 pattern=npb-{kernel} samples_max=1 axis.class=S")
-        assert probe.receive(patience_s(300), identity="1")["verified"]
-    return [read(files.with_name(f"{files.name}.{rank}")) for rank in range(ranks)]
-
-
-def read(path: Path) -> Traffic:
-    found: Traffic = Counter()
-    for line in path.read_text().splitlines():
-        name, peer, size_bytes, times = line.split()
-        found[name, int(peer), int(size_bytes)] = int(times)
-    return found
-
-
-def collectives(found: Traffic) -> dict[tuple[str, int], int]:
-    return {(name, size): times for (name, _, size), times in found.items() if name != "send"}
-
-
-def sends(found: Traffic) -> Traffic:
-    return Counter({key: times for key, times in found.items() if key[0] == "send"})
 
 
 def test_ep_adds_four_times(subject: Subject, counter: Path) -> None:
