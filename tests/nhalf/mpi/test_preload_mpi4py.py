@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,23 +15,27 @@ from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import own_library
 from nhalf.sites.start import start
+from tests.nhalf.mpi.routed_programs import table_of
 from tests.patience import patience_s
 
 VERSION = "4.1.1"
 TIMEOUT_S = 300.0
 TESTS = "test_cco|test_op|test_intracomm|test_msgzero|test_attr"
-ROUTED = (
-    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall"),
-    *("gather", "scatter", "reduce-scatter", "scan"),
-)
-TABLE = "".join(f"{one} 2 inf 0 inf shared-memory\n" for one in ROUTED)
-FOUND = [one for one in newest(libraries()) if one.vendor in ("mpich", "openmpi") and one.compiler]
-FEW = [pytest.param(one, 2, id=f"{one.name}-2") for one in FOUND[:1]]
-MANY = [
-    pytest.param(one, ranks, id=f"{one.name}-{ranks}", marks=pytest.mark.full)
-    for one in FOUND
-    for ranks in (1, 2, 3)
-    if (one, ranks) != (FOUND[0], 2)
+FOUND = [one for one in newest(libraries()) if one.vendor in ("mpich", "openmpi", "intel")]
+HANDLES = {"mpich": "mpich", "openmpi": "openmpi", "intel": "mpich"}
+WAYS = {"shared": -1, "messages": 0}
+"""By the number that `table_of` takes; "native" is a table without a rule."""
+CASES = [
+    pytest.param(
+        library,
+        ranks,
+        way,
+        id=f"{library.name}-{ranks}-{way}",
+        marks=[] if (library, ranks, way) == (FOUND[0], 2, "shared") else [pytest.mark.full],
+    )
+    for library in FOUND
+    for ranks in (2, 3, 5, 8)
+    for way in ("native", *WAYS)
 ]
 
 
@@ -53,20 +58,36 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def written(folder: Path, way: str) -> Path:
+    """A table that takes one way everywhere."""
+    if way in WAYS:
+        return table_of(folder, WAYS[way])
+    path = folder / "native.table"
+    path.write_text("# nhalf decision table 1\n")
+    return path
+
+
+def went(way: str, output: str) -> bool:
+    """Whether sums over all ranks took the way."""
+    taken = set(re.findall(r"nhalf: allreduce (\S+) \d+", output)) - {"native"}
+    return {"native": not taken, "shared": "shared-memory" in taken}.get(way, bool(taken))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("library", "ranks"), [*FEW, *MANY])
-def test_the_tests_of_mpi4py_pass(environment: Path, library: Library, ranks: int) -> None:
-    table = environment / "shared.table"
-    table.write_text(f"# nhalf decision table 1\n{TABLE}")
+@pytest.mark.parametrize(("library", "ranks", "way"), CASES)
+def test_the_tests_of_mpi4py_pass(
+    environment: Path, library: Library, ranks: int, way: str
+) -> None:
     try:
-        loaded = own_library(library)
+        loaded = own_library(library, FOUND)
     except NhalfError as error:
         pytest.skip(str(error))
+    table = written(environment, way)
     words = [f"LD_PRELOAD={loaded}", f"NHALF_COLL_TABLE={table}", "NHALF_COLL_VERBOSE=1"]
     main = environment / f"mpi4py-{VERSION}/test/main.py"
     tests = [str(environment / "venv/bin/python"), str(main), "-q", "-f", "-i", TESTS]
-    chosen = ["env", f"MPI4PY_MPIABI={library.vendor}", *words]
+    chosen = ["env", f"MPI4PY_MPIABI={HANDLES[library.vendor]}", *words]
     how = start(library, [*chosen, *tests, "-e", "spawn|dynproc"], ranks, bind=False)
     outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)
     assert outcome.succeeded, (outcome.stdout + outcome.stderr)[-3000:]
-    assert ("allreduce shared-memory" in outcome.stdout + outcome.stderr) == (ranks > 1)
+    assert went(way, outcome.stdout + outcome.stderr)
