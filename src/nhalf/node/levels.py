@@ -58,6 +58,9 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
         )
     unresolved: list[str] = []
     levels = [_first(found, flat, unresolved), _second(found, flat, unresolved)]
+    unresolved.append(
+        "size of shared levels: what lies behind level 2 is not told apart from memory"
+    )
     memory_s = flat[-1].latency_s if len(flat) > 2 else None
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
 

@@ -17,9 +17,10 @@ from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
 from nhalf.node.announced import announced
 from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
+from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.levels import hit_limit_cycles
 from nhalf.node.plateaus import curve, plateaus
-from nhalf.node.reading import CHASE, CONFLICTS, UNIT
+from nhalf.node.reading import CHASE, CONFLICTS, UNIT, Reading
 from nhalf.node.sets import look
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
@@ -51,6 +52,7 @@ def measure(run: Run, progress: Progress) -> Outcome:
     with run.journal() as journal, progress:
         records = Records(journal, State(), progress)
         records.planned(LAUNCHES * POINTS)
+        known: list[Reading] = []
         began_s = time.monotonic()
         for launch in range(LAUNCHES):
             if time.monotonic() - began_s > ENOUGH_S:
@@ -63,6 +65,9 @@ def measure(run: Run, progress: Progress) -> Outcome:
                 core = Core(processes, subject, records, launch)
                 ask_units(core)
                 ask(core)
+                known += core.known
+        progress.say("bandwidth of each level")
+        ask_bandwidth(records, plateaus(curve(known)))
     outcome = Outcome(run, {})
     keep_end(outcome)
     run.finish()

@@ -26,7 +26,7 @@ class Request(Measured, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    """Measure this node: caches and units, by timing alone."""
+    """Measure this node: caches, units and memory bandwidth, by timing alone."""
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.progress import Progress
     from nhalf.node.measuring import begin, measure
@@ -69,6 +69,8 @@ def _keep(run: Run) -> Processor | None:
 
 def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, Any]:
     """What `node --json` prints."""
+    from nhalf.node.bandwidth import KERNELS
+
     rows = facts.results.get("caches", [])
     units = described.operations if described else ()
     return {
@@ -83,6 +85,17 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
                 "latency_ci": one.latency_ci,
             }
             for one in units
+        ],
+        "stream": [
+            {
+                "kernel": kernel,
+                "level": row["level"],
+                "cores": row["ranks"],
+                "rate_Bps": row[f"{kernel}_Bps"],
+            }
+            for row in facts.results.get("stream", [])
+            for kernel in KERNELS
+            if f"{kernel}_Bps" in row
         ],
         "unresolved": [said for row in rows for said in row.get("doubts", [])],
     }

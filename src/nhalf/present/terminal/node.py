@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nhalf.base.rows import Row
-from nhalf.base.units import format_size, format_time
+from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.machines.processor import Processor
+from nhalf.node.bandwidth import KERNELS
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.store.run import Run
@@ -29,6 +30,7 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
             console.print(f"not resolved: {doubt}", markup=False, style="yellow")
     if described is not None:
         _show_units(described)
+    _show_stream(facts.results.get("stream", []))
     console.print(f"\nrun     {run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)
@@ -53,6 +55,19 @@ def _show_units(described: Processor) -> None:
         f"{said}",
         markup=False,
     )
+
+
+def _show_stream(rows: Sequence[Row]) -> None:
+    """The rate of all cores together in each level."""
+    cells = [
+        [
+            row["level"],
+            str(row["ranks"]),
+            *(format_rate(row.get(f"{kernel}_Bps", float("nan"))) for kernel in KERNELS),
+        ]
+        for row in rows
+    ]
+    show_table(("level", "cores", *KERNELS), cells)
 
 
 def _cells(row: Row, said: Mapping[str, Any]) -> list[str]:

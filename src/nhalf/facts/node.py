@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of nodes: the latency of a load by size, the levels behind it, and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+
+from nhalf.facts.basis import once
+from nhalf.facts.facts import Facts
+from nhalf.machines.processor import Operation
+from nhalf.node.levels import Hierarchy, hierarchy
+from nhalf.node.plateaus import Step, curve
+from nhalf.node.reading import UNIT, readings
+from nhalf.node.units import operations
+
+DOUBLE_BYTES = 8
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """One node: its curve of latencies, its levels, its operations, and its clock."""
+
+    run: str
+    steps: list[Step]
+    levels: Hierarchy
+    operations: list[Operation]
+    clock_hz: float
+
+    @property
+    def peak_per_s(self) -> float:
+        """Floating-point operations a second of one core: a fused one counts twice; 0 unknown."""
+        counts = {"fused_multiply_add": 2, "add": 1, "multiply": 1}
+        rates = (
+            counts[one.name] * one.lanes * one.per_cycle
+            for one in self.operations
+            if one.name in counts
+        )
+        return self.clock_hz * max(rates, default=0.0)
+
+
+@once
+def nodes(facts: Facts) -> list[NodeFacts]:
+    """Every node that was measured by itself; none where there was only traffic."""
+    found = []
+    for run, ones in readings(facts.measurements).items():
+        levels = hierarchy(ones)
+        hit_cycles = levels.levels[0].hit_cycles_median if levels.levels else None
+        units = [one for one in ones if one.pattern == UNIT]
+        clock_hz = 1 / median(one.cycle_s for one in units or ones)
+        found.append(NodeFacts(run, curve(ones), levels, operations(units, hit_cycles), clock_hz))
+    return found

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rooflines of one core: what a loop can reach at most, by its operations for each byte.
+
+S. Williams, A. Waterman, D. Patterson: Roofline: an insightful visual performance model for
+multicore architectures, Communications of the ACM 52 (2009) 65.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.node import nodes
+
+KERNEL = "triad_Bps"
+
+
+@dataclass(frozen=True)
+class Roof:
+    """One level of one core: its rate by STREAM's triad, and the peak of the units."""
+
+    run: str
+    level: str
+    rate_Bps: float
+    peak_per_s: float
+
+    @property
+    def ridge_per_byte(self) -> float:
+        """From so many operations a byte on, the units are the limit."""
+        return self.peak_per_s / self.rate_Bps
+
+    def reached_per_s(self, operations_per_byte: float) -> float:
+        """Operations a second that a loop reaches at most."""
+        return min(self.peak_per_s, operations_per_byte * self.rate_Bps)
+
+
+def roofs(facts: Facts) -> list[Roof]:
+    """The levels of one core of every node; none where bandwidth or units were not measured."""
+    peaks = {one.run: one.peak_per_s for one in nodes(facts)}
+    return [
+        Roof(row["run"], row["level"], row[KERNEL], peaks[row["run"]])
+        for row in facts.results.get("stream", [])
+        if row["ranks"] == 1 and row.get(KERNEL) and peaks.get(row["run"])
+    ]

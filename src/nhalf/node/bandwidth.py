@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""STREAM in each level of the hierarchy, on one core up to all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nhalf.measure.loop.question import line
+from nhalf.measure.loop.records import Answer, Records
+from nhalf.measure.plan.plan import Point, Start
+from nhalf.measure.probe.process import Probe
+from nhalf.measure.probe.subject import Subject, plain_subject
+from nhalf.node.plateaus import Plateau
+
+TRANSPORT = "threads"
+KERNELS = ("copy", "scale", "add", "triad")
+ARRAYS = 3
+SLICE_S = 0.05
+PRECISION = 0.02
+TIMEOUT_S = 60.0
+PLACEMENT = "cores"
+MEMORY = "memory"
+MEMORY_BYTES = 96 << 20
+"""Of all arrays of a core together, where no level is larger."""
+CORES_MAX = 64
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Arrays of one core that lie in one level, all together `size_bytes`."""
+
+    level: str
+    size_bytes: int
+
+
+def spots(flat: Sequence[Plateau]) -> list[Spot]:
+    """Sizes well inside of each private level, and one that only memory holds."""
+    inside = [
+        Spot(f"L{place}", int((one.first_bytes * one.last_bytes) ** 0.5))
+        for place, one in enumerate(flat[:2], 1)
+    ]
+    largest = max((one.first_bytes for one in flat), default=0)
+    return [*inside, Spot(MEMORY, max(MEMORY_BYTES, 4 * largest))]
+
+
+def core_counts(cores: int) -> list[int]:
+    """1, 2, 4 … and all."""
+    counts = [2**k for k in range(cores.bit_length()) if 2**k < cores]
+    return [*counts, cores]
+
+
+def ask_bandwidth(records: Records, flat: Sequence[Plateau]) -> None:
+    """Measure every kernel in every level, by cores."""
+    subject = plain_subject(TRANSPORT)
+    for cores in core_counts(min(CORES_MAX, len(os.sched_getaffinity(0)))):
+        tokens, variables = subject.launch(cores, PLACEMENT, "")
+        with Probe(tokens, variables, TIMEOUT_S) as processes:
+            records.launch(Start(subject.key, cores, PLACEMENT), 0, processes.launch, [])
+            for position, point in enumerate(_points(flat, cores)):
+                said = _answer(processes, subject, position, point)
+                records.point(subject, 0, Answer(position, point, said), [])
+
+
+def _points(flat: Sequence[Plateau], cores: int) -> Iterator[Point]:
+    for spot in spots(flat):
+        each_bytes = cores * spot.size_bytes // ARRAYS // 64 * 64
+        for kernel in KERNELS:
+            yield Point(f"memory-{kernel}", cores, each_bytes, PLACEMENT)
+
+
+def _answer(processes: Probe, subject: Subject, position: int, point: Point) -> dict[str, object]:
+    timing = subject.infos[point.pattern].timing
+    processes.send(line(str(position), point, SLICE_S, PRECISION, timing))
+    return processes.receive(TIMEOUT_S, identity=str(position))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a loop on one core can reach at most, by its operations for each byte."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate
+from nhalf.facts.facts import Facts
+from nhalf.facts.roofline import Roof, roofs
+from nhalf.node.reading import UNIT
+from nhalf.present.charts import common
+from nhalf.present.panels import Panel
+
+FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
+
+
+class Roofline(Panel):
+    title = "Roofline of one core"
+    how_to_read = (
+        "A loop that does so many floating-point operations for each byte it moves stays below the "
+        "line of the level that holds its arrays: on the slope that level's bandwidth limits it, "
+        "on the flat part the units do."
+    )
+    order = 73
+    patterns = (UNIT,)
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        found = roofs(facts)
+        if not found:
+            return None
+        rows = [row for one in found for row in _rows(one)]
+        chart: alt.Chart = (
+            alt.Chart(common.data_of(rows))
+            .mark_line(point=True)
+            .encode(
+                x=alt.X(
+                    "per_byte:Q",
+                    title="floating-point operations for each byte",
+                    scale=alt.Scale(type="log", base=2),
+                ),
+                y=alt.Y(
+                    "giga:Q",
+                    title="billion operations a second",
+                    scale=alt.Scale(type="log"),
+                ),
+                color=alt.Color("level:N", title=None),
+                tooltip=[
+                    alt.Tooltip("level:N", title="arrays in"),
+                    alt.Tooltip("rate:N", title="triad"),
+                    alt.Tooltip("per_byte:Q", title="operations a byte"),
+                    alt.Tooltip("giga:Q", title="billion a second"),
+                ],
+            )
+        )
+        return chart
+
+
+def _rows(one: Roof) -> list[Row]:
+    places = (FIRST_PER_BYTE, one.ridge_per_byte, max(LAST_PER_BYTE, 2 * one.ridge_per_byte))
+    return [
+        {
+            "level": one.level,
+            "per_byte": common.digits(place, 4),
+            "giga": common.digits(one.reached_per_s(place) / 1e9, 4),
+            "rate": format_rate(one.rate_Bps),
+        }
+        for place in places
+    ]

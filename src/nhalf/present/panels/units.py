@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the units of a core do in a cycle, and how long until a result can be used."""
+
+from __future__ import annotations
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.node import nodes
+from nhalf.node.reading import UNIT
+from nhalf.present.panels import Panel, Table
+
+
+class Units(Panel):
+    title = "Units of a core"
+    how_to_read = (
+        "How many operations of each kind begin in a cycle where nothing else does, and how many "
+        "cycles later a result can be used: a loop whose operations wait for each other takes the "
+        "latency of each, any other the sum of their parts of a cycle."
+    )
+    order = 71
+    patterns = (UNIT,)
+
+    def render(self, facts: Facts) -> Table | None:
+        rows = [
+            [
+                one.name.replace("_", " "),
+                "scalar" if one.lanes == 1 else f"{64 * one.lanes} bits",
+                f"{one.per_cycle:.2f}",
+                f"{one.latency_cycles:.1f}" if one.latency_cycles else "–",
+            ]
+            for node in nodes(facts)
+            for one in node.operations
+        ]
+        if not rows:
+            return None
+        return Table(["operation", "width", "a cycle", "latency, cycles"], rows)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.node import nodes
+from nhalf.facts.roofline import roofs
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.records import Records
+from nhalf.measure.plan.state import State
+from nhalf.node.asking import Core
+from nhalf.node.measuring import ask
+from nhalf.node.reading import UNIT, Reading
+from nhalf.present.findings import findings
+from nhalf.present.report.page import sections
+from nhalf.store.record import Record, event, named_values
+from nhalf.store.run import Run
+from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
+
+PEAK_PER_S = 2 * 4 * 2.0 / CYCLE_S
+TRIAD_BPS = {48 << 10: 200e9, 2 << 20: 100e9, 64 << 20: 10e9}
+
+
+def record(position: int, pattern: str, size_bytes: int, **others: Any) -> Record:
+    usual: dict[str, Any] = {
+        "transport": "node", "mpi": "", "algorithm": "native", "ranks": 1, "placement": "cores",
+        "launch": 0, "started_s": 1.7e9 + position, "batch": 1, "messages_per_round": 1,
+        "bytes_per_time": 0, "stop": "precision", "verified": True, "advice": [],
+    }  # fmt: skip
+    return Record(
+        **{**usual, "pattern": pattern, "bytes": size_bytes, "position": position, **others}
+    )
+
+
+def of_reading(position: int, one: Reading) -> Record:
+    axes = ",".join(f"{name}={text}" for name, text in one.axes)
+    return record(
+        position,
+        one.pattern,
+        one.size_bytes,
+        axes=axes,
+        launch=one.launch,
+        samples_s=[one.low_s] * 5,
+        values=named_values(dict(one.values)),
+    )
+
+
+@pytest.fixture
+def node_run(tmp_path: Path) -> Run:
+    """A run of a node whose caches, units and bandwidth are known."""
+    run = Run.create(tmp_path / "node", {"titles": {"node": "this core"}})
+    with run.journal() as journal:
+        records = Records(journal, State(), Progress(quiet=True))
+        for launch in range(2):
+            core = SyntheticCore(launch=launch, seed=launch + 1)
+            ask(cast("Core", core))
+            for position, one in enumerate(core.known):
+                records.journal.append(event("point", "node", of_reading(position, one)))
+        fused = record(
+            1000, UNIT, 0, axes="bits=256,chains=12,operation=fused", samples_s=[CYCLE_S / 2],
+            values=named_values({"cycle_s": CYCLE_S, "cycles_p25": 0.5}),
+        )  # fmt: skip
+        journal.append(event("point", "node", fused))
+        for position, (level_bytes, rate_Bps) in enumerate(TRIAD_BPS.items()):
+            each = level_bytes // 6 // 8 * 8
+            triad = record(
+                position, "memory-triad", each, transport="threads", bytes_per_time=3 * each,
+                samples_s=[3 * each / rate_Bps] * 5,
+            )  # fmt: skip
+            journal.append(event("point", "threads", triad))
+    run.finish()
+    return run
+
+
+def test_the_roofline_is_made_of_units_and_bandwidth(node_run: Run) -> None:
+    facts = Facts.of([node_run])
+    (one,) = nodes(facts)
+    assert one.peak_per_s == pytest.approx(PEAK_PER_S, rel=0.01)
+    found = {roof.level: roof for roof in roofs(facts)}
+    assert set(found) == {"L1", "L2", "memory"}
+    assert found["memory"].rate_Bps == pytest.approx(10e9, rel=0.01)
+    assert found["memory"].ridge_per_byte == pytest.approx(PEAK_PER_S / 10e9, rel=0.02)
+    assert found["memory"].reached_per_s(1.0) == pytest.approx(10e9, rel=0.01)
+    assert found["memory"].reached_per_s(1e3) == pytest.approx(PEAK_PER_S, rel=0.01)
+
+
+def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:
+    facts = Facts.of([node_run])
+    names = {section.name for section in sections(facts)}
+    assert {"load-latency", "units", "roofline"} <= names
+    texts = {one.kind: one.text for one in findings(facts)}
+    assert "L1 48 KiB in 12 ways" in texts["caches"]
+    assert "L2 2 MiB in 16 ways" in texts["caches"]
+    assert {"peak", "roofline"} <= set(texts)
+
+
+def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:
+    assert Facts.of([node_run]).whole["pattern"].unique().to_list() == ["memory-triad"]
