@@ -35,6 +35,7 @@ std::vector<std::string_view> capabilities() {
   if constexpr (ReadySend<T>) found.push_back("ready-send");
   if constexpr (OneSided<T>) found.push_back("one-sided");
   if constexpr (MappedMemory<T>) found.push_back("mapped-memory");
+  if constexpr (SignallingPuts<T>) found.push_back("signalling-puts");
   if constexpr (Computing<T>) found.push_back("computing");
   if constexpr (ActiveMessages<T>) found.push_back("active-messages");
   if constexpr (SegmentLife<T>) found.push_back("segment-life");

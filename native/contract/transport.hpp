@@ -124,6 +124,14 @@ concept OneSided =
       transport.withdraw(region);
     };
 
+/// A put and its signal in one operation, which may go a shorter way than both apart: what is put
+/// may be there only when the signal is awaited, and nothing else goes to its place before.
+template <class T>
+concept SignallingPuts = OneSided<T> && requires(T& transport, typename T::Region& region, int peer,
+                                                 std::size_t offset, ConstBytes out, int slot) {
+  transport.put_and_signal(region, peer, offset, out, slot);
+};
+
 /// Regions that other ranks have mapped: what is stored in `mapped` is seen there without a call,
 /// by whoever waits `until` it is. Of a put the last eight bytes are seen last, where they are
 /// aligned.

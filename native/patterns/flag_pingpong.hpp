@@ -26,19 +26,10 @@ class FlagPingPong : public RegionPair<T> {
     if (!this->takes_part()) return;
     const auto common = this->transport_.mapped(this->region_, 0);
     const auto other = lines_ == 1 ? std::size_t{0} : apart_bytes;
-    const auto there = shared_word(common, 0);
-    const auto back = shared_word(common, other);
-    if (this->leads()) {
-      for (auto i = rounds; i > 0; --i) {
-        there.store(++number_, std::memory_order_release);
-        await(back);
-      }
-    } else {
-      for (auto i = rounds; i > 0; --i) {
-        await(there);
-        back.store(++number_, std::memory_order_release);
-      }
-    }
+    const auto there = shared_word(common, this->leads() ? 0 : other);
+    const auto here = shared_word(common, this->leads() ? other : 0);
+    this->take_turns(
+        rounds, [&] { there.store(++number_, std::memory_order_release); }, [&] { await(here); });
   }
 
   /// Whoever got here has seen the other's flag.

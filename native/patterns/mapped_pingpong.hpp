@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 
-#include "patterns/bases/region_pair.hpp"
+#include "patterns/bases/seen_by_word.hpp"
 
 namespace nhalf {
 
@@ -16,52 +15,30 @@ inline constexpr PatternInfo mapped_pingpong{
     .size_multiple = 8};
 
 /// As put-watched, but the answer goes into the memory in which the question came: it is rank 1's,
-/// and rank 0 has mapped it.
+/// and rank 0 has mapped it. Both count in the same word.
 template <MappedMemory T>
-class MappedPingPong : public RegionPair<T> {
+class MappedPingPong : public SeenByWord<T> {
  public:
   MappedPingPong(T& transport, const Case& point)
-      : RegionPair<T>(transport, {.size_bytes = std::max(point.size_bytes, word_bytes)}),
-        place_(this->out().size() - word_bytes),
+      : SeenByWord<T>(transport, point),
         common_(transport.mapped(this->region_, 1).first(this->out().size())) {}
 
   void run(std::uint64_t rounds) override {
-    if (this->leads()) {
-      for (auto i = rounds; i > 0; --i) {
-        serve();
-        await();
-      }
-    } else if (this->takes_part()) {
-      for (auto i = rounds; i > 0; --i) {
-        await();
-        serve();
-      }
-    }
+    this->take_turns(rounds, [this] { serve(); }, [this] { this->await_next(common_); });
   }
 
   bool verify() override {
     run(1);
-    FillSequence sent(this->seed_of(1), place_);
-    const auto checked = std::min(place_, FillSequence::period);
-    return !this->takes_part() || std::memcmp(common_.data(), sent.data(), checked) == 0;
+    return !this->takes_part() || this->holds_of(1, common_);
   }
 
  private:
-  static constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-
   void serve() {
-    if (place_ > 0) std::memcpy(common_.data(), this->out().data(), place_);
-    shared_word(common_, place_).store(++number_, std::memory_order_release);
-  }
-  void await() {
-    const auto word = shared_word(common_, place_);
-    ++number_;
-    this->transport_.until([&] { return word.load(std::memory_order_acquire) == number_; });
+    if (this->place_ > 0) std::memcpy(common_.data(), this->out().data(), this->place_);
+    shared_word(common_, this->place_).store(++this->awaited_, std::memory_order_release);
   }
 
-  std::size_t place_;
   Bytes common_;
-  std::uint64_t number_ = 0;
 };
 
 NHALF_PATTERN(mapped_pingpong, MappedPingPong);

@@ -17,24 +17,10 @@ class PutPingPong : public RegionPair<T> {
   PutPingPong(T& transport, const Case& point) : RegionPair<T>(transport, point) {}
 
   void run(std::uint64_t rounds) override {
-    if (this->leads()) {
-      for (auto i = rounds; i > 0; --i) {
-        serve();
-        await();
-      }
-    } else if (this->takes_part()) {
-      for (auto i = rounds; i > 0; --i) {
-        await();
-        serve();
-      }
-    }
+    this->take_turns(rounds, [this] { serve(); }, [this] { await(); });
   }
 
-  bool verify() override {
-    this->blank(this->seed_of(-1));
-    run(1);
-    return !this->takes_part() || nhalf::holds(this->here(), this->seed_of(this->peer()));
-  }
+  bool verify() override { return this->puts_cross(); }
 
  private:
   static constexpr int slot = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 
 #include "contract/options.hpp"
 
@@ -35,6 +36,9 @@ class Layout {
     is_by_shifts_ = std::has_single_bit(block) && std::has_single_bit(ranks);
     block_bits_ = static_cast<int>(std::bit_width(block)) - 1;
     rank_bits_ = static_cast<int>(std::bit_width(ranks)) - 1;
+    constexpr auto most = std::size_t{1} << (std::numeric_limits<std::ptrdiff_t>::digits - 1);
+    // Where a round cannot be counted no step is a whole number of them.
+    round_ = static_cast<std::ptrdiff_t>(block <= most / ranks ? block * ranks : most);
   }
 
   /// One block for each rank, as even as can be: as long as rank 0's.
@@ -73,6 +77,17 @@ class Layout {
     return (rows + (rank < last ? 1 : 0)) * block_;
   }
 
+  /// Elements in one block of every rank.
+  [[nodiscard]] std::ptrdiff_t round() const { return round_; }
+  /// Whether `step` elements further on is the same rank and phase; then it is `own_step` of that
+  /// rank's elements away.
+  [[nodiscard]] bool is_rounds(std::ptrdiff_t step) const {
+    return is_by_shifts_ ? (step & (round_ - 1)) == 0 : step % round_ == 0;
+  }
+  [[nodiscard]] std::ptrdiff_t own_step(std::ptrdiff_t step) const {
+    return is_by_shifts_ ? step >> rank_bits_ : step / static_cast<std::ptrdiff_t>(ranks_);
+  }
+
   /// The place `step` elements further on; it may lie outside of the array.
   [[nodiscard]] Place moved(const Place& from, std::ptrdiff_t step) const {
     if (step < 0) return moved_back(from, static_cast<std::size_t>(-step));
@@ -109,6 +124,7 @@ class Layout {
   std::size_t size_;
   std::size_t block_;
   std::size_t ranks_;
+  std::ptrdiff_t round_ = 1;
   int block_bits_ = 0;
   int rank_bits_ = 0;
   bool is_by_shifts_ = false;

@@ -88,8 +88,14 @@ class shared_pointer {
     if (++phase_ == array_->layout().block()) next_block();
     return *this;
   }
+  /// Whole rounds over all ranks lead to the same rank and phase: only the position moves.
   shared_pointer& operator+=(std::ptrdiff_t step) {
-    go_to(array_->layout().moved(place(), step));
+    const auto& layout = array_->layout();
+    if (layout.is_rounds(step)) {
+      position_ += layout.own_step(step);
+    } else {
+      go_to(layout.moved(place(), step));
+    }
     return *this;
   }
   shared_pointer& operator-=(std::ptrdiff_t step) { return *this += -step; }

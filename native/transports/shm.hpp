@@ -22,8 +22,8 @@
 #include "transports/bases/pending_messages.hpp"
 #include "transports/bases/stepwise_segment.hpp"
 #include "transports/bases/waiting.hpp"
-#include "transports/bases/watched_put.hpp"
 #include "transports/shm/channel.hpp"
+#include "transports/shm/shared_region.hpp"
 #include "transports/shm/shared_segments.hpp"
 
 namespace nhalf {
@@ -57,54 +57,32 @@ class SharedMemoryTransport : public MpiControl,
   }
   bool pull(int peer, Bytes& rest, bool& first) { return channel(peer, rank()).pull(rest, first); }
 
-  /// Memory of `size_bytes` of every rank that the others put to; see OneSided.
-  class Region {
-   public:
-    [[nodiscard]] Bytes local() const { return memory_.of(rank_).subspan(signals_bytes); }
-
-   private:
-    friend SharedMemoryTransport;
-    static constexpr std::size_t signals_bytes = 64 * OneSidedLimits::slots;
-    Region(MpiControl& control, std::size_t size_bytes)
-        : memory_(control, signals_bytes + size_bytes), rank_(control.rank()) {}
-
-    /// A signal has a cache line of its own.
-    [[nodiscard]] std::atomic_ref<std::uint64_t> signal(int rank, int slot) const {
-      auto* line = memory_.of(rank).data() + 64 * static_cast<std::size_t>(slot);
-      return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line));
-    }
-
-    SharedSegments memory_;
-    int rank_;
-  };
+  using Region = SharedRegion;
 
   Region expose(std::size_t size_bytes) { return {*this, size_bytes}; }
   void put(Region& region, int peer, std::size_t offset, ConstBytes data) {
-    watched_put(mapped(region, peer), offset, data);
+    region.put(peer, offset, data);
   }
   void get(Region& region, int peer, std::size_t offset, Bytes data) {
     if (!data.empty()) std::memcpy(data.data(), mapped(region, peer).data() + offset, data.size());
   }
   /// The region of a rank, for plain loads and stores.
-  [[nodiscard]] Bytes mapped(const Region& region, int peer) const {
-    return region.memory_.of(peer).subspan(Region::signals_bytes);
-  }
+  [[nodiscard]] Bytes mapped(const Region& region, int peer) const { return region.of(peer); }
   template <class Holds>
   void until(Holds holds) const {
     waiting_.until(holds);
   }
   void complete(Region&, int) { std::atomic_thread_fence(std::memory_order_release); }
-  void signal(Region& region, int peer, int slot) {
-    region.signal(peer, slot).fetch_add(1, std::memory_order_release);
+  void signal(Region& region, int peer, int slot) { region.signals().raise(peer, slot); }
+  void put_and_signal(Region& region, int peer, std::size_t offset, ConstBytes data, int slot) {
+    region.put_and_signal(peer, offset, data, slot);
   }
   void await_signal(Region& region, int slot) {
-    const auto mine = region.signal(rank(), slot);
-    waiting_.until([&] { return mine.load(std::memory_order_acquire) > 0; });
-    mine.fetch_sub(1, std::memory_order_relaxed);
+    waiting_.until([&] { return region.signals().take(slot, region.local()); });
   }
   void withdraw(Region& region) {
     MpiControl::barrier();
-    region.memory_ = {};
+    region.forget();
   }
 
   static constexpr std::string_view steps = all_steps;
@@ -142,7 +120,7 @@ class SharedMemoryTransport : public MpiControl,
   Region board_;
 };
 
-static_assert(MappedMemory<SharedMemoryTransport>);
+static_assert(MappedMemory<SharedMemoryTransport> && SignallingPuts<SharedMemoryTransport>);
 static_assert(SegmentLife<SharedMemoryTransport>);
 
 }  // namespace nhalf

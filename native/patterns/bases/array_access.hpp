@@ -38,33 +38,26 @@ inline pgas::Layout layout_of(const Case& point, std::size_t elements, int ranks
   return {elements, point.axes.number("block", std::size_t{1}), all};
 }
 
-/// The loop of all ways but the first: every pointer goes on by one element.
+/// The loop of all ways but the first, for one element or more: every pointer goes on by one.
 template <class Make, class To, class... From>
 void advance(std::size_t count, Make make, To to, From... from) {
-  for (; count > 0; --count) {
+  for (;; ++to, (++from, ...)) {
     *to = make(*from...);
-    ++to;
-    (++from, ...);
+    if (--count == 0) return;
   }
 }
 
-/// The same through all blocks of a rank, which have `count` elements together and lie `stride`
-/// apart.
+/// The same through all blocks of a rank, which has `count` elements: from block to block by whole
+/// rounds over all ranks.
 template <class Make, class To, class... From>
 void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
-  const auto block = layout.block();
-  const auto stride = static_cast<std::ptrdiff_t>(block * (layout.ranks() - 1));
-  while (count > 0) {
-    const auto length = std::min(block, count);
-    for (auto left = length; left > 0; --left) {
-      *to = make(*from...);
-      ++to;
-      (++from, ...);
-    }
+  for (; count > 0;) {
+    const auto length = std::min(layout.block(), count);
+    advance(length, make, to, from...);
     count -= length;
-    if (stride == 0) continue;
-    to += stride;
-    ((from += stride), ...);
+    if (count == 0) return;
+    to += layout.round();
+    ((from += layout.round()), ...);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <new>
 
@@ -47,6 +46,36 @@ class RegionPair : public Pattern {
   void blank(std::uint32_t seed) {
     nhalf::fill(here(), seed);
     transport_.barrier();
+  }
+
+  /// Rank 0 serves and awaits the answer of rank 1, again and again; others take no part.
+  template <class Serve, class Await>
+  void take_turns(std::uint64_t rounds, Serve serve, Await await) {
+    if (leads()) {
+      for (auto i = rounds; i > 0; --i) {
+        serve();
+        await();
+      }
+    } else if (takes_part()) {
+      for (auto i = rounds; i > 0; --i) {
+        await();
+        serve();
+      }
+    }
+  }
+
+  /// Whether rank 1 has what rank 0 puts in a round, once both have met again.
+  [[nodiscard]] bool put_arrives() {
+    blank(seed_of(-1));
+    run(1);
+    transport_.barrier();
+    return transport_.rank() != 1 || nhalf::holds(here(), seed_of(0));
+  }
+  /// Whether ranks 0 and 1 have what they put and signal to each other in a round.
+  [[nodiscard]] bool puts_cross() {
+    blank(seed_of(-1));
+    run(1);
+    return !takes_part() || nhalf::holds(here(), seed_of(peer()));
   }
 
   T& transport_;

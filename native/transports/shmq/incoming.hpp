@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "contract/transport.hpp"
+#include "transports/bases/copy_few.hpp"
 #include "transports/shmq/layout.hpp"
 #include "transports/shmq/operation.hpp"
 #include "transports/shmq/postbox.hpp"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "contract/transport.hpp"
+#include "transports/bases/copy_few.hpp"
 #include "transports/shmq/layout.hpp"
 #include "transports/shmq/operation.hpp"
 #include "transports/shmq/postbox.hpp"

@@ -41,31 +41,43 @@ class Program:
     remedy: str = ""
 
 
+def is_compiled(program: Program) -> bool:
+    """Whether the program is in the cache. Raises MissingError when its source is not installed."""
+    return _target(program).is_file()
+
+
 def compiled(program: Program) -> Path:
     """The program, from the cache where it is there.
 
     Processes that want it at once compile it once. Raises MissingError when its source is not
     installed, when it does not compile (with `remedy` and the place of the log), or cannot be kept.
     """
-    include = native_files.include_folder()
-    source = include / program.source
-    if not source.is_file():
-        raise MissingError(f"the source of {program.title} is not at {source}", native_files.REMEDY)
-    folder = cache_folder() / f"{program.folder}-{_digest(program, include)}"
-    target = folder / program.name
+    target = _target(program)
     if target.is_file():
         return target
+    folder = target.parent
+    include = native_files.include_folder()
+    command = [*program.command, "-I", str(include), str(include / program.source)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / "lock"):
             if not target.is_file():
-                _compile(program, [*program.command, "-I", str(include), str(source)], target)
+                _compile(program, command, target)
     except OSError as error:
         raise MissingError(
             f"{program.title} cannot be kept in {folder}: {error.strerror or error}",
             CACHE_REMEDY,
         ) from error
     return target
+
+
+def _target(program: Program) -> Path:
+    """Where the program is kept, or will be."""
+    include = native_files.include_folder()
+    source = include / program.source
+    if not source.is_file():
+        raise MissingError(f"the source of {program.title} is not at {source}", native_files.REMEDY)
+    return cache_folder() / f"{program.folder}-{_digest(program, include)}" / program.name
 
 
 def _compile(program: Program, command: list[str], target: Path) -> None:

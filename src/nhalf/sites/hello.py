@@ -11,7 +11,7 @@ from typing import Any
 from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
-from nhalf.mpi.probe import probe_command
+from nhalf.mpi.probe import quick_probe
 from nhalf.sites.start import start
 
 TIMEOUT_S = 30.0
@@ -22,13 +22,15 @@ _POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05
 class Hello:
     """How it went: `reason` is '' where the ranks talked; the start took `elapsed_s` seconds.
 
-    `cpus` are the sets of CPUs each rank may use, as the ranks themselves saw them.
+    `cpus` are the sets of CPUs each rank may use, as the ranks themselves saw them. `has_probe`
+    says that the library's probe is here; else it is compiled when it is first asked for.
     """
 
     reason: str
     elapsed_s: float
     banner: str = ""
     cpus: tuple[tuple[int, ...], ...] = ()
+    has_probe: bool = True
 
     @property
     def bound_apart(self) -> bool:
@@ -38,12 +40,15 @@ class Hello:
 
 
 def hello(library: Library, ranks: int = 2) -> Hello:
-    """Start the probe on a library and measure one small message. Never raises for the library."""
+    """Start ranks of a library that exchange a small message. Never raises for the library.
+
+    They run the probe, or a small program where the probe has not been compiled yet.
+    """
     try:
-        command = probe_command(library)
+        program, is_probe = quick_probe(library)
     except NhalfError as error:
         return Hello(str(error), 0.0)
-    begin = start(library, command, ranks)
+    begin = start(library, [str(program)], ranks)
     started_s = time.monotonic()
     outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
     elapsed_s = time.monotonic() - started_s
@@ -53,7 +58,8 @@ def hello(library: Library, ranks: int = 2) -> Hello:
     reason = "" if outcome.succeeded else outcome.reason
     if not reason and not any(one["nhalf"] == "point" and one.get("verified") for one in records):
         reason = "the ranks started, but no message arrived as it was sent"
-    return Hello(reason, elapsed_s, str(launch.get("library", "")).split("\n")[0], cpus)
+    banner = str(launch.get("library", "")).split("\n")[0]
+    return Hello(reason, elapsed_s, banner, cpus, is_probe)
 
 
 def _records(text: str) -> list[dict[str, Any]]:

@@ -83,6 +83,26 @@ TEST_CASE("a pointer moved by any step is at the element that the step leads to"
   });
 }
 
+TEST_CASE("steps by whole rounds stay at the rank and phase, and no others do") {
+  for_every_layout([](const Layout& layout, const std::vector<Place>& places) {
+    if (layout.block() > layout.size()) return;
+    bool right = true;
+    for (std::size_t from = 0; from < places.size(); ++from)
+      for (std::size_t to = 0; to < places.size(); ++to) {
+        const auto& [rank, phase, local] = places[to];
+        const auto step = static_cast<std::ptrdiff_t>(to) - static_cast<std::ptrdiff_t>(from);
+        const bool stays = rank == places[from].rank && phase == places[from].phase;
+        right = right && layout.is_rounds(step) == stays;
+        const auto own = static_cast<std::ptrdiff_t>(local - places[from].local);
+        right = right && (!stays || layout.own_step(step) == own);
+      }
+    CHECK(right);
+  });
+  constexpr auto most = std::numeric_limits<std::size_t>::max();
+  for (const auto block : {most, most / 2 + 1, most / 4 + 1})
+    CHECK_FALSE(Layout(10, block, 4).is_rounds(1));
+}
+
 TEST_CASE("a rank's blocks are all its elements in the order of its memory") {
   for_every_layout([](const Layout& layout, const std::vector<Place>& places) {
     for (std::size_t rank = 0; rank < layout.ranks(); ++rank) {

@@ -15,7 +15,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi import probe as module
-from nhalf.mpi.probe import probe_command, probe_executable
+from nhalf.mpi.probe import probe_command, probe_executable, quick_probe
 
 Script = Callable[[Path, str], Path]
 
@@ -115,6 +115,17 @@ class TestCompiling:
         assert probe_executable(library) == first
         assert calls(tmp_path) == 1
 
+    def test_a_small_program_answers_until_the_probe_is_there(
+        self, library: Library, native: Path, tmp_path: Path
+    ) -> None:
+        (native / "include/probe/hello.cpp").write_text("int main() {}\n")
+        hello, is_probe = quick_probe(library)
+        assert (hello.name, is_probe, calls(tmp_path)) == ("hello", False, 1)
+        assert quick_probe(library) == (hello, False)
+        probe = probe_executable(library)
+        assert quick_probe(library) == (probe, True)
+        assert calls(tmp_path) == 2
+
     def test_replaces_an_abi_probe_that_does_not_work(
         self, library: Library, native: Path, script: Script
     ) -> None:
@@ -204,7 +215,7 @@ def test_a_compiler_under_another_name_is_told_to_the_wrapper(
 
 def test_no_headers(library: Library, native: Path) -> None:
     shutil.rmtree(native / "include/probe")
-    with pytest.raises(MissingError, match="source of the mpi probe"):
+    with pytest.raises(MissingError, match="source of probe-mpi for"):
         probe_executable(library)
     shutil.rmtree(native / "include")
     with pytest.raises(MissingError, match="headers of nhalf"):

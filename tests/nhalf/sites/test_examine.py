@@ -35,6 +35,17 @@ def test_every_doubt_has_a_remedy_and_every_name_is_its_own(empty_machine: Path)
     assert named(findings)["mpiexec of /a/bin"].found == "hangs"
 
 
+def test_it_says_what_it_looks_at_before_it_does(empty_machine: Path) -> None:
+    told: list[str] = []
+    findings = examine(Discovery([], []), told.append)
+    assert told == []
+    next(findings)
+    assert told == ["nhalf"]
+    list(findings)
+    assert told[1:4] == ["this machine", "the load", "memory between ranks"]
+    assert "what transport ucx is linked with" in told
+
+
 @pytest.mark.parametrize(
     ("findings", "ready"),
     [

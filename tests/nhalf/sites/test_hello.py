@@ -67,6 +67,21 @@ def test_two_ranks_talk_on_cores_of_their_own(
     assert library.version.split(".post")[0] in outcome.banner
 
 
+def test_a_small_program_talks_where_the_probe_is_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_compiler = next((one for one in FOUND if one.compiler), None)
+    if with_compiler is None:
+        pytest.skip("no MPI library here has a C++ compiler wrapper")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(module, "TIMEOUT_S", patience_s(module.TIMEOUT_S))
+    outcome = hello(replace(with_compiler, abi=False))
+    assert outcome.reason == ""
+    assert not outcome.has_probe
+    assert len(outcome.cpus) == 2
+    assert with_compiler.version.split(".post")[0] in outcome.banner
+
+
 @every_library
 @pytest.mark.parametrize("bind", [True, False])
 @pytest.mark.parametrize("extra", [0, 2])

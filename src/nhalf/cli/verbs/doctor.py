@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MARKS = {"good": "[green]✓[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
+NAME_WIDTH = 22
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,34 +31,39 @@ def command(request: Request) -> int:
     from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.examine import can_measure, examine
 
+    shown = None if request.json else stdout_console()
     findings = []
-    with console().status("looking …") as status:
-        for finding in examine(discover(request.prefix, ask_failed_again=True)):
+    with console().status("looking for MPI libraries …") as status:
+        found = discover(request.prefix, ask_failed_again=True)
+        for finding in examine(found, lambda what: status.update(f"looking at {what} …")):
             findings.append(finding)
-            status.update(f"looked at {finding.name} …")
+            if shown:
+                _show(shown, finding)
     ready = can_measure(findings)
-    if request.json:
-        emit_json({"ready": ready, "findings": findings})
+    if shown:
+        _conclude(shown, findings, ready)
     else:
-        _show(stdout_console(), findings, ready)
+        emit_json({"ready": ready, "findings": findings})
     return 0 if ready else EXIT_MISSING
 
 
-def _show(console: Console, findings: Sequence[Finding], ready: bool) -> None:
-    """One line per finding; what is not good has its remedy below it."""
+def _show(console: Console, one: Finding) -> None:
+    """A line for a finding; what is not good has its remedy below it."""
     from rich.markup import escape
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=1)
-    table.add_column(overflow="fold")
+    table.add_column(width=NAME_WIDTH, overflow="fold")
     table.add_column(overflow="fold", ratio=1)
-    for one in findings:
-        found = escape(one.found)
-        if one.remedy:
-            found += f"\n[cyan]→ {escape(one.remedy)}[/]"
-        table.add_row(MARKS[one.state], f"[bold]{escape(one.name)}[/]", found)
+    found = escape(one.found)
+    if one.remedy:
+        found += f"\n[cyan]→ {escape(one.remedy)}[/]"
+    table.add_row(MARKS[one.state], f"[bold]{escape(one.name)}[/]", found)
     console.print(table)
+
+
+def _conclude(console: Console, findings: Sequence[Finding], ready: bool) -> None:
     doubts = sum(one.state != "good" for one in findings)
     verdict = "ready to measure: nhalf run" if ready else "not ready to measure"
     if doubts:

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signals between all ranks that share memory, alone or with a put.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "contract/transport.hpp"
+#include "transports/shm/carried_puts.hpp"
+
+namespace nhalf {
+
+/// One rank's view of the signals of all. They lie at the beginning of each rank's memory: a
+/// counter for each slot, and lines that it shares with ranks of higher numbers.
+class Signals {
+ public:
+  /// How much of each rank's memory they take.
+  static constexpr std::size_t room_bytes(int ranks) {
+    return lines_at + sizeof(CarriedLine) * static_cast<std::size_t>(ranks);
+  }
+
+  /// `starts` is where the memory of each rank begins, zeros at first.
+  Signals(std::vector<std::byte*> starts, int rank)
+      : starts_(std::move(starts)), rank_(rank), announced_(starts_.size()) {
+    for (int peer = 0; std::cmp_less(peer, starts_.size()); ++peer)
+      lines_.emplace_back(line(peer), rank_ <= peer);
+  }
+
+  void raise(int peer, int slot) const {
+    counter(peer, slot).fetch_add(1, std::memory_order_release);
+  }
+  /// Raises a signal with a put, or tells by false that the put is to be made, and then signalled
+  /// by `raise_in_turn`.
+  bool raise_with_put(int peer, ConstBytes data, std::size_t offset, int slot) {
+    if (!has_turn(peer) || !CarriedPuts::fits(data, offset)) return false;
+    carry(peer, data, offset, slot);
+    return true;
+  }
+  /// As `raise`, but in the line where the two ranks answer each other.
+  void raise_in_turn(int peer, int slot) {
+    if (!has_turn(peer)) return raise(peer, slot);
+    carry(peer, {}, 0, slot);
+  }
+
+  /// Whether a signal was there; then it is so no more. Puts that came with it go into `memory`.
+  bool take(int slot, Bytes memory) {
+    if (take_carried(slot, memory)) return true;
+    const auto mine = counter(rank_, slot);
+    if (mine.load(std::memory_order_acquire) == 0) return false;
+    // What was carried before this signal was raised is older.
+    if (!take_carried(slot, memory)) mine.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  static constexpr int senders_max = 64;
+  static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t senders_at = line_bytes * OneSidedLimits::slots;
+  static constexpr std::size_t lines_at = senders_at + sizeof(CarriedLine);
+
+  [[nodiscard]] bool has_turn(int peer) const {
+    return rank_ < senders_max && peer != rank_ &&
+           lines_[static_cast<std::size_t>(peer)].has_turn();
+  }
+  /// The receiver looks only at lines that somebody has used.
+  void carry(int peer, ConstBytes data, std::size_t offset, int slot) {
+    const auto place = static_cast<std::size_t>(peer);
+    lines_[place].carry(data, offset, slot);
+    if (announced_[place] != 0) return;
+    announced_[place] = 1;
+    senders(peer).fetch_or(std::uint64_t{1} << rank_, std::memory_order_release);
+  }
+  /// Takes what others have sent in lines, up to the first with this signal.
+  bool take_carried(int slot, Bytes memory) {
+    for (auto left = senders(rank_).load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+      const auto sender = static_cast<std::size_t>(std::countr_zero(left));
+      const auto came = lines_.at(sender).take(memory);
+      if (came == slot) return true;
+      if (came) raise(rank_, *came);
+    }
+    return false;
+  }
+
+  /// Each has a cache line of its own.
+  [[nodiscard]] std::atomic_ref<std::uint64_t> counter(int rank, int slot) const {
+    return word(rank, line_bytes * static_cast<std::size_t>(slot));
+  }
+  /// Which ranks have used a line that they share with `rank`, by bits.
+  [[nodiscard]] std::atomic_ref<std::uint64_t> senders(int rank) const {
+    return word(rank, senders_at);
+  }
+  [[nodiscard]] std::atomic_ref<std::uint64_t> word(int rank, std::size_t at) const {
+    return std::atomic_ref(
+        *reinterpret_cast<std::uint64_t*>(starts_[static_cast<std::size_t>(rank)] + at));
+  }
+  /// It lies at the lower rank of two.
+  [[nodiscard]] CarriedLine& line(int peer) const {
+    const auto [lower, higher] = std::minmax(rank_, peer);
+    auto* lines = starts_[static_cast<std::size_t>(lower)] + lines_at;
+    return reinterpret_cast<CarriedLine*>(lines)[higher];
+  }
+
+  std::vector<std::byte*> starts_;
+  int rank_;
+  std::vector<CarriedPuts> lines_;
+  /// By rank whether it looks for what this one carries.
+  std::vector<std::uint8_t> announced_;
+};
+
+}  // namespace nhalf
