@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nhalf.base.units import format_size, format_time
@@ -51,6 +52,34 @@ def way_name(way: str, block: str) -> str:
         "for-all": "by index",
     }
     return words[way] + ("" if block == "even" else f", blocks of {block}")
+
+
+ACCESSES = {
+    "flush": "flush",
+    "flush-local": "local flush",
+    "lock": "lock and unlock",
+    "lock-all": "lock and unlock of all",
+    "fence": "fence",
+    "pscw": "post, start, complete, wait",
+}
+
+
+def window_name(way: Mapping[str, str]) -> str:
+    """An access to a window of MPI by the axes `access` and `window`, in words."""
+    window = "" if way["window"] == "allocate" else f", window: {way['window']}"
+    return ACCESSES.get(way["access"], way["access"]) + window
+
+
+def layout_name(way: Mapping[str, str]) -> str:
+    """A layout of data by the axes `layout` and `by`, in words."""
+    by = {"type": "data type", "hand": "packed by hand", "pack": "MPI_Pack"}
+    return f"{way['layout']}, {by.get(way['by'], way['by'])}"
+
+
+def threads_name(way: Mapping[str, str]) -> str:
+    """Threads of each rank by the axes `threads` and `communicators`, in words."""
+    threads = "1 thread" if way["threads"] == "1" else f"{way['threads']} threads"
+    return threads + (", communicator each" if way["communicators"] == "each" else "")
 
 
 def percent(share: float) -> str:

@@ -79,7 +79,11 @@ class Subjects(Request, heading=WHAT):
     """What carries the messages."""
 
     transport: Annotated[
-        str, Option("Transports, separated by commas: mpi, shm, tcp, ucx, threads, model ...")
+        str,
+        Option(
+            "Transports, separated by commas: mpi, rma, shm, shmq, am, tcp, ucx, ofi, shmem, pvm, "
+            "threads, model."
+        ),
     ] = "mpi"
     mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"
     setting: Annotated[

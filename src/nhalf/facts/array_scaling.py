@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the rate of memory grows with cores, by the way in which elements are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.memory import CAST, EVEN, KERNELS, ORDINARY, with_ways
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval, ratio_interval
+from nhalf.store.keys import VARIED_POINT, without
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Rate of the most ranks over that of one, through casts and in ordinary arrays.
+
+    `ordinary` is None where those were not measured.
+    """
+
+    series: str
+    mpi: str
+    kernel: str
+    size_bytes: int
+    ranks: int
+    cast: Interval
+    ordinary: Interval | None
+
+
+def cast_scaling(facts: Facts) -> Iterator[Scaling]:
+    """By series, of the first of KERNELS that was measured on one rank and on more."""
+    ratios = _growth(facts)
+    for (series,), frame in ratios.group_by("series", maintain_order=True):
+        for kernel in KERNELS:
+            casts = frame.filter(kernel=kernel, way=CAST)
+            if casts.height < 2:
+                continue
+            ordinary = frame.filter(kernel=kernel, way=ORDINARY)["ratio"].to_list()
+            yield Scaling(
+                str(series),
+                str(casts["mpi"][0]),
+                kernel,
+                int(casts["bytes"][0]),
+                int(casts["ranks"][0]),
+                ratio_interval(casts["ratio"].to_list()),
+                ratio_interval(ordinary) if len(ordinary) > 1 else None,
+            )
+            break
+
+
+def _growth(facts: Facts) -> pl.DataFrame:
+    """Per launch of the largest arrays on most ranks: `ratio`, its rate over that of one rank."""
+    points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)
+    points = points.filter(pl.col("bytes") == pl.col("bytes").max().over("kernel"))
+    keys = [*without(VARIED_POINT, "ranks"), "way", "launch"]
+    one = points.filter(ranks=1).select(*keys, one_s="median_s")
+    most = points.filter(
+        (pl.col("ranks") > 1) & (pl.col("ranks") == pl.col("ranks").max().over("kernel", "way"))
+    )
+    ratios = most.join(one, on=keys, nulls_equal=True).with_columns(
+        ratio=pl.col("one_s") / pl.col("median_s")
+    )
+    return with_series(ratios, facts, on_axis=("ranks", "placement"))

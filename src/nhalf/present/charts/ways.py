@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways to do the same as multiples of the standard one, for panels of one pattern's axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import altair as alt
+
+from nhalf.facts.difference import with_intervals
+from nhalf.facts.facts import Facts
+from nhalf.facts.standard_ways import against_standard
+from nhalf.present.charts import common
+from nhalf.present.charts.ratios import ratio_chart, ratio_row
+
+
+def ways_chart(
+    facts: Facts,
+    patterns: Collection[str],
+    standard: Mapping[str, str],
+    name: Callable[[Mapping[str, str]], str],
+    words: str,
+) -> alt.TopLevelMixin | None:
+    """The chart of `against_standard`; None where there is nothing.
+
+    `name` says how a way is called, from its axes; `words` what the standard is.
+    """
+    ratios = against_standard(facts, patterns, standard)
+    if ratios.is_empty():
+        return None
+    by = ["series", "pattern", *standard, "bytes"]
+    points = common.thin(with_intervals(ratios.sort(by), by), by[:-1])
+    shown = set(points["pattern"])
+    rows = []
+    for row in points.iter_rows(named=True):
+        way = name({axis: row[axis] for axis in standard})
+        choice = {"pattern": row["pattern"]} if len(shown) > 1 else {}
+        rows.append(ratio_row(row, way) | choice)
+    return ratio_chart(rows, sorted({row["series"] for row in rows}), what="way", standard=words)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the dearest way to access a window of MPI costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size
+from nhalf.facts.facts import Facts
+from nhalf.facts.standard_ways import WINDOW_STANDARD, WINDOWS, slower_ways
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, times, weight, window_name
+
+
+class Windows(Finder):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for one in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
+            yield Finding(
+                f"{one.series}: of the accesses to windows that were measured, {one.pattern} of "
+                f"{format_size(one.size_bytes)} with {window_name(one.way)} costs most: "
+                f"{times(one.ratio.median)} the time of a flush on allocated memory "
+                f"({between(one.ratio)}).",
+                importance=weight(one.ratio.median, 40, 60),
+                kind="windows",
+                label="One-sided synchronisation",
+                remedy="Keep the window locked for all (MPI_Win_lock_all), and flush.",
+                value=one.ratio.median,
+                low=one.ratio.low,
+                high=one.ratio.high,
+                mpi=one.mpi,
+                pattern=one.pattern,
+                size_bytes=one.size_bytes,
+            )

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows of MPI by what begins and ends an access, and by where their memory comes from."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.facts.facts import Facts
+from nhalf.facts.standard_ways import WINDOW_STANDARD, WINDOWS
+from nhalf.present.charts.ways import ways_chart
+from nhalf.present.panels import Panel
+from nhalf.present.wording import window_name
+
+
+class Windows(Panel):
+    title = "One-sided accesses"
+    how_to_read = (
+        "Each line is one way to synchronise an access to a window of MPI, or one kind of window, "
+        "as a multiple of the time of an access to allocated memory that ends with a flush in the "
+        "same launch: a fence or a lock far above 1× costs more than the data it protects."
+    )
+    order = 33
+    patterns = WINDOWS
+
+    def render(self, facts: Facts) -> alt.TopLevelMixin | None:
+        return ways_chart(facts, WINDOWS, WINDOW_STANDARD, window_name, "an access with a flush")
