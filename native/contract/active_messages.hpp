@@ -70,7 +70,8 @@ struct Placed {
 /// Short messages carry words; medium ones a payload of at most `medium_bytes()` too, which the
 /// handler is given; long ones put theirs into the receiver's `region`. A request returns when its
 /// payload may be overwritten, and waits where too many to the same rank are under way. Nothing is
-/// handled but in `poll` and `until`, which looks for what `peer` sends until `done()` holds.
+/// handled but in `poll` and `until`, which looks for what `peer` sends until `done()` holds; and,
+/// by a transport that puts by messages, while ranks wait for all others.
 ///
 /// `enrol` and `dismiss` are called by all ranks in the same order. `region` is the first bytes of
 /// this rank's payload region, set aside; it throws std::bad_alloc where there are not so many.

@@ -158,7 +158,10 @@ class ActiveMessageTransport : public ProgressingControl<ActiveMessageTransport>
     use_segment_once(out, in, timed, learn, [&] { send(0, ConstBytes{}); });
   }
 
-  void progress() { endpoint_.poll(); }
+  /// Only what others want of this rank's memory goes on while it waits for all.
+  void progress() {
+    if (regions_.by_messages()) endpoint_.poll();
+  }
 
   [[nodiscard]] std::string library() const { return "active messages on POSIX shared memory"; }
 

@@ -30,9 +30,10 @@ class ActivePair : public Pair<T> {
   void run(std::uint64_t rounds) override {
     if (!this->takes_part()) return;
     T& transport = this->transport_;
-    const auto last = handled_ + rounds * requests_;
-    if (!this->leads()) return transport.until(0, [&] { return handled_ == last; });
-    while (handled_ != last) {
+    // Counted apart from what was handled: a first request may be there before this rank is.
+    due_ += rounds * requests_;
+    if (!this->leads()) return transport.until(0, [&] { return handled_ == due_; });
+    while (handled_ != due_) {
       const auto next = handled_ + requests_;
       static_cast<Self&>(*this).request();
       transport.until(1, [&] { return handled_ == next; });
@@ -64,7 +65,7 @@ class ActivePair : public Pair<T> {
 
   std::uint64_t requests_;
   active::Number on_request_, on_reply_;
-  std::uint64_t handled_ = 0;
+  std::uint64_t due_ = 0, handled_ = 0;
 };
 
 }  // namespace nhalf

@@ -49,6 +49,8 @@ class Regions {
   Regions(const Regions&) = delete;
   Regions& operator=(const Regions&) = delete;
 
+  [[nodiscard]] bool by_messages() const { return by_messages_; }
+
   /// Throws std::bad_alloc where the region has no room left.
   Exposed expose(std::size_t size_bytes) {
     const auto at =

@@ -15,7 +15,7 @@ from .test_rates import passed_bytes
 pytestmark = pytest.mark.slow
 
 PORT = 45_700
-LAUNCHES = 3
+LAUNCHES = 2
 STRANGER = """
 import os, socket, sys
 refused = 0
@@ -49,7 +49,8 @@ def test_ranks_of_two_hosts_meet_among_strangers(cluster: Cluster, tmp_path: Pat
         command = [*NHALF, "run", "--transport", "tcp", "--pattern", "stream", "--bytes", "1M"]
         command += ["--placement", "2x1", "--launcher", "srun", "--mpi", "mpich"]
         command += ["--launches", str(LAUNCHES), "--budget", duration(3)]
-        outcome = cluster.run(*command, "--options", f"port={PORT}", "--out", str(out))
+        command += ["--setting", f"fixed: tcp.port={PORT}", "--out", str(out)]
+        outcome = cluster.run(*command)
         assert outcome.returncode == 0, outcome.stderr
         passed = passed_bytes(cluster, "n1") - before
     finally:
@@ -58,7 +59,8 @@ def test_ranks_of_two_hosts_meet_among_strangers(cluster: Cluster, tmp_path: Pat
     assert (stranger.returncode, complaint) == (0, "")
     journal = Journal(out / "journal.jsonl")
     launches = journal.events("launch")
-    assert len(launches) >= LAUNCHES
+    assert {launch["subject"] for launch in launches} == {"tcp", "tcp+fixed"}
+    assert len(launches) >= 2 * LAUNCHES
     for launch in launches:
         assert [rank["host"] for rank in launch["placement"]] == ["n1", "n2"]
         for rank in launch["placement"]:
