@@ -10,8 +10,9 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.node.levels import Hierarchy, Level, hierarchy
-from nhalf.node.reading import PATTERNS, TRANSPORT, readings
+from nhalf.node.levels import Level, hierarchy
+from nhalf.node.neighbours import doubts
+from nhalf.node.reading import PATTERNS, TRANSPORT, Reading, readings
 from nhalf.results import Column, Result
 
 
@@ -38,13 +39,14 @@ class Caches(Result):
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
         """One row per level of each run: bytes, cycles and seconds."""
         found = readings(measurements)
-        return [row for run, ones in found.items() for row in _rows(run, hierarchy(ones))]
+        return [row for run, ones in found.items() for row in _rows(run, ones)]
 
 
-def _rows(run: str, found: Hierarchy) -> list[Row]:
+def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
+    found = hierarchy(ones)
     subject = {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
     rows = [{**subject, **as_row(level)} for level in found.levels] or [dict(subject)]
-    rows[-1]["doubts"] = list(found.unresolved)
+    rows[-1]["doubts"] = [*(f"not resolved: {said}" for said in found.unresolved), *doubts(ones)]
     return rows
 
 

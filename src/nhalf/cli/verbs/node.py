@@ -97,7 +97,7 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
             for kernel in KERNELS
             if f"{kernel}_Bps" in row
         ],
-        "unresolved": [said for row in rows for said in row.get("doubts", [])],
+        "doubts": [said for row in rows for said in row.get("doubts", [])],
     }
 
 

@@ -27,7 +27,7 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     show_table(titles, [_cells(row, known.get(row["level"], {})) for row in levels])
     for row in rows:
         for doubt in row.get("doubts", []):
-            console.print(f"not resolved: {doubt}", markup=False, style="yellow")
+            console.print(doubt, markup=False, style="yellow")
     if described is not None:
         _show_units(described)
     _show_stream(facts.results.get("stream", []))

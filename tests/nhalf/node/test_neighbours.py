@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+from nhalf.node.neighbours import doubts, taken_share
+from nhalf.node.reading import CHASE, Reading, reading
+
+
+def points(taken: int, alone: int) -> list[Reading]:
+    counts = [3.0] * taken + [0.0] * alone
+    return [reading(CHASE, 4096, {}, 0, [1e-9], {"preempted": count}) for count in counts]
+
+
+def test_a_busy_neighbour_is_named() -> None:
+    (said,) = doubts(points(taken=3, alone=7))
+    assert "30%" in said
+    assert taken_share(points(taken=3, alone=7)) == 0.3
+
+
+def test_nothing_is_said_of_a_quiet_core() -> None:
+    assert doubts(points(taken=1, alone=99)) == []
+    assert doubts([]) == []
