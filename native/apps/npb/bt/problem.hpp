@@ -70,7 +70,7 @@ inline constexpr KernelInfo info{
                                      {3478.8, -17655.7, 28023.7, 0.0});
         },
     .memory_bytes =
-        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 16); },
+        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 46); },
 };
 
 }  // namespace nhalf::npb::bt

@@ -76,7 +76,7 @@ inline constexpr KernelInfo info{
                                      {1984.77, -10923.3, 27770.9, -144010.0});
         },
     .memory_bytes =
-        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 16); },
+        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 22); },
 };
 
 }  // namespace nhalf::npb::lu

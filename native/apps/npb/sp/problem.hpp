@@ -70,7 +70,7 @@ inline constexpr KernelInfo info{
                                      {881.174, -4683.91, 11484.5, -19272.4});
         },
     .memory_bytes =
-        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 16); },
+        [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 26); },
 };
 
 }  // namespace nhalf::npb::sp
