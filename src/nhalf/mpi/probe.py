@@ -95,7 +95,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
     own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return Program(
-        title=f"{transport.executable} for {library.name}",
+        title=f"{transport.title} for {library.name}",
         name=transport.executable,
         folder=f"probes/{library.vendor}-{library.version}",
         source=transport.source or SOURCE,

@@ -49,6 +49,11 @@ class TransportFile:
         return self.name if self.source else f"probe-{self.name}"
 
     @property
+    def title(self) -> str:
+        """How messages call that program."""
+        return self.name if self.source else f"the {self.name} probe"
+
+    @property
     def header(self) -> str:
         """Its file, as it is included."""
         return f"transports/{self.name}.hpp"

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import says_nothing
 
 COLUMNS = (
-    *("kernel", "class", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up"),
-    *("efficiency", "communication", "verified"),
+    *("kernel", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up", "per rank"),
+    *("in MPI", "deviation"),
 )
 
 
@@ -23,15 +25,12 @@ def show_applications(rows: Sequence[Mapping[str, Any]]) -> None:
 def _cells(row: Mapping[str, Any]) -> list[str]:
     where = row["mpi"] or row["program"]
     shape = f"{row['threads']} threads" if row["threads"] > 1 else str(row["ranks"])
-    known = row["ci_low_s"] is not None and row["ci_low_s"] == row["ci_low_s"]
-    interval = f"{format_time(row['ci_low_s'])} to {format_time(row['ci_high_s'])}" if known else ""
     return [
-        row["kernel"],
-        row["class"],
+        f"{row['kernel']}.{row['class']}",
         where,
         shape if row["placement"] in ("cores", "free") else f"{shape} ({row['placement']})",
         format_time(row["time_s"]) if row["time_s"] else "–",
-        interval or "–",
+        _interval(row["ci_low_s"], row["ci_high_s"]),
         _number(row["mops"], "{:.1f}"),
         _number(row["speedup"], "{:.2f}"),
         _number(row["efficiency"], "{:.0%}"),
@@ -40,9 +39,16 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _interval(low_s: float | None, high_s: float | None) -> str:
+    """An interval in words, where it says anything."""
+    if low_s is None or high_s is None or math.isnan(low_s) or says_nothing(low_s, high_s):
+        return "–"
+    return f"{format_time(low_s)} to {format_time(high_s)}"
+
+
 def _verdict(row: Mapping[str, Any]) -> str:
     deviation = _number(row["deviation"], "{:.1g}")
-    return f"deviation {deviation}" if row["verified"] else f"NOT VERIFIED, deviation {deviation}"
+    return deviation if row["verified"] else f"{deviation}, not verified"
 
 
 def _number(value: float | None, form: str) -> str:
