@@ -90,6 +90,16 @@ def test_one_that_does_not_start_is_one_clear_line(
     assert err.count("\n") == 1
 
 
+def test_the_reason_is_said_where_the_time_is_up_after_the_first_try(
+    watched: Watch, fake: Fake, tmp_path: Path
+) -> None:
+    effort = ("--timeout", "2s", "--budget", "0.5s")
+    code, out, err = run(watched, tmp_path / "r", "--mpi", fake("sleep 1000"), *effort)
+    assert (code, out) == (3, "")
+    assert "nothing could be measured: " in err
+    assert "no answer within 2 s" in err
+
+
 def test_the_other_library_is_measured(watched: Watch, fake: Fake, tmp_path: Path) -> None:
     bad, good = fake("echo 'no licence' >&2; exit 1"), HYDRA[0].name
     code, out, err = run(watched, tmp_path / "r", "--mpi", f"{bad},{good}")
