@@ -59,10 +59,10 @@ struct ColouredCache {
 TEST_CASE("as many pages fit as the cache holds, and ways and line are found") {
   for (const std::size_t ways : {4U, 8U, 16U}) {
     CAPTURE(ways);
-    ColouredCache cache(ways, 16, 1000);
+    ColouredCache cache(ways, 32, 1600);
     auto search = cache.search();
-    search.fill(1000);
-    CHECK(search.fitting().size() == 16 * ways);
+    search.fill(1600);
+    CHECK(search.fitting().size() == 32 * ways);
     for (std::size_t i = 0; i < 5; ++i) {
       CHECK(search.ways_of(search.overflowing()[i]) == ways);
       CHECK(search.line_bytes_of(search.overflowing()[i]) == 64);
