@@ -93,7 +93,8 @@ class Cache(_Part, frozen=True, kw_only=True):
 class Processor(_Part, frozen=True, kw_only=True):
     """A processor as bounds of loops see it: `clock_hz` and `issue_per_cycle` instructions a cycle.
 
-    `store_forward_cycles` is from a store to the use of the same value by a load. With
+    `store_forward_cycles` is from a store of a real number to the use of the same value by a
+    load, `integer_store_forward_cycles` the same of a whole number at a place that stays. With
     `quad_word`, two neighbouring numbers are loaded or stored as one; with `always_fuses`, a
     product that is added to something is one instruction in any program. A processor that is
     `in_order` stands still while an access misses; others may overlap all of that. `source` says
@@ -110,6 +111,7 @@ class Processor(_Part, frozen=True, kw_only=True):
     clock_hz: Positive
     issue_per_cycle: Positive
     store_forward_cycles: Positive | None = None
+    integer_store_forward_cycles: Positive | None = None
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False

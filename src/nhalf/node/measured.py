@@ -23,6 +23,7 @@ def measured(
         return None
     levels = hierarchy(found)
     forward = single(units, "store-forward", latency=True)
+    whole = single(units, "integer-store-forward", latency=True)
     hit_cycles = levels.levels[0].hit_cycles_median if levels.levels else None
     host = str(environment.get("host") or "here")
     return Processor(
@@ -33,6 +34,7 @@ def measured(
         clock_hz=1 / median(one.cycle_s for one in units),
         issue_per_cycle=issue.median,
         store_forward_cycles=forward.median if forward else None,
+        integer_store_forward_cycles=whole.median if whole and whole.median > 0 else None,
         operations=tuple(operations(units, hit_cycles)),
         caches=tuple(_caches(levels)),
         environment={"host": host},

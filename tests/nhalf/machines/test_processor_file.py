@@ -29,7 +29,7 @@ WRONG = {
     "ways = 4": ("way = 4", "did you mean ways?"),
     'name = "add"': ('name = "ad"', "operations[0]"),
     'name = "multiply"': ('name = "add"', "operation add is there twice"),
-    "cycles = {load = 0.5}": ("cycles = {loads = 0.5}", "stroe, which is no operation"),
+    "cycles = {load = 0.5}": ("cycles = {loads = 0.5}", "loads, which is no operation"),
     "level = 1": ("level = 2", "levels of caches"),
 }
 

@@ -53,11 +53,15 @@ def cycles_per_iteration(
     values: Values, groups: Mapping[int, Sum], carried: Carried, latencies: Latencies
 ) -> float:
     """The longest chain in relation to the iterations that it spans: 0 where there is none."""
-    links = _links(values, groups, carried, latencies)
-    rate, found = 0.0, _worse(links, len(carried), 0.0)
+    return slowest_circle(_links(values, groups, carried, latencies), len(carried))
+
+
+def slowest_circle(links: list[Link], count: int) -> float:
+    """Cycles per iteration of the circle that takes longest among `count` places; 0 for none."""
+    rate, found = 0.0, _worse(links, count, 0.0)
     while found is not None and found > rate + 1e-12:
         rate = found
-        found = _worse(links, len(carried), rate)
+        found = _worse(links, count, rate)
     return rate
 
 

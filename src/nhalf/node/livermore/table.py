@@ -9,6 +9,7 @@ from typing import Any
 
 from nhalf.machines.processor import Processor
 from nhalf.node.livermore.corpus import KernelBound, kernel_bounds
+from nhalf.node.livermore.ladders import Ladder, gaps
 from nhalf.node.livermore.timing import Build, Timing, builds, check_sums, timings
 
 ADVICE = {
@@ -28,6 +29,11 @@ class Row:
 
     bound: KernelBound
     timings: tuple[Timing, ...]
+    ladders: tuple[Ladder, ...] = ()
+
+    def ladder(self, timing: Timing) -> Ladder | None:
+        """The rungs between the bound and a time; None where they are not known."""
+        return next((one for one in self.ladders if one.build == timing.build), None)
 
     def share(self, timing: Timing) -> float | None:
         """How much of the bounding rate is reached, 1 at the bound; None without a bound."""
@@ -84,11 +90,15 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
+    ladder = row.ladder(timing)
     seconds = timing.cycles_per_iteration / timing.clock_hz
     return {
         "compiler": timing.build.compiler,
         "level": " ".join(timing.build.level),
+        "mac_cycles": ladder.emitted_cycles if ladder else None,
+        "macs_cycles": ladder.scheduled_cycles if ladder else None,
         "cycles": timing.cycles_per_iteration,
+        "gaps": gaps(row.bound, ladder, timing) if ladder else [],
         "mflops": row.bound.flops / seconds / 1e6,
         "share": row.share(timing),
         "sum": timing.value,

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Innermost loops in a listing of x86-64 instructions as gcc and clang write them (AT&T)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_LABEL = re.compile(r"([.\w$]+):")
+_PLACE = re.compile(r"\.loc\s+\d+\s+(\d+)")
+_OPERAND = re.compile(r"(?:[^,(]|\([^)]*\))+")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: its name, its operands, the last being where the result goes."""
+
+    name: str
+    operands: tuple[str, ...]
+    line: int
+
+    @property
+    def is_jump(self) -> bool:
+        """Whether it goes elsewhere."""
+        return self.name.startswith("j")
+
+
+@dataclass(frozen=True)
+class EmittedLoop:
+    """The instructions of a loop without a loop in it, and the line that most come from."""
+
+    instructions: tuple[Instruction, ...]
+    lines: Counter[int]
+
+
+def emitted_loops(listing: str) -> list[EmittedLoop]:
+    """The innermost loops of a listing, in its order."""
+    instructions, labels = _read(listing)
+    spans = sorted(
+        {
+            (labels[one.operands[0]], at)
+            for at, one in enumerate(instructions)
+            if one.is_jump and one.operands and labels.get(one.operands[0], at + 1) <= at
+        }
+    )
+    inner = [one for one in spans if not any(_within(other, one) for other in spans)]
+    found = [instructions[begin : end + 1] for begin, end in inner]
+    return [EmittedLoop(tuple(one), Counter(each.line for each in one)) for one in found]
+
+
+def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+
+def _read(listing: str) -> tuple[list[Instruction], dict[str, int]]:
+    """Instructions, and at which of them labels stand."""
+    instructions: list[Instruction] = []
+    labels: dict[str, int] = {}
+    line = 0
+    for text in map(str.strip, listing.splitlines()):
+        place, label = _PLACE.match(text), _LABEL.match(text)
+        if place:
+            line = int(place[1])
+        elif label:
+            labels[label[1]] = len(instructions)
+        elif text and not text.startswith((".", "#")):
+            name, _, rest = text.split("#")[0].strip().partition("\t")
+            name, _, more = name.partition(" ")
+            words = [one.strip() for one in _OPERAND.findall(more + rest)]
+            instructions.append(Instruction(name, tuple(words), line))
+    return instructions, labels
+
+
+def loops_of_lines(found: Iterable[EmittedLoop], first: int, last: int) -> list[EmittedLoop]:
+    """The loops of which most instructions come from these lines of the source."""
+    return [
+        one
+        for one in found
+        if 2 * sum(count for line, count in one.lines.items() if first <= line <= last)
+        > sum(one.lines.values())
+    ]

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of x86-64 as operations of units: loads, arithmetic on vectors, stores."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nhalf.node.ladder.listing import Instruction
+
+_REAL = re.compile(
+    r"v?(add|sub|mul|div|sqrt|min|max|f?n?m(?:add|sub)(?:132|213|231)?)([ps])([sd])$"
+)
+_FUSED = re.compile(r"vfn?m(?:add|sub)(?:132|213|231)?([ps])([sd])$")
+NAMES = {"add": "add", "sub": "add", "min": "add", "max": "add", "mul": "multiply"}
+NAMES |= {"div": "divide", "sqrt": "square_root"}
+WIDTHS_BYTES = {"%xmm": 16, "%ymm": 32, "%zmm": 64}
+WITHOUT_RESULT = ("cmp", "test", "comis", "ucomis", "vcomis", "vucomis", "j", "nop", "prefetch")
+MOVES = ("mov", "vmov", "movs", "cvt", "vcvt", "lea", "vbroadcast", "vpbroadcast")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What an instruction asks of a unit: an operation by its name, on so many numbers at once."""
+
+    name: str
+    lanes: int = 1
+
+
+def is_memory(operand: str) -> bool:
+    """Whether an operand is in memory."""
+    return "(" in operand
+
+
+def reads_memory(one: Instruction) -> str:
+    """The place that an instruction loads from, '' for none."""
+    if one.name.startswith(("lea", "nop", "prefetch", "j")):
+        return ""
+    places = [word for word in one.operands[:-1] if is_memory(word)]
+    last = one.operands[-1] if one.operands else ""
+    if not places and is_memory(last) and not is_move(one):
+        places = [last]
+    return places[0] if places else ""
+
+
+def writes_memory(one: Instruction) -> str:
+    """The place that an instruction stores to, '' for none."""
+    last = one.operands[-1] if one.operands else ""
+    if one.name.startswith(("lea", *WITHOUT_RESULT)) or not is_memory(last):
+        return ""
+    return last
+
+
+def is_move(one: Instruction) -> bool:
+    """Whether its last operand is written and not read."""
+    return one.name.startswith(MOVES)
+
+
+def arithmetic(one: Instruction) -> Operation | None:
+    """What it computes: real arithmetic, or `integer` for everything else; None for a move."""
+    fused = _FUSED.match(one.name)
+    if fused:
+        return Operation("fused_multiply_add", _lanes(one, fused[1], fused[2]))
+    real = _REAL.match(one.name)
+    if real and real[1] in NAMES:
+        return Operation(NAMES[real[1]], _lanes(one, real[2], real[3]))
+    if is_move(one) and not one.name.startswith("lea"):
+        return None
+    return Operation("integer")
+
+
+def width(one: Instruction) -> int:
+    """How many numbers of eight bytes it loads or stores."""
+    if re.search(r"s[sd]$", one.name) and not one.name.startswith("vbroadcast"):
+        return 1
+    widths = [size for text in one.operands for key, size in WIDTHS_BYTES.items() if key in text]
+    scalar = one.name.startswith(("vbroadcast", "vpbroadcast", "movq", "movlp", "movhp", "vmovq"))
+    return 1 if scalar or not widths else max(widths) // 8
+
+
+def operations(one: Instruction) -> list[Operation]:
+    """All that it asks of units."""
+    found = [Operation("load", width(one))] if reads_memory(one) else []
+    computed = arithmetic(one)
+    if computed is not None and not one.is_jump and not one.name.startswith("nop"):
+        found.append(computed)
+    if writes_memory(one):
+        found.append(Operation("store", width(one)))
+    return found
+
+
+def _lanes(one: Instruction, packing: str, precision: str) -> int:
+    if packing == "s":
+        return 1
+    widths = [size for text in one.operands for key, size in WIDTHS_BYTES.items() if key in text]
+    return max(widths, default=16) // (8 if precision == "d" else 4)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rungs of a loop: what was emitted for it (MAC), and that with its chain (MACS)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nhalf.base.errors import FailedError
+from nhalf.base.processes import run
+from nhalf.machines.processor import Processor
+from nhalf.node.bound.counts import Counts
+from nhalf.node.ladder.listing import EmittedLoop, emitted_loops, loops_of_lines
+from nhalf.node.ladder.micro import Operation, operations
+from nhalf.node.ladder.schedule import chain_cycles
+
+COMPILE_TIMEOUT_S = 60.0
+FLOPS = {"add": 1, "multiply": 1, "fused_multiply_add": 2, "divide": 4, "square_root": 4}
+REALS = tuple(FLOPS)
+
+
+@dataclass(frozen=True)
+class Rungs:
+    """Cycles per iteration of the source: by what was emitted, and by its chain.
+
+    `unit` is the one that what was emitted keeps busiest; `emitted_per_iteration` are its
+    operations.
+    """
+
+    emitted_cycles: float
+    chain_cycles: float
+    unit: str
+    emitted_per_iteration: dict[Operation, float]
+
+    @property
+    def scheduled_cycles(self) -> float:
+        """What the emitted loop takes at least: MACS."""
+        return max(self.emitted_cycles, self.chain_cycles)
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether arithmetic is done on several numbers at once."""
+        return any(one.lanes > 1 for one in self.emitted_per_iteration if one.name in REALS)
+
+
+def listing(compiler: str, level: Sequence[str], source: Path) -> str:
+    """What a compiler emits; raises FailedError where it fails."""
+    outcome = run([compiler, *level, "-g", "-S", "-o", "-", str(source)], COMPILE_TIMEOUT_S)
+    if not outcome.succeeded:
+        raise FailedError(f"{compiler} cannot compile {source}: {outcome.reason}")
+    return outcome.stdout
+
+
+def rungs(
+    text: str, loops: Sequence[Counts], processor: Processor, is_optimised: bool
+) -> list[Rungs | None]:
+    """The rungs of each loop of a source in a listing; None where none was emitted for it.
+
+    Of several, such as a vector loop and its rest, the one that does most at a time counts.
+    """
+    emitted = emitted_loops(text)
+    starts = [*sorted(one.line for one in loops), 10**9]
+    found: list[Rungs | None] = []
+    for one in loops:
+        end = next(line for line in starts if line > one.line) - 1
+        pairs = [
+            (_iterations(loop, one) if is_optimised else 1, -at, loop)
+            for at, loop in enumerate(loops_of_lines(emitted, one.line, end))
+        ]
+        best = max(pairs, default=None, key=lambda pair: pair[:2])
+        found.append(_rungs(best[2], best[0], processor) if best else None)
+    return found
+
+
+def _asked(loop: EmittedLoop) -> Counter[Operation]:
+    return Counter(one for each in loop.instructions for one in operations(each))
+
+
+def _iterations(loop: EmittedLoop, source: Counts) -> int:
+    """How many iterations of the source a pass of the emitted loop is."""
+    asked = _asked(loop)
+    flops = sum(FLOPS.get(one.name, 0) * one.lanes * count for one, count in asked.items())
+    if source.flops and flops:
+        return max(1, round(flops / source.flops))
+    return max([one.lanes for one in asked], default=1)
+
+
+def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
+    asked = _asked(loop)
+    times = {"issue": _issued(loop) / processor.issue_per_cycle}
+    for one, count in asked.items():
+        times[one.name] = times.get(one.name, 0.0) + count * _cycles(one, processor)
+    unit = max(times, key=lambda name: times[name])
+    return Rungs(
+        times[unit] / iterations,
+        chain_cycles(loop, processor) / iterations,
+        unit,
+        {one: count / iterations for one, count in asked.items()},
+    )
+
+
+def _issued(loop: EmittedLoop) -> int:
+    """Instructions; a comparison and the jump after it are one."""
+    pairs = zip(loop.instructions, loop.instructions[1:], strict=False)
+    joined = sum(
+        one.name.startswith(("cmp", "test", "add", "sub", "dec", "inc")) and other.is_jump
+        for one, other in pairs
+    )
+    return len(loop.instructions) - joined
+
+
+def _cycles(one: Operation, processor: Processor) -> float:
+    """What an operation keeps its unit busy for, in the width that is described next to its own."""
+    known = [each for each in processor.operations if each.name == one.name]
+    if not known:
+        return 0.0
+    nearest = min(known, key=lambda each: abs(each.lanes - one.lanes))
+    return 1 / nearest.per_cycle

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Listings of compilers, read: operations, addresses, and chains through registers and memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.machines.processor import Name, Processor
+from nhalf.machines.processor import Operation as Described
+from nhalf.node.ladder.listing import emitted_loops, loops_of_lines
+from nhalf.node.ladder.micro import Operation, operations
+from nhalf.node.ladder.rungs import rungs
+from nhalf.node.ladder.schedule import chain_cycles
+from tests.nhalf.node.bound.reading import each
+
+LATENCIES: dict[Name, float] = {
+    "add": 2.0,
+    "multiply": 3.0,
+    "fused_multiply_add": 4.0,
+    "load": 5.0,
+    "integer": 1.0,
+}
+PROCESSOR = Processor(
+    name="here",
+    clock_hz=1e9,
+    issue_per_cycle=4,
+    store_forward_cycles=6,
+    integer_store_forward_cycles=1,
+    operations=(
+        *(Described(name=n, per_cycle=2, latency_cycles=c) for n, c in LATENCIES.items()),
+        Described(name="store", per_cycle=1),
+    ),
+)
+HEAD = ".L3:\n\t.loc 1 3 5\n"
+TAIL = "\taddq\t$1, %rax\n\tcmpq\t%rax, %rdi\n\tjne\t.L3\n\tret\n"
+CHAINS = {
+    "": 1.0,
+    "\taddsd\t(%rsi,%rax,8), %xmm0\n": 2.0,
+    "\tvfmadd231sd\t(%rsi,%rax,8), %xmm1, %xmm0\n": 4.0,
+    "\tmovsd\t(%rsi,%rax,8), %xmm0\n\taddsd\t%xmm1, %xmm0\n": 1.0,
+    "\txorpd\t%xmm0, %xmm0\n\taddsd\t%xmm1, %xmm0\n": 1.0,
+    # A sum in memory; a counter in memory; the element before.
+    "\tmovsd\t-8(%rbp), %xmm0\n\taddsd\t%xmm1, %xmm0\n\tmovsd\t%xmm0, -8(%rbp)\n": 8.0,
+    "\taddq\t$1, -8(%rbp)\n": 2.0,
+    "\tmovsd\t-8(%rsi,%rax,8), %xmm0\n\tmulsd\t%xmm1, %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 9.0,
+    "\tmovsd\t-16(%rsi,%rax,8), %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 3.0,
+    "\tmovsd\t8(%rsi,%rax,8), %xmm0\n\tmulsd\t%xmm1, %xmm0\n\tmovsd\t%xmm0, (%rsi,%rax,8)\n": 1.0,
+}
+ASKED = {
+    "movsd (%rsi,%rax,8), %xmm0": [Operation("load")],
+    "vmovupd (%rsi,%rax), %zmm0": [Operation("load", 8)],
+    "vmovupd %ymm0, (%rsi,%rax)": [Operation("store", 4)],
+    "vaddpd (%rsi,%rax), %ymm1, %ymm0": [Operation("load", 4), Operation("add", 4)],
+    "vfnmadd213sd %xmm2, %xmm1, %xmm0": [Operation("fused_multiply_add")],
+    "divpd %xmm1, %xmm0": [Operation("divide", 2)],
+    "addq $1, -8(%rbp)": [Operation("load"), Operation("integer"), Operation("store")],
+    "leaq 0(,%rax,8), %rdx": [Operation("integer")],
+    "cmpq -24(%rbp), %rax": [Operation("load"), Operation("integer")],
+    "movq %rax, %rdx": [],
+    "jne .L3": [],
+}
+
+
+@pytest.mark.parametrize("listing", ["", ".L3:\n", "\tjmp\t.L9\n", "\tret\n"])
+def test_a_listing_without_a_loop_has_none(listing: str) -> None:
+    assert emitted_loops(listing) == []
+    assert rungs(listing, [each("x[k] = y[k];")], PROCESSOR, True) == [None]
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_instructions_ask_units_for_operations(text: str) -> None:
+    name, _, rest = text.partition(" ")
+    (loop,) = emitted_loops(f".L3:\n\t{name}\t{rest}\n\tjmp\t.L3\n")[:1]
+    assert operations(loop.instructions[0]) == ASKED[text]
+
+
+@pytest.mark.parametrize("body", CHAINS)
+def test_iterations_wait_for_each_other(body: str) -> None:
+    (loop,) = emitted_loops(HEAD + body + TAIL)
+    assert chain_cycles(loop, PROCESSOR) == pytest.approx(CHAINS[body])
+
+
+def test_only_innermost_loops_are_taken_and_told_apart_by_their_lines() -> None:
+    inner = HEAD + TAIL.removesuffix("\tret\n")
+    found = emitted_loops(f".L2:\n\t.loc 1 2 1\n\tnop\n{inner}\tcmpq\t%rbx, %rcx\n\tjne\t.L2\n")
+    assert [len(one.instructions) for one in found] == [3]
+    assert loops_of_lines(found, 3, 3) == found
+    assert loops_of_lines(found, 4, 9) == []
+
+
+def test_a_vector_loop_does_several_iterations_at_a_time() -> None:
+    body = "\tvmovupd\t(%rsi,%rax), %ymm0\n\tvaddpd\t(%rcx,%rax), %ymm0, %ymm0\n"
+    text = HEAD + body + "\tvmovupd\t%ymm0, (%rdx,%rax)\n" + TAIL
+    (found,) = rungs(text, [each("x[k] = y[k] + z[k];")], PROCESSOR, True)
+    assert found is not None
+    assert (found.unit, found.emitted_cycles) == ("issue", 5 / 4 / 4)
+    assert (found.chain_cycles, found.is_vector) == (0.25, True)
+    assert found.scheduled_cycles == found.emitted_cycles
