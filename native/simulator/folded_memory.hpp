@@ -22,7 +22,7 @@ namespace nhalf::simulator {
 class FoldedMemory {
  public:
   /// Bytes that all ranks together may have as their own in one buffer each.
-  static constexpr std::size_t total_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t total_bytes = std::size_t{16} << 20;
 
   static void install(int ranks) {
     memory_source = {.take = take,

@@ -34,6 +34,15 @@ struct Curve {
   }
 };
 
+/// What messages share of one thing of a node: its rates, 0 where one is not bounded, and how many
+/// consecutive ranks have one together, 0: all of the node. `away`: messages between nodes only.
+struct Share {
+  std::size_t ranks = 0;
+  bool away = false;
+  double one_way_Bps = 0;
+  double both_ways_Bps = 0;
+};
+
 /// "4,8" as numbers. Throws InputError for anything else.
 template <class Number>
 std::vector<Number> numbers(std::string_view text) {
@@ -50,18 +59,23 @@ std::vector<Number> numbers(std::string_view text) {
 /// The whole description, from lines of `key=value` pairs.
 ///
 ///     topology kind=fat-tree down=16,32 up=1,16 cables=1,1
-///     link bandwidth_Bps=1e9 latency_s=1e-7 nearest=2 duplex=1 adapter_Bps=8e8
-///     node count=512 bandwidth_Bps=4e9
+///     link bandwidth_Bps=1e9 latency_s=1e-7 nearest=2 duplex=1 medium_Bps=0
+///     node count=512 ranks=2 bandwidth_Bps=4e9
+///     share ranks=1 away=0 one_way_Bps=1e9 both_ways_Bps=1.1e9
 ///     curve apart=0
 ///     segment from_bytes=0 latency_s=1e-6 rate_Bps=1e9 send_s=5e-7 recv_s=5e-7
 ///
 /// Segments belong to the curve before them; both come in rising order. Curves hold between nodes
-/// that are `nearest` links apart; every further link adds its latency. An `adapter_Bps` of 0 is
-/// none: nothing narrows a node's way into the network. Kinds are star (a link from every node to
-/// one switch), fat-tree and torus.
+/// that are `nearest` links apart; every further link adds its latency. A `medium_Bps` of 0 is
+/// none: no wire that all nodes have in common. A node has a host for each of its `ranks`; 1: one
+/// host, for however many. Kinds are star (a link from every node to one switch), direct, fat-tree
+/// (with route=switch the leaf switches at both ends decide on the cable) and torus.
 struct Machine {
   Options topology, link, node;
+  std::vector<Share> shares;
   std::vector<Curve> curves;
+
+  [[nodiscard]] double medium_Bps() const { return link.number("medium_Bps", 0.0); }
 
   /// Reads a file. Throws InputError where it cannot be read, or says what is not known.
   static Machine read(const std::string& path) {
@@ -87,6 +101,9 @@ struct Machine {
     if (word == "topology") topology = values;
     if (word == "link") link = values;
     if (word == "node") node = values;
+    if (word == "share")
+      shares.push_back({values.number("ranks", std::size_t{0}), values.number("away", 0) != 0,
+                        values.number("one_way_Bps", 0.0), values.number("both_ways_Bps", 0.0)});
     if (word == "curve") curves.push_back({values.number("apart", std::size_t{0}), {}});
     if (word == "segment" && !curves.empty())
       curves.back().segments.push_back(

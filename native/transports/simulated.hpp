@@ -116,9 +116,10 @@ class SimulatedTransport : public MpiMessages {
     return iallgather(ConstBytes(presence_).first(1), Bytes(presence_).subspan(1));
   }
 
-  /// The simulated host of this rank.
+  /// The simulated node of this rank: hosts of several ranks of one are told apart by a number.
   [[nodiscard]] std::string host() const {
-    return simgrid::s4u::this_actor::get_host()->get_name();
+    const auto name = simgrid::s4u::this_actor::get_host()->get_name();
+    return name.substr(0, name.find('.'));
   }
 
  private:

@@ -85,12 +85,11 @@ class Together:
 
     def time_s(self, pairs: Pairs, size_bytes: Floats) -> Floats:
         """Until the last of all messages, each of `size_bytes` (draws, sizes), is there."""
-        counts: dict[int, Counter[int]] = {}
+        counts: dict[int, tuple[Counter[int], Counter[int]]] = {}
         for pair in pairs:
-            kind = self._kind(*pair)
-            for rank in pair:
-                counts.setdefault(rank, Counter())[kind] += 1
-        used = {kind for each in counts.values() for kind in each}
+            for end, rank in enumerate(pair):
+                counts.setdefault(rank, (Counter(), Counter()))[end][self._kind(*pair)] += 1
+        used = {kind for ends in counts.values() for each in ends for kind in each}
         start_s = np.max([self._curves[kind][1].start_s for kind in used], axis=0)
         least_s = self._least_s[:, None] * size_bytes
         bytes_s = {
@@ -102,10 +101,12 @@ class Together:
             return alone_s
         for found in self._loads(pairs):
             slowest = np.maximum(slowest, found.seconds_per_byte[:, None] * size_bytes)
-        ratio = self._ratio()
-        for row in {tuple(sorted(each.items())) for each in counts.values()}:
-            busy_s = sum(number * bytes_s[kind] for kind, number in row)
-            slowest = np.maximum(slowest, busy_s / ratio[:, None])
+        rows = {tuple(tuple(sorted(each.items())) for each in ends) for ends in counts.values()}
+        none = np.zeros_like(slowest)
+        for row in rows:
+            out_s, in_s = (sum((n * bytes_s[kind] for kind, n in each), none) for each in row)
+            both_s = (out_s + in_s) / self._ratio()[:, None]
+            slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
         straight = all(self._curves[kind][1].is_straight for kind in used)
         is_long = size_bytes >= self._threshold_bytes[:, None]
         trips = np.where(is_long & straight, self._trips[:, None], 1.0)

@@ -107,7 +107,9 @@ AWAY, BACK = [(0, 2), (1, 3)], [(2, 0), (3, 1)]
         ({"what": "bus", "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 1.0),
         ({"what": "memory", "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 0.3),
         ({"what": "memory", "ranks": 1, "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 0.6),
-        ({"what": "medium", "both_ways_Bps": 1.2e9}, [*AWAY, (0, 1)], 0.6),
+        ({"what": "medium", "both_ways_Bps": 1.2e9}, AWAY, 0.6),
+        ({"what": "medium", "both_ways_Bps": 1.2e9}, [(0, 1), (1, 0)], 1.0),
+        ({}, [(0, 2), (0, 3)], 0.5),
     ],
 )
 def test_messages_that_share_something_divide_it(

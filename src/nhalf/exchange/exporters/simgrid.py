@@ -24,6 +24,7 @@ import msgspec
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
 from nhalf.exchange.exporters import Asked, Exporter, the_machine
+from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
 from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
 from nhalf.exchange.platform.shape import Shape, shape_of
 from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
@@ -58,7 +59,10 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
     topology = Crossbar() if network is None or _is_alone(network) else network.topology
     shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, asked)
     known_Bps = node.memory_Bps if alone else _link_Bps(network)
-    link_Bps = max(known_Bps or 0.0, fastest_Bps(model))
+    apart = shape.is_flat and not alone
+    shared = capacities(machine, model)
+    # Where no topology needs the bandwidth of links for more, it is that of a message alone.
+    link_Bps = fastest_Bps(model) if apart else max(known_Bps or 0.0, fastest_Bps(model))
     rendezvous_bytes, threshold = threshold_bytes(machine, model)
     found = pieces(model, link_Bps, [rendezvous_bytes])
     hop_s = ((network and network.latency_s) or SHORTEST_S) if shape.varies else None
@@ -74,6 +78,7 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
             _plain(line)
             for line in [
                 *what_holds(model, shape, costs, hop_s, alone=alone),
+                *([] if alone else shared.words),
                 *what_is_assumed(machine, model, link_Bps, known_Bps, threshold, hop_s),
                 *loopback.notes,
             ]
@@ -85,7 +90,7 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
         "cores": cores if alone else node.ranks,
         "speed": SPEED,
         "header_bytes": HEADER_BYTES,
-        "sharing": _sharing(network, node, alone=alone),
+        "sharing": "SPLITDUPLEX" if network is None or network.duplex else "SHARED",
         "shape": shape.attributes,
         "link_Bps": _number(link_Bps),
         "latency_s": _number(latency_s),
@@ -96,6 +101,32 @@ def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
         "bandwidth_factors": _steps(costs, lambda one: 1 / (one.piece.per_byte_s * link_Bps)),
         "send": _overhead_steps(costs, lambda one: one.send_s),
         "receive": _overhead_steps(costs, lambda one: one.receive_s),
+        **_bandwidths(shared, known_Bps, costs, link_Bps, apart=apart),
+    }
+
+
+def _bandwidths(
+    shared: Capacities,
+    known_Bps: float | None,
+    costs: Sequence[Cost],
+    link_Bps: float,
+    *,
+    apart: bool,
+) -> dict[str, str]:
+    """Of what messages share; "" for what is not there."""
+
+    def of(capacity_Bps: float) -> str:
+        return (
+            _number(bandwidth(capacity_Bps, costs, link_Bps)) if math.isfinite(capacity_Bps) else ""
+        )
+
+    node_Bps = min(known_Bps or 1 / costs[-1].piece.per_byte_s, shared.one_way_Bps)
+    return {
+        "way_Bps": of(node_Bps) if apart else _number(link_Bps),
+        "limiter_Bps": of(shared.both_ways_Bps),
+        "medium_Bps": of(shared.medium_Bps) if apart else "",
+        "message_Bps": _number(link_Bps) if apart else "",
+        "memory_Bps": of(shared.within_Bps),
     }
 
 
@@ -115,12 +146,6 @@ def _link_Bps(network: Network | None) -> float | None:
     """What a message may have of a link: an adapter in front of it may be narrower."""
     known = (network.bandwidth_Bps, network.adapter_Bps) if network is not None else ()
     return min((rate for rate in known if rate), default=None)
-
-
-def _sharing(network: Network | None, node: Node, *, alone: bool) -> str:
-    if alone:
-        return "SHARED" if node.memory_Bps else "FATPIPE"
-    return "SPLITDUPLEX" if network is None or network.duplex else "SHARED"
 
 
 @dataclass(frozen=True)

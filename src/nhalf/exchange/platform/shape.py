@@ -33,6 +33,11 @@ class Shape:
     varies: bool
     words: str
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether every node has a link to one switch, and nothing else."""
+        return not self.attributes
+
 
 def shape_of(topology: Topology, node: Node, asked: Asked) -> Shape:
     """The attributes of a cluster; raises InputError where it is too small for the ranks."""

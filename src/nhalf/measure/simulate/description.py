@@ -29,7 +29,14 @@ from nhalf.machines.topology import (
     Topology,
     Torus,
 )
-from nhalf.measure.simulate.shared import WIDE, within_Bps
+from nhalf.measure.simulate.shared import (
+    WIDE,
+    alone_Bps,
+    hosts_per_node,
+    medium_Bps,
+    narrower,
+    shares,
+)
 
 NODES_MAX = 1 << 20
 
@@ -39,13 +46,15 @@ class Description:
     """A machine as the simulator knows it.
 
     `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), `rendezvous_bytes` from which size on a send waits, `shortest_s` what
-    the shortest message takes; `assumed` tells in sentences what was not known.
+    many as are asked for), with so many `hosts_per_node` that tell them apart, `rendezvous_bytes`
+    from which size on a send waits, `shortest_s` what the shortest message takes; `assumed` tells
+    in sentences what was not known.
     """
 
     text: str
     nodes: int
     ranks_per_node: int
+    hosts_per_node: int
     rendezvous_bytes: int
     shortest_s: float
     assumed: tuple[str, ...]
@@ -67,20 +76,25 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)
     node = machine.node or Node(ranks=0)
-    memory_Bps = _memory_Bps(machine, node, within, assumed)
-    link_Bps = _link_Bps(network, [model for _, model in between], assumed)
-    adapter_Bps = _adapter_Bps(network, node, [model for _, model in between], link_Bps)
+    fastest = fastest_Bps(within), max(fastest_Bps(model) for _, model in between)
+    memory_Bps = _memory_Bps(machine, node, fastest[0], assumed)
+    link_Bps = _link_Bps(network, fastest[1], assumed)
+    shared = narrower(shares(machine, *fastest), link_Bps, hosts_per_node(machine))
+    wire_Bps = medium_Bps(machine, fastest[1])
+    ways_Bps = (
+        min(memory_Bps, alone_Bps(shared, away=False)),
+        min(link_Bps, alone_Bps(shared, away=True), wire_Bps or WIDE),
+    )
     lines = [
         "topology " + _wiring(topology),
         f"link bandwidth_Bps={link_Bps!r} latency_s={network.latency_s or 0.0!r} "
-        f"nearest={_nearest(topology)} duplex={int(network.duplex)} "
-        f"adapter_Bps={adapter_Bps!r}",
-        f"node count={topology.nodes} bandwidth_Bps={memory_Bps!r}",
-        *_curve(machine, 0, within, memory_Bps, rendezvous_bytes, assumed),
+        f"nearest={_nearest(topology)} duplex={int(network.duplex)} medium_Bps={wire_Bps!r}",
+        f"node count={topology.nodes} ranks={hosts_per_node(machine)} bandwidth_Bps={memory_Bps!r}",
+        *(share.line for share in shared),
+        *_curve(machine, 0, within, ways_Bps[0], rendezvous_bytes, assumed),
     ]
-    way_Bps = min(link_Bps, adapter_Bps or link_Bps)
     for apart, model in between:
-        lines += _curve(machine, apart, model, way_Bps, rendezvous_bytes, assumed)
+        lines += _curve(machine, apart, model, ways_Bps[1], rendezvous_bytes, assumed)
     if topology.nodes > NODES_MAX:
         raise InputError(
             f"{machine.name} has {topology.nodes} nodes, and {NODES_MAX} can be simulated at most",
@@ -91,7 +105,15 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
     first = [model.segments[0] for model in (within, *(model for _, model in between))]
     smallest_s = (segment.time_s(segment.from_bytes) for segment in first)
     shortest_s = min((time_s for time_s in smallest_s if time_s > 0), default=0.0)
-    return Description(text, topology.nodes, node.ranks, rendezvous_bytes, shortest_s, unique)
+    return Description(
+        text,
+        topology.nodes,
+        node.ranks,
+        hosts_per_node(machine),
+        rendezvous_bytes,
+        shortest_s,
+        unique,
+    )
 
 
 def _network(machine: Machine) -> Network:
@@ -102,37 +124,19 @@ def _network(machine: Machine) -> Network:
     return Network(topology=Crossbar() if several else SharedMemory())
 
 
-def _memory_Bps(machine: Machine, node: Node, within: FittedModel, assumed: list[str]) -> float:
+def _memory_Bps(machine: Machine, node: Node, fastest_Bps: float, assumed: list[str]) -> float:
     if node.memory_Bps is None and not machine.shared:
         assumed.append(
             "What the memory of a node moves in all is not known: it moves what its ranks do, each "
             "as much as in a ping-pong."
         )
-    known_Bps = min(node.memory_Bps or _ranks_Bps(node, [within]), within_Bps(machine, within))
-    return max(known_Bps, fastest_Bps(within))
+    return max(node.memory_Bps or WIDE, fastest_Bps)
 
 
-def _ranks_Bps(node: Node, models: Sequence[FittedModel]) -> float:
-    """What the ranks of a node send at most: a rank with several messages under way still has one
-    processor, which moves what it does in a ping-pong.
-    """
-    return node.ranks * max(map(fastest_Bps, models)) if node.ranks else WIDE
-
-
-def _link_Bps(network: Network, models: Sequence[FittedModel], assumed: list[str]) -> float:
-    fastest = max(fastest_Bps(model) for model in models)
+def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float:
     if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
         assumed.append("A link is as fast as the fastest ping-pong: its own rate is not known.")
-    return max(network.bandwidth_Bps or 0.0, fastest)
-
-
-def _adapter_Bps(
-    network: Network, node: Node, models: Sequence[FittedModel], link_Bps: float
-) -> float:
-    """The rate of a node's way into the network where it is narrower than a link, 0 elsewhere."""
-    fastest = max(map(fastest_Bps, models))
-    narrowest_Bps = max(fastest, min(network.adapter_Bps or WIDE, _ranks_Bps(node, models)))
-    return narrowest_Bps if narrowest_Bps < link_Bps else 0.0
+    return max(network.bandwidth_Bps or 0.0, fastest_Bps)
 
 
 def _wiring(topology: Topology) -> str:
@@ -151,7 +155,8 @@ def _wiring(topology: Topology) -> str:
         case FatTree(down, up, cables, uplinks):
             if uplinks:
                 up, cables = (up[0], uplinks), (cables[0], 1)
-            return f"kind=fat-tree down={_listed(down)} up={_listed(up)} cables={_listed(cables)}"
+            listed = f"down={_listed(down)} up={_listed(up)} cables={_listed(cables)}"
+            return f"kind=fat-tree route={topology.route} {listed}"
 
 
 def _listed(numbers: Sequence[int]) -> str:

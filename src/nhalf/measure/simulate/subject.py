@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,7 +54,7 @@ class SimulatedMachine(Subject):
 class SmpiMachine(SimulatedMachine):
     """A machine whose messages SMPI simulates, on the nodes of its own site."""
 
-    known: Description = field(default_factory=lambda: Description("", 0, 0, 0, 0.0, ()))
+    known: Description = field(default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
 
@@ -70,7 +72,7 @@ class SmpiMachine(SimulatedMachine):
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that simulate so many ranks, placed on the machine's own nodes."""
-        hosts = self.site.expected(placement, ranks)
+        hosts = _told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
         rendezvous = self.known.rendezvous_bytes
         settings = {
             **SETTINGS,
@@ -80,7 +82,7 @@ class SmpiMachine(SimulatedMachine):
             "surf/precision": f"{self.precision_s(ranks):.3g}",
         }
         listed = "".join(f"{host}\n" for host in hosts)
-        command = _smpirun(self.command[0], ranks, listed, _before_simgrid(self.selector))
+        command = _smpirun(self.command[0], ranks, listed, _before_simgrid())
         command += [f"--cfg={name}:{value}" for name, value in settings.items()]
         return command, _variables(self.known.text)
 
@@ -126,14 +128,24 @@ def _smpirun(program: str, ranks: int, hosts: str, first: str = "") -> list[str]
     ]
 
 
-def _before_simgrid(selector: str) -> str:
-    """The plug-in, where it is loaded before SimGrid: ranks then find those on their host without
-    messages (native/simulator/neighbours.hpp). '' where that is not for this choice of algorithms,
-    or the loader would divide its path.
+def _told_apart(nodes: Sequence[str], most: int) -> list[str]:
+    """The host of each rank, whose node is known: node-3, node-3.1, ..., no more than `most`."""
+    seen: Counter[str] = Counter()
+    hosts = []
+    for node in nodes:
+        number = seen[node] % most
+        hosts.append(f"{node}.{number}" if number else node)
+        seen[node] += 1
+    return hosts
+
+
+def _before_simgrid() -> str:
+    """The plug-in, where it is loaded before SimGrid: ranks then find those of their node although
+    each has a host of its own, and without messages (native/simulator/neighbours.hpp). '' where the
+    loader would divide its path.
     """
     plug_in = str(platform(simgrid()))
-    divided = any(sign in plug_in for sign in " :")
-    return "" if divided or selector != SELECTORS[0] else plug_in
+    return "" if any(sign in plug_in for sign in " :") else plug_in
 
 
 def _variables(description: str) -> dict[str, str]:

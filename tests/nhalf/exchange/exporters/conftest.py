@@ -40,6 +40,33 @@ int main(int argc, char** argv) {
 """
 
 
+TOGETHER = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, count = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Request requests[256];
+  const int size = atoi(argv[1]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime(), last;
+  for (int i = 2; i + 1 < argc && argv[i][0] != '-'; i += 2) {
+    const int from = atoi(argv[i]), to = atoi(argv[i + 1]);
+    char* data = malloc(size);
+    if (rank == to) MPI_Irecv(data, size, MPI_CHAR, from, 0, MPI_COMM_WORLD, &requests[count++]);
+    if (rank == from) MPI_Isend(data, size, MPI_CHAR, to, 0, MPI_COMM_WORLD, &requests[count++]);
+  }
+  MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  double mine = MPI_Wtime() - start;
+  MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.12g\\n", last);
+  MPI_Finalize();
+}
+"""
+
+
 @pytest.fixture
 def facts_of() -> Callable[[pl.LazyFrame], Facts]:
     """The facts of one run with these measurements, of which nothing more is known."""
@@ -49,13 +76,23 @@ def facts_of() -> Callable[[pl.LazyFrame], Facts]:
 @pytest.fixture(scope="session")
 def ping_pong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, compiled with SMPI's compiler; skips where SimGrid is missing."""
+    return compiled(PING_PONG, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Prints how long messages of a size take that start at once; pairs of ranks follow it."""
+    return compiled(TOGETHER, tmp_path_factory)
+
+
+def compiled(source: str, folders: pytest.TempPathFactory) -> Path:
     if shutil.which("smpicc") is None or shutil.which("smpirun") is None:
         pytest.skip("SimGrid's smpicc and smpirun are missing: apt-get install libsimgrid-dev")
-    folder = tmp_path_factory.mktemp("smpi")
-    (folder / "ping_pong.c").write_text(PING_PONG)
+    folder = folders.mktemp("smpi")
+    (folder / "program.c").write_text(source)
     done = subprocess.run(
-        ["smpicc", "-O1", "ping_pong.c", "-o", "ping_pong"],
+        ["smpicc", "-O1", "program.c", "-o", "program"],
         cwd=folder, capture_output=True, text=True, check=False, timeout=patience_s(120),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return folder / "ping_pong"
+    return folder / "program"

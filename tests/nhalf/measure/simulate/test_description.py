@@ -58,11 +58,13 @@ class Read:
     topology: dict[str, str]
     link: dict[str, float]
     node: dict[str, float]
+    shares: list[dict[str, float]]
     curves: list[Curve]
 
 
 def read(text: str) -> Read:
     curves: list[Curve] = []
+    shares = []
     other: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         word, *pairs = line.split(" ")
@@ -71,11 +73,13 @@ def read(text: str) -> Read:
             curves.append(Curve(int(values["apart"])))
         elif word == "segment":
             curves[-1].segments.append({name: float(value) for name, value in values.items()})
+        elif word == "share":
+            shares.append({name: float(value) for name, value in values.items()})
         else:
             assert word not in other
             other[word] = values
     link, node = ({k: float(v) for k, v in other[word].items()} for word in ("link", "node"))
-    return Read(other["topology"], link, node, curves)
+    return Read(other["topology"], link, node, shares, curves)
 
 
 def segment(low: int, high: int, t0_s: float, rate_Bps: float = 1e9, root_s: float = 0) -> Segment:
@@ -126,6 +130,10 @@ def test_all_that_is_told_is_possible(name: str, changes: tuple[str, ...]) -> No
             assert piece["rate_Bps"] > 0
             wide_Bps = told.node["bandwidth_Bps"] if one.apart == 0 else told.link["bandwidth_Bps"]
             assert piece["rate_Bps"] <= wide_Bps * (1 + 1e-9)
+            for share in told.shares:
+                ways_Bps = share["one_way_Bps"] or share["both_ways_Bps"]
+                if one.apart or not share["away"]:
+                    assert piece["rate_Bps"] <= ways_Bps * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", catalogue.names())
@@ -191,7 +199,7 @@ def test_a_threshold_within_a_range_divides_it() -> None:
         (Hypercube(3), {"kind": "torus", "dimensions": "2,2,2"}, 8, 1),
         (
             FatTree((4, 3), (1, 2), (1, 1)),
-            {"kind": "fat-tree", "down": "4,3", "up": "1,2", "cables": "1,1"},
+            {"kind": "fat-tree", "route": "node", "down": "4,3", "up": "1,2", "cables": "1,1"},
             12,
             2,
         ),
@@ -214,14 +222,6 @@ def test_stages_are_a_fat_tree_of_as_many_nodes() -> None:
 
 def test_a_crossbar_without_a_size_has_two_nodes_at_least() -> None:
     assert [describe(machine(Crossbar()), nodes=n).nodes for n in (0, 1, 2, 9)] == [2, 2, 2, 9]
-
-
-def test_only_an_adapter_that_is_narrower_than_its_link_counts() -> None:
-    def adapter_Bps(rate_Bps: float | None) -> float:
-        network = Network(topology=Crossbar(2), bandwidth_Bps=3e9, adapter_Bps=rate_Bps)
-        return read(describe(machine(network=network)).text).link["adapter_Bps"]
-
-    assert [adapter_Bps(rate) for rate in (None, 0.0, 2.5e9, 3e9, 4e9)] == [0, 0, 2.5e9, 0, 0]
 
 
 def test_a_link_is_never_slower_than_its_ping_pong() -> None:

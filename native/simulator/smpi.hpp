@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is used here of SMPI whose headers are not installed, and its own functions beside ours.
+#pragma once
+
+#include <dlfcn.h>
+#include <smpi/smpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <simgrid/s4u.hpp>
+#include <string>
+#include <xbt/config.hpp>
+
+#include "contract/options.hpp"
+
+namespace simgrid::smpi {
+
+class Group {
+ public:
+  [[nodiscard]] aid_t actor(int rank) const;
+};
+class Topo;
+class Comm {
+ public:
+  Comm(Group* group, std::shared_ptr<Topo> topology, bool within_node, int number);
+  void init_smp();
+  Comm* find_intra_comm(int* leader);
+  [[nodiscard]] bool is_uniform() const;
+  [[nodiscard]] Comm* get_intra_comm() const;
+  [[nodiscard]] Comm* get_leaders_comm() const;
+
+ private:
+  /// More than it needs.
+  alignas(std::max_align_t) std::byte own_[2048];
+};
+int allgather__ring(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                    MPI_Datatype out_type, MPI_Comm comm);
+
+int bcast__SMP_binomial(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+int bcast__binomial_tree(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm);
+
+}  // namespace simgrid::smpi
+
+namespace nhalf::simulator {
+
+/// Where this library is loaded before SimGrid's, its functions of the same name come first;
+/// this is SimGrid's own one of a name.
+template <class Function>
+Function smpi_own(const char* name) {
+  auto* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) throw InputError(std::string("SimGrid has no ") + name);
+  return reinterpret_cast<Function>(found);
+}
+
+/// Of other libraries' collectives all is as SMPI has it.
+inline bool chooses_as_mpich() {
+  static const bool chooses =
+      simgrid::config::get_value<std::string>("smpi/coll-selector") == "mpich";
+  return chooses;
+}
+
+}  // namespace nhalf::simulator
