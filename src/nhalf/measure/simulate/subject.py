@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nhalf.base.describe import describe as described
+from nhalf.base.errors import MissingError
 from nhalf.base.files import write_text
 from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.machines.machine import Machine
@@ -140,12 +141,14 @@ def _told_apart(nodes: Sequence[str], most: int) -> list[str]:
 
 
 def _before_simgrid() -> str:
-    """The plug-in, where it is loaded before SimGrid: ranks then find those of their node although
-    each has a host of its own, and without messages (native/simulator/neighbours.hpp). '' where the
-    loader would divide its path.
+    """The plug-in, which is loaded before SimGrid: ranks then find those of their node although
+    each has a host of its own, and without messages (native/simulator/neighbours.hpp). Raises
+    MissingError where the loader would divide its path.
     """
     plug_in = str(platform(simgrid()))
-    return "" if any(sign in plug_in for sign in " :") else plug_in
+    if any(sign in plug_in for sign in " :"):
+        raise MissingError(f"the loader cannot load {plug_in}: no spaces or colons", CACHE_REMEDY)
+    return plug_in
 
 
 def _variables(description: str) -> dict[str, str]:

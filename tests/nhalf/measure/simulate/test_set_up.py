@@ -11,7 +11,7 @@ from nhalf.measure.simulate import subject
 from tests.nhalf.measure.simulate.conftest import Ask
 
 LINES = [
-    *(f"pattern=bcast bytes={size}" for size in (8, 10_000, 300_000)),
+    *(f"pattern=bcast bytes={size}" for size in (8, 10_000, 200_000)),
     "pattern=reduce bytes=64",
     "pattern=allreduce bytes=8192",
     "pattern=allgather bytes=64",
