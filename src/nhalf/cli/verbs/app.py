@@ -93,10 +93,10 @@ def _tell(outcome: Outcome, request: Request) -> None:
         show_applications(rows)
         for line in [*outcome.notes, f"run     {outcome.run.path}"]:
             sys.stdout.write(f"{line}\n")
-    _check_verified(rows)
+    check_verified(rows)
 
 
-def _check_verified(rows: list[dict[str, Any]]) -> None:
+def check_verified(rows: list[dict[str, Any]]) -> None:
     """Raises FailedError with both numbers where a kernel computed something else."""
     wrong = [row for row in rows if not row["verified"]]
     if wrong:

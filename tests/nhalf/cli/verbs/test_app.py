@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf app` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import FailedError, NhalfError
+from nhalf.cli.verbs.app import check_verified
+from tests.server import Ended
+
+
+def built() -> bool:
+    try:
+        return bool(native_files.executable("npb-openmp"))
+    except NhalfError:
+        return False
+
+
+needs_program = pytest.mark.skipif(not built(), reason="npb-openmp is not built")
+QUICK = ("--class", "S", "--program", "openmp", "--launches", "1")
+
+
+def test_applications_are_listed(call: Callable[..., Ended]) -> None:
+    done = call("app", "--list", "--json")
+    assert done.code == 0, done.err
+    assert [one["name"] for one in json.loads(done.out)["applications"]] == ["npb"]
+
+
+@needs_program
+def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = call("app", "npb", "--kernel", "ep", *QUICK, "--threads", "2", "--out", out, "--json")
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["rows"]
+    assert (row["kernel"], row["class"], row["program"]) == ("ep", "S", "openmp")
+    assert (row["ranks"], row["threads"], row["verified"]) == (1, 2, True)
+    assert row["time_s"] > 0
+    assert row["mops"] > 0
+    rows = call("sql", "select pattern, axes from points", out, "--json")
+    assert "npb-ep" in rows.out
+    assert "class=S" in rows.out
+
+
+def test_no_application_is_a_clear_error(call: Callable[..., Ended]) -> None:
+    assert call("app").code == 2
+    done = call("app", "nbp")
+    assert done.code == 2
+    assert "did you mean npb" in done.err
+
+
+def test_a_wrong_result_is_an_error_with_both_numbers() -> None:
+    row = {"kernel": "cg", "class": "A", "mpi": "", "program": "openmp", "ranks": 1}
+    wrong = {**row, "verified": False, "computed": 17.5, "official": 17.130235054029}
+    check_verified([{**row, "verified": True}])
+    with pytest.raises(FailedError, match=r"computed 17\.5, official 17\.130235054029"):
+        check_verified([wrong])
