@@ -77,8 +77,6 @@ class Layout {
     return (rows + (rank < last ? 1 : 0)) * block_;
   }
 
-  /// Elements in one block of every rank.
-  [[nodiscard]] std::ptrdiff_t round() const { return round_; }
   /// Whether `step` elements further on is the same rank and phase; then it is `own_step` of that
   /// rank's elements away.
   [[nodiscard]] bool is_rounds(std::ptrdiff_t step) const {

@@ -98,6 +98,8 @@ class shared_pointer {
     }
     return *this;
   }
+  /// To the element of the same phase in this rank's next block, as whole rounds over all ranks do.
+  void to_next_round() { position_ += static_cast<std::ptrdiff_t>(array_->layout().block()); }
   shared_pointer& operator-=(std::ptrdiff_t step) { return *this += -step; }
   friend shared_pointer operator+(shared_pointer pointer, std::ptrdiff_t step) {
     return pointer += step;

@@ -47,17 +47,28 @@ void advance(std::size_t count, Make make, To to, From... from) {
   }
 }
 
+/// The same for elements that are a block each: every pointer goes on to its rank's next one.
+template <class Make, class To, class... From>
+void by_rounds(std::size_t count, Make make, To to, From... from) {
+  for (; count > 0; --count) {
+    *to = make(*from...);
+    to.to_next_round();
+    (from.to_next_round(), ...);
+  }
+}
+
 /// The same through all blocks of a rank, which has `count` elements: from block to block by whole
 /// rounds over all ranks.
 template <class Make, class To, class... From>
 void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
-  for (; count > 0;) {
+  if (layout.block() == 1) return by_rounds(count, make, to, from...);
+  while (count > 0) {
     const auto length = std::min(layout.block(), count);
     advance(length, make, to, from...);
     count -= length;
     if (count == 0) return;
-    to += layout.round();
-    ((from += layout.round()), ...);
+    to.to_next_round();
+    (from.to_next_round(), ...);
   }
 }
 

@@ -181,6 +181,12 @@ TEST_CASE("pointers: steps both ways, differences, order, and those that stay in
               right && (array.at(i) < array.at(j)) == (i < j) && array.at(j) - step == array.at(i);
           right = right && int{array.at(i)[step]} == value_of(j);
         }
+      const auto round = block * static_cast<std::size_t>(ranks);
+      for (std::size_t i = 0; i + round < size; ++i) {
+        auto next = array.at(i);
+        next.to_next_round();
+        right = right && next == array.at(i + round);
+      }
       for (std::size_t i = 0; i < size; ++i) {
         auto inside = array.at(i).in_block();
         for (auto j = i; j < size && j / block == i / block; ++j, ++inside)
