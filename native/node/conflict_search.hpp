@@ -37,8 +37,11 @@ class ConflictSearch {
   /// Takes pages from 0 to `count` as long as they fit; the others overflow some set. It ends where
   /// many pages in a row do, since all sets are full then.
   void fill(std::uint32_t count) {
+    // So few overflow nothing but the nearest cache, which all others then miss.
+    std::uint32_t page = 0;
+    for (; page < std::min<std::uint32_t>(others, count); ++page) fitting_.push_back(page);
     int in_a_row = 0;
-    for (std::uint32_t page = 0; page < count && in_a_row < full_after; ++page) {
+    for (; page < count && in_a_row < full_after; ++page) {
       const bool over = overflows(fitting_, {page});
       (over ? overflowing_ : fitting_).push_back(page);
       in_a_row = over ? in_a_row + 1 : 0;

@@ -57,7 +57,7 @@ struct ColouredCache {
 }  // namespace
 
 TEST_CASE("as many pages fit as the cache holds, and ways and line are found") {
-  for (const std::size_t ways : {4U, 8U, 16U}) {
+  for (const std::size_t ways : {8U, 12U, 16U}) {
     CAPTURE(ways);
     ColouredCache cache(ways, 32, 1600);
     auto search = cache.search();
