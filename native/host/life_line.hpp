@@ -3,10 +3,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -32,18 +34,22 @@ inline int life_line() {
   return -1;
 }
 
-/// Holds the life line until this process ends; where its standard input is from now on.
+/// Files of a process have lower numbers than this one, as good as always.
+constexpr int life_line_file_max = 4095;
+
+/// Holds the life line until this process ends.
 ///
-/// The kernel closes the files of a process in the order of their numbers, so the life line takes
-/// the first: launchers hear of an end by a later one, and only then do they end other ranks. Who
-/// listens to all life lines knows for certain which process ended first.
-inline int hold_life_line() {
+/// Linux lets go of the files of a process that ends from the highest number down (since 4.3, where
+/// work that is left to the end of a task runs last in, first out), so the life line takes a high
+/// number: launchers hear of an end by a lower one, and only then do they end other ranks. Who
+/// listens to all life lines knows which process ended first.
+inline void hold_life_line() {
   const int file = life_line();
-  if (file < 0) return STDIN_FILENO;
-  const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (dup3(file, STDIN_FILENO, O_CLOEXEC) < 0) return STDIN_FILENO;
-  close(file);
-  return input;
+  if (file < 0) return;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto highest = std::min<rlim_t>(limit.rlim_cur - 1, life_line_file_max);
+  if (fcntl(file, F_DUPFD_CLOEXEC, static_cast<int>(highest)) >= 0) close(file);
 }
 
 }  // namespace nhalf

@@ -2,10 +2,9 @@
 // The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
 #define NHALF_PROBE
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,7 +14,6 @@
 #include "patterns/all_patterns.hpp"
 #include "probe/arguments.hpp"
 #include "probe/binding.hpp"
-#include "probe/lines.hpp"
 #include "probe/places.hpp"
 #include "probe/record.hpp"
 #include "timing/flag.hpp"
@@ -183,7 +181,7 @@ std::string answer(Session& session, const std::string& line) {
 }
 
 /// The life of one rank: introduces itself, then answers lines until there are no more.
-void serve(ProbeTransport& transport, nhalf::Lines& points) {
+void serve(ProbeTransport& transport) {
   Session session{transport};
   auto placement = nhalf::placements(transport);
   const bool writes = transport.rank() == 0;
@@ -193,7 +191,7 @@ void serve(ProbeTransport& transport, nhalf::Lines& points) {
     std::string line;
     bool more = false;
     // Open MPI 5.0.11 never passes on the end of its input, so a word ends it, too.
-    if (writes) more = points.next(line) && line != "end";
+    if (writes) more = std::getline(std::cin, line) && line != "end";
     nhalf::share(transport, more);
     if (!more) break;
     nhalf::share(transport, line);
@@ -222,9 +220,8 @@ int main(int argc, char** argv) {
     if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
     const int ranks = arguments.ranks > 0 ? arguments.ranks : 2;
     // Simulated ranks share one process.
-    nhalf::Lines points(nhalf::is_exact<ProbeTransport> ? STDIN_FILENO : nhalf::hold_life_line());
-    return ProbeTransport::launch(argc, argv, ranks, arguments.options,
-                                  [&](ProbeTransport& transport) { serve(transport, points); });
+    if (!nhalf::is_exact<ProbeTransport>) nhalf::hold_life_line();
+    return ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "probe: %s\n", error.what());
     return 2;

@@ -2,9 +2,10 @@
 """The processes of the ranks on this host: the kernel says when one ends, and so which was first.
 
 Launchers end the others at once and then report them all alike, or wait for those that hang. A rank
-holds a life line, a connection that the kernel closes before anything else of a process that ends:
-launchers cannot have heard of it earlier. Ranks without one are watched by their number, which
-tells of an end when it is complete, so that others may have overtaken it.
+holds a life line, a connection that the kernel closes before anything else of a process that ends
+(native/host/life_line.hpp): launchers cannot have heard of it earlier. Ranks without one are
+watched by their number, which tells of an end when it is complete, so that others may have
+overtaken it.
 """
 
 from __future__ import annotations
