@@ -215,7 +215,7 @@ def test_a_compiler_under_another_name_is_told_to_the_wrapper(
 
 def test_no_headers(library: Library, native: Path) -> None:
     shutil.rmtree(native / "include/probe")
-    with pytest.raises(MissingError, match="source of probe-mpi for"):
+    with pytest.raises(MissingError, match="source of the mpi probe for"):
         probe_executable(library)
     shutil.rmtree(native / "include")
     with pytest.raises(MissingError, match="headers of nhalf"):

@@ -21,7 +21,7 @@ class LoadLatency(Panel):
         "memory: each step is a cache that became too small, and dashed lines are the sizes of "
         "caches as their conflicts show them."
     )
-    order = 70
+    order = 74
     patterns = (CHASE,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:

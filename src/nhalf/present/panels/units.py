@@ -16,7 +16,7 @@ class Units(Panel):
         "cycles later a result can be used: a loop whose operations wait for each other takes the "
         "latency of each, any other the sum of their parts of a cycle."
     )
-    order = 71
+    order = 75
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> Table | None:

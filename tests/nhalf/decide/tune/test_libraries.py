@@ -76,6 +76,7 @@ def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
     assert found.rules[0].algorithm == "basic_linear"
 
 
+@pytest.mark.full
 def test_under_the_wrong_variable_it_is_not(bench: Bench, path: Path) -> None:
     bench = dataclasses.replace(bench, tuner=Forgetful(bench.library))
     assert check(bench, path, ASKED).activity.verdict in ("not active", LOADED)

@@ -26,7 +26,7 @@ def pair_maps(cluster: Cluster, out: Path) -> list[dict[str, Any]]:
     """The rows of a pair map of all hosts."""
     command = [*NHALF, "run", "pair-map", "--launcher", "srun", "--placement", "every-host"]
     # All of it is used: links that differ miss the precision.
-    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(15), BUDGET_MAX_S):.0f}s"]
+    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(10), BUDGET_MAX_S):.0f}s"]
     command += ["--out", str(out), "--json"]
     outcome = cluster.run(*command)
     assert outcome.returncode == 0, outcome.stderr
