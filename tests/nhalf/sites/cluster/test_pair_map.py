@@ -19,14 +19,14 @@ from .conftest import NHALF, Cluster
 
 pytestmark = pytest.mark.slow
 NODES = ("n1", "n2", "n3", "n4")
-BUDGET_MAX_S = 60
+BUDGET_MAX_S = 90
 
 
 def pair_maps(cluster: Cluster, out: Path) -> list[dict[str, Any]]:
     """The rows of a pair map of all hosts."""
     command = [*NHALF, "run", "pair-map", "--launcher", "srun", "--placement", "every-host"]
     # All of it is used: links that differ miss the precision.
-    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(10), BUDGET_MAX_S):.0f}s"]
+    command += ["--mpi", "mpich", "--budget", f"{min(patience_s(30), BUDGET_MAX_S):.0f}s"]
     command += ["--out", str(out), "--json"]
     outcome = cluster.run(*command)
     assert outcome.returncode == 0, outcome.stderr
