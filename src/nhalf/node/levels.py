@@ -17,6 +17,9 @@ KNEE_FACTOR = 1.5
 MISSING_SHARE = 0.1
 """Lines hit as long as fewer of them than this miss."""
 
+SHARED = "size of shared levels: what lies behind level 2 is not told apart from memory"
+"""What no repetition resolves, since it is not looked for."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -58,9 +61,7 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
         )
     unresolved: list[str] = []
     levels = [_first(found, flat, unresolved), _second(found, flat, unresolved)]
-    unresolved.append(
-        "size of shared levels: what lies behind level 2 is not told apart from memory"
-    )
+    unresolved.append(SHARED)
     memory_s = flat[-1].latency_s if len(flat) > 2 else None
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
 

@@ -98,3 +98,8 @@ def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:
 
 def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:
     assert Facts.of([node_run]).whole["pattern"].unique().to_list() == ["memory-triad"]
+
+
+def test_no_repetition_is_advised_for_what_is_not_looked_for(node_run: Run) -> None:
+    found = [one for one in findings(Facts.of([node_run])) if "shared levels" in one.text]
+    assert [one.remedy for one in found] == [""]

@@ -10,6 +10,7 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.node import NodeFacts, nodes
 from nhalf.facts.roofline import Roof, roofs
 from nhalf.node.bandwidth import MEMORY
+from nhalf.node.levels import SHARED
 from nhalf.node.reading import CHASE, UNIT
 from nhalf.present.findings import Finder, Finding
 
@@ -41,7 +42,7 @@ def _caches(one: NodeFacts) -> Iterator[Finding]:
             f"Not resolved: {doubt}.",
             35,
             "caches-unresolved",
-            remedy="Measure again while nothing else runs on the node.",
+            remedy="" if doubt == SHARED else "Measure again while nothing else runs on the node.",
             pattern=CHASE,
             label="Caches",
         )

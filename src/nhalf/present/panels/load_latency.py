@@ -55,7 +55,7 @@ class LoadLatency(Panel):
                     text="name:N", y=alt.value(4)
                 )
             )
-        return alt.layer(*layers)
+        return alt.layer(*layers).properties(width="container", height=common.CHART_HEIGHT)
 
 
 def _rows(one: NodeFacts) -> list[Row]:
