@@ -66,7 +66,8 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
     journal = Journal(out / "journal.jsonl")
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "0:64K", "--launches", "3"]
     command += ["--placement", "3x1,4x1", "--mpi", "mpich", "--launcher", "srun"]
-    command += ["--budget", f"{patience_s(6):.0f}s"]
+    # A precision out of reach: it ends by its budget, or by the death, and not before.
+    command += ["--precision", "0.01%", "--budget", f"{patience_s(12):.0f}s"]
     command += ["--timeout", f"{patience_s(TIMEOUT_S):.0f}s", "--out", str(out)]
     process = cluster.start(command)
     end_s = time.monotonic() + patience_s(PATIENCE_S)
