@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a trace, and the one place that reads and writes them.
+
+A trace is a folder: `trace.json` says what was traced, and Parquet files hold the tables. Times of
+`bins` and `timeline` count from the start of the command, on one clock for all ranks. Ranks are
+those of MPI_COMM_WORLD everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from nhalf.base.errors import InputError
+
+VERSION = 1
+"""Of the folder: raised when an older reader would misread a newer trace."""
+
+DESCRIPTION = "trace.json"
+
+PROC_NULL = -1
+"""The partner of a message to or from MPI_PROC_NULL."""
+NO_PARTNER = -2
+"""The partner of a call that has none: a collective without a root, a wait."""
+ELSEWHERE = -3
+"""A partner outside of MPI_COMM_WORLD, or several that no longer fitted into the table."""
+
+KINDS = ("sent", "received", "one-sided", "collective", "waiting")
+"""What a call is about. A call that sends and receives (MPI_Sendrecv) has a row of each, its time
+is in the received one. A wait, test or probe is 'waiting'; what is received between is a row of the
+call that began it (MPI_Irecv, MPI_Recv_init), as is what persistent calls send (MPI_Send_init)."""
+
+CALLS: dict[str, pl.DataType] = {
+    "rank": pl.Int32(),
+    "thread": pl.Int32(),
+    "call": pl.String(),
+    "kind": pl.String(),
+    "communicator": pl.Int32(),
+    "partner": pl.Int32(),
+    "size_bytes": pl.Int64(),
+    "count": pl.Int64(),
+    "bytes": pl.Int64(),
+    "time_s": pl.Float64(),
+    "waiting_s": pl.Float64(),
+    "min_s": pl.Float64(),
+    "max_s": pl.Float64(),
+}
+"""One row is one thread's calls of one kind on one communicator with one partner and size.
+
+`partner` is the destination, source, target or root. `size_bytes` is that of a message as it was
+sent or received. Of a collective it is what the rank puts in (its vector of a reduction, its block
+of a gather, all its blocks of an all-to-all or, at the root, of a scatter), and where it puts in
+nothing, what it gets. `bytes` is the sum over the calls. `waiting_s` is what calls that can wait
+took beyond the shortest one of their row up to then."""
+
+BINS: dict[str, pl.DataType] = {
+    "rank": pl.Int32(),
+    "thread": pl.Int32(),
+    "start_s": pl.Float64(),
+    "width_s": pl.Float64(),
+    "kind": pl.String(),
+    "count": pl.Int64(),
+    "bytes": pl.Int64(),
+    "time_s": pl.Float64(),
+}
+"""One row is one of KINDS in one span of time of a thread; spans without calls have none. The width
+is the same for all rows. Of kind 'waiting' `time_s` is the waiting of calls of every kind, `count`
+and `bytes` are those of waits, tests and probes."""
+
+TIMELINE: dict[str, pl.DataType] = {
+    "rank": pl.Int32(),
+    "thread": pl.Int32(),
+    "call": pl.String(),
+    "kind": pl.String(),
+    "communicator": pl.Int32(),
+    "partner": pl.Int32(),
+    "tag": pl.Int32(),
+    "size_bytes": pl.Int64(),
+    "start_s": pl.Float64(),
+    "end_s": pl.Float64(),
+    "waiting_s": pl.Float64(),
+}
+"""One row is one call, in order of start within a thread. A receive that was begun before starts
+where it was begun and ends with the wait that completed it."""
+
+COMMUNICATORS: dict[str, pl.DataType] = {
+    "communicator": pl.Int32(),
+    "name": pl.String(),
+    "rank": pl.Int32(),
+    "world_rank": pl.Int32(),
+}
+"""One row is one member: `rank` in the communicator is `world_rank` in MPI_COMM_WORLD. 0 is
+MPI_COMM_WORLD; others are numbered in the order of their creation. Of one between two groups both
+are members, the group with the lowest rank first."""
+
+TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
+    "calls": CALLS,
+    "bins": BINS,
+    "timeline": TIMELINE,
+    "communicators": COMMUNICATORS,
+}
+
+
+class Rank(msgspec.Struct):
+    """Where a rank ran. `finished` is whether it came to MPI_Finalize."""
+
+    rank: int
+    host: str
+    pid: int
+    start_s: float
+    end_s: float
+    finished: bool
+
+
+class Trace(msgspec.Struct):
+    """What was traced: `trace.json`.
+
+    `complete` is whether every rank is there and came to its end; `exit_code` is the command's,
+    none where it is not known. `start_s` and `end_s` are seconds since 1970, those of ranks since
+    `start_s`. `notes` say what is missing.
+    """
+
+    command: list[str]
+    library: str
+    ranks: list[Rank]
+    start_s: float
+    end_s: float
+    detail: str
+    complete: bool
+    exit_code: int | None
+    notes: list[str] = []
+    version: int = VERSION
+
+
+@dataclass(frozen=True)
+class TraceFolder:
+    """A trace that was collected."""
+
+    path: Path
+    trace: Trace
+
+    def table(self, name: str) -> pl.LazyFrame:
+        """One of TABLES; the timeline is empty where it was not kept.
+
+        Raises InputError where the file is not there or damaged.
+        """
+        path = self.path / f"{name}.parquet"
+        columns = TABLES[name]
+        if name == "timeline" and not path.exists():
+            return pl.LazyFrame(schema=columns)
+        try:
+            found = pl.read_parquet_schema(path)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"{path} is damaged or missing", "trace the program again") from error
+        for column, kind in columns.items():
+            if found.get(column) != kind:
+                raise InputError(
+                    f"{path} has no column {column} of type {kind}", "trace the program again"
+                )
+        return pl.scan_parquet(path).select(*columns)
+
+
+def is_trace(path: Path) -> bool:
+    """Whether a folder holds a trace that was collected."""
+    return (path / DESCRIPTION).is_file()
+
+
+def open_trace(path: Path) -> TraceFolder:
+    """A trace by its folder. Raises InputError when there is none or it is of another version."""
+    file = path / DESCRIPTION
+    if not file.is_file():
+        raise InputError(f"{path} is not a trace", f"it has no {DESCRIPTION}")
+    try:
+        version = msgspec.json.decode(file.read_bytes(), type=dict[str, object]).get("version")
+        if version != VERSION:
+            raise InputError(
+                f"{file} has version {version}; this nhalf reads version {VERSION}",
+                "use the nhalf that wrote it",
+            )
+        return TraceFolder(path.resolve(), msgspec.json.decode(file.read_bytes(), type=Trace))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is damaged: {error}", "trace the program again") from error
