@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
 from nhalf.facts.basis import Basis
+from nhalf.facts.node_runs import of_messages
 from nhalf.facts.series import series_names, with_series
 from nhalf.statistics.advice import advice
 
@@ -29,7 +30,7 @@ class Doubt:
 
 def doubts(basis: Basis) -> list[Doubt]:
     """One entry per kind, in the order in which points carry them."""
-    carried = with_series(basis.summary, basis).explode("advice").drop_nulls("advice")
+    carried = with_series(of_messages(basis), basis).explode("advice").drop_nulls("advice")
     everyone = len(series_names(basis))
     found = []
     for (name,), frame in carried.group_by("advice", maintain_order=True):

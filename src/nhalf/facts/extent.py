@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.basis import Basis
+from nhalf.facts.node_runs import node_runs
 from nhalf.statistics.summary import EXACT
 
 
@@ -20,6 +21,7 @@ class Extent:
     """The extent of one run, or of several together.
 
     `hosts` are names, sorted; `started` is when the first point was measured, in local time;
+    `is_node` says that no message was sent: nodes were measured by themselves;
     `launches` the fewest and the most of a point; `half_width_share` the middle over points of half
     an interval over launches, relative to the time, None where no point has several launches.
     """
@@ -27,6 +29,7 @@ class Extent:
     hosts: tuple[str, ...]
     started: datetime | None
     is_simulated: bool
+    is_node: bool
     libraries: int
     patterns: int
     points: int
@@ -44,6 +47,7 @@ def extent(basis: Basis) -> Extent:
         hosts=tuple(sorted({name for one in basis.environments.values() for name in _hosts(one)})),
         started=_started(basis),
         is_simulated=summary["transport"].is_in(EXACT).all(),
+        is_node=set(summary["run"]) == node_runs(basis),
         libraries=len({mpi or transport for mpi, transport in libraries}),
         patterns=summary["pattern"].n_unique(),
         points=summary.height,

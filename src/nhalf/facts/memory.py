@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.facts.difference import COSTLY, beyond
 from nhalf.facts.facts import Facts
+from nhalf.facts.node_runs import node_runs
 from nhalf.facts.series import with_series
 from nhalf.statistics.intervals import Interval, ratio_interval
 from nhalf.store.axes import axis
@@ -45,9 +46,11 @@ def rates(facts: Facts) -> pl.DataFrame:
     """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
 
     `cores` work on them: the ranks with their threads. `series` does not tell these apart, nor
-    placements: OpenMP's threads need another one than ranks.
+    placements: OpenMP's threads need another one than ranks. Runs of a node by itself have rates of
+    their own, by level.
     """
-    points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null())
+    apart = pl.col("run").is_in(list(node_runs(facts)))
+    points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null(), ~apart)
     threads = value("threads").fill_null(1).cast(pl.Int64)
     points = points.with_columns(cores=pl.col("ranks") * threads)
     largest = pl.col("bytes") == pl.col("bytes").max().over("kernel")

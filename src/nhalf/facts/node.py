@@ -10,6 +10,7 @@ from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
 from nhalf.machines.processor import Operation
 from nhalf.node.levels import Hierarchy, hierarchy
+from nhalf.node.neighbours import doubts
 from nhalf.node.plateaus import Step, curve
 from nhalf.node.reading import UNIT, readings
 from nhalf.node.units import operations
@@ -19,13 +20,17 @@ DOUBLE_BYTES = 8
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """One node: its curve of latencies, its levels, its operations, and its clock."""
+    """One node: its curve of latencies, its levels, its operations, and its clock.
+
+    `doubts` are what to think of the whole run, in sentences.
+    """
 
     run: str
     steps: list[Step]
     levels: Hierarchy
     operations: list[Operation]
     clock_hz: float
+    doubts: tuple[str, ...]
 
     @property
     def peak_per_s(self) -> float:
@@ -48,5 +53,7 @@ def nodes(facts: Facts) -> list[NodeFacts]:
         hit_cycles = levels.levels[0].hit_cycles_median if levels.levels else None
         units = [one for one in ones if one.pattern == UNIT]
         clock_hz = 1 / median(one.cycle_s for one in units or ones)
-        found.append(NodeFacts(run, curve(ones), levels, operations(units, hit_cycles), clock_hz))
+        said = tuple(doubts(ones))
+        known = operations(units, hit_cycles)
+        found.append(NodeFacts(run, curve(ones), levels, known, clock_hz, said))
     return found

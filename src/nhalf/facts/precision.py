@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.basis import Basis
+from nhalf.facts.node_runs import of_messages
 from nhalf.facts.series import with_series
 from nhalf.statistics.advice import PRECISION_TARGET
 from nhalf.store.keys import RUN_CURVE
@@ -92,8 +93,10 @@ def _judged(basis: Basis) -> pl.DataFrame:
     wanted = pl.col("run").replace_strict(
         targets, default=PRECISION_TARGET, return_dtype=pl.Float64
     )
-    return basis.summary.with_columns(half_width=reach, wanted=wanted).filter(
-        (pl.col("launches") > 1) & pl.col("half_width").is_finite()
+    return (
+        of_messages(basis)
+        .with_columns(half_width=reach, wanted=wanted)
+        .filter((pl.col("launches") > 1) & pl.col("half_width").is_finite())
     )
 
 

@@ -9,6 +9,7 @@ from nhalf.node.reading import Reading
 
 BUSY_SHARE = 0.1
 """From this share of all points on it is said."""
+REMEDY = "measure again on a node where nothing else runs"
 
 
 def taken_share(found: Sequence[Reading]) -> float:
@@ -21,7 +22,4 @@ def doubts(found: Sequence[Reading]) -> list[str]:
     share = taken_share(found)
     if share < BUSY_SHARE:
         return []
-    return [
-        f"other programs had the core during {share:.0%} of all points; measure again on a node "
-        "where nothing else runs"
-    ]
+    return [f"other programs had the core during {share:.0%} of all points; {REMEDY}"]

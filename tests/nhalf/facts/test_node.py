@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from nhalf.node.asking import Core
 from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
-from nhalf.present.report.page import sections
+from nhalf.present.report.page import page, sections
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
@@ -50,7 +51,9 @@ def of_reading(position: int, one: Reading) -> Record:
 @pytest.fixture
 def node_run(tmp_path: Path) -> Run:
     """A run of a node whose caches, units and bandwidth are known."""
-    run = Run.create(tmp_path / "node", {"titles": {"node": "this core"}})
+    run = Run.create(
+        tmp_path / "node", {"titles": {"node": "this core"}, "environment": {"host": "n1"}}
+    )
     with run.journal() as journal:
         records = Records(journal, State(), Progress(quiet=True))
         for launch in range(2):
@@ -60,7 +63,7 @@ def node_run(tmp_path: Path) -> Run:
                 records.journal.append(event("point", "node", of_reading(position, one)))
         fused = record(
             1000, UNIT, 0, axes="bits=256,chains=12,operation=fused", samples_s=[CYCLE_S / 2],
-            values=named_values({"cycle_s": CYCLE_S, "cycles_p25": 0.5}),
+            values=named_values({"cycle_s": CYCLE_S, "cycles_p25": 0.5, "preempted": 3.0}),
         )  # fmt: skip
         journal.append(event("point", "node", fused))
         for position, (level_bytes, rate_Bps) in enumerate(TRIAD_BPS.items()):
@@ -103,3 +106,38 @@ def test_points_of_a_core_are_no_curves_of_messages(node_run: Run) -> None:
 def test_no_repetition_is_advised_for_what_is_not_looked_for(node_run: Run) -> None:
     found = [one for one in findings(Facts.of([node_run])) if "shared levels" in one.text]
     assert [one.remedy for one in found] == [""]
+
+
+def test_the_report_of_a_node_speaks_of_no_messages(node_run: Run) -> None:
+    facts = Facts.of([node_run])
+    shown = page(facts)
+    assert '<h1 id="title">Node performance of n1</h1>' in shown
+    subtitle = shown[shown.index('class="sub"') : shown.index('id="findings"')]
+    assert not [word for word in ("librar", "pattern", "difference") if word in subtitle]
+
+
+def test_single_points_of_a_node_are_no_findings(node_run: Run) -> None:
+    facts = Facts.of([node_run])
+    assert facts.missed.is_empty()
+    assert not facts.doubts
+    assert not [one for one in findings(facts) if "--resume" in one.remedy]
+
+
+def test_a_busy_node_is_a_finding(node_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nhalf.node.neighbours.BUSY_SHARE", 1e-4)
+    (found,) = [one for one in findings(Facts.of([node_run])) if one.kind == "busy-node"]
+    assert found.text.startswith("Other programs had the core during")
+    assert found.remedy == "Measure again on a node where nothing else runs."
+
+
+def test_bandwidth_is_shown_by_level(node_run: Run) -> None:
+    shown = {section.name: section.spec for section in sections(Facts.of([node_run]))}
+    assert "memory" not in shown
+    spec = shown["level-bandwidth"]
+    assert spec is not None
+    (rows,) = [data for data in spec["datasets"].values()] if "datasets" in spec else [
+        spec["data"]["values"]
+    ]  # fmt: skip
+    assert {row["kind"] for row in rows} == {"L1", "L2", "memory"}
+    # One number of cores stands in the middle of its axis.
+    assert '"domain": [0, 2]' in json.dumps(spec)

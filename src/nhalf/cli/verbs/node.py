@@ -10,6 +10,8 @@ from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, Measured
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nhalf.facts.facts import Facts
     from nhalf.machines.processor import Processor
     from nhalf.store.run import Run
@@ -21,12 +23,21 @@ class Request(Measured, heading=OUTPUT):
 
     lfk: Annotated[
         bool,
-        Option("Run the 24 Livermore kernels instead: bound, measured, advice.", heading="What"),
+        Option(
+            "Run the 24 Livermore kernels instead: each from its bound to its time, and advice.",
+            heading="What",
+        ),
     ] = False
 
 
 def command(request: Request) -> None:
-    """Measure this node: caches, units and memory bandwidth, by timing alone."""
+    r"""Measure this node: caches, units and memory bandwidth, by timing alone.
+
+    \b
+    nhalf node --out runs/node
+    nhalf node --report --json
+    nhalf node --lfk
+    """
     from nhalf.facts.facts import Facts
     from nhalf.measure.loop.progress import Progress
     from nhalf.node.measuring import begin, measure
@@ -38,11 +49,7 @@ def command(request: Request) -> None:
     outcome = measure(begin(request.out), Progress(request.is_silent))
     facts = Facts.of([outcome.run])
     described = _keep(outcome.run)
-    written = None
-    if request.report:
-        from nhalf.present.report import write_report
-
-        written = write_report(facts, outcome.run.path / "report.html")
+    written = _report(request, facts, outcome.run)
     if request.json:
         emit_json(node_json(outcome.run, facts, described))
     elif not request.quiet:
@@ -103,24 +110,38 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
 
 def _livermore(request: Request) -> None:
     """The Livermore kernels beside their bounds on the processor here, where it was measured."""
-    from nhalf.base.errors import InputError, MissingError
+    from nhalf.base.errors import MissingError
+    from nhalf.facts.facts import Facts
     from nhalf.node.described import HERE, described
+    from nhalf.node.livermore.keeping import keep
     from nhalf.node.livermore.table import as_json, measured
+    from nhalf.node.measuring import begin
     from nhalf.present.terminal.livermore import show_livermore
+    from nhalf.present.terminal.node import show_place
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
-    if request.given & {"out", "report"}:
-        raise InputError("--lfk makes no run", "leave --out and --report out")
     try:
         processor = described(HERE)
     except MissingError:
         processor = None
-    progress = console()
+    run, progress = begin(request.out), console()
     table = measured(
         processor,
         lambda what: None if request.is_silent else progress.print(f"running {what}"),
     )
+    written = _report(request, Facts.of([keep(run, table).run]), run)
     if request.json:
-        emit_json({"machine": processor.name if processor else None, "lfk": as_json(table)})
+        name = processor.name if processor else None
+        emit_json({"run": str(run.path), "machine": name, "lfk": as_json(table)})
     elif not request.quiet:
         show_livermore(stdout_console(), processor, table)
+        show_place(run, written)
+
+
+def _report(request: Request, facts: Facts, run: Run) -> Path | None:
+    """The report, where it was asked for."""
+    if not request.report:
+        return None
+    from nhalf.present.report import write_report
+
+    return write_report(facts, run.path / "report.html")

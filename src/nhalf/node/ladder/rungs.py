@@ -12,8 +12,8 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.counts import Counts
-from nhalf.node.ladder.listing import EmittedLoop, emitted_loops, loops_of_lines
-from nhalf.node.ladder.micro import Operation, operations
+from nhalf.node.ladder.listing import EmittedLoop, Instruction, emitted_loops, loops_of_lines
+from nhalf.node.ladder.micro import Operation, operations, reads_memory, writes_memory
 from nhalf.node.ladder.schedule import chain_cycles
 
 COMPILE_TIMEOUT_S = 60.0
@@ -26,13 +26,14 @@ class Rungs:
     """Cycles per iteration of the source: by what was emitted, and by its chain.
 
     `unit` is the one that what was emitted keeps busiest; `emitted_per_iteration` are its
-    operations.
+    operations, `spill_count` its accesses to the stack.
     """
 
     emitted_cycles: float
     chain_cycles: float
     unit: str
     emitted_per_iteration: dict[Operation, float]
+    spill_count: float = 0.0
 
     @property
     def scheduled_cycles(self) -> float:
@@ -43,6 +44,16 @@ class Rungs:
     def is_vector(self) -> bool:
         """Whether arithmetic is done on several numbers at once."""
         return any(one.lanes > 1 for one in self.emitted_per_iteration if one.name in REALS)
+
+    @property
+    def loads(self) -> float:
+        """Numbers that are loaded."""
+        return self.amount("load")
+
+    def amount(self, name: str) -> float:
+        """So many operations of a kind, each number counted, that go with one iteration."""
+        found = self.emitted_per_iteration.items()
+        return sum(count * one.lanes for one, count in found if one.name == name)
 
 
 def listing(compiler: str, level: Sequence[str], source: Path) -> str:
@@ -98,7 +109,13 @@ def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
         chain_cycles(loop, processor) / iterations,
         unit,
         {one: count / iterations for one, count in asked.items()},
+        sum(map(_is_spill, loop.instructions)) / iterations,
     )
+
+
+def _is_spill(one: Instruction) -> bool:
+    """Whether it reaches for the stack."""
+    return any("(%rsp" in place for place in (reads_memory(one), writes_memory(one)))
 
 
 def _issued(loop: EmittedLoop) -> int:

@@ -15,16 +15,9 @@ from nhalf.base.errors import MissingError
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.bounds import Bound, bound
 from nhalf.node.bound.program import read_program
+from nhalf.node.livermore.titles import TITLES
 
 FOLDER = "node/livermore"
-TITLES = (
-    *("hydro fragment", "incomplete Cholesky", "inner product", "banded linear equations"),
-    *("tri-diagonal elimination", "linear recurrence", "equation of state", "ADI integration"),
-    *("integrate predictors", "difference predictors", "first sum", "first difference"),
-    *("2-D particles in cells", "1-D particles in cells", "casual Fortran", "Monte Carlo search"),
-    *("implicit conditions", "2-D explicit hydro", "there and back", "discrete ordinates"),
-    *("matrix product", "Planck's distribution", "2-D implicit hydro", "first minimum"),
-)
 
 
 @dataclass(frozen=True)

@@ -1,45 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ladder of each kernel: from its bound to its time, with a cause and a remedy for each gap."""
+"""The ladder of each kernel in each build: from its bound to its time."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.program import read_program
+from nhalf.node.ladder.climb import Climb
 from nhalf.node.ladder.rungs import Rungs, listing, rungs
 from nhalf.node.livermore.corpus import KernelBound, sources
 from nhalf.node.livermore.timing import Build, Timing
 
 READABLE = {"x86_64", "AMD64"}
-GAP_RATIO = 1.2
-"""A gap is explained where a rung takes so much longer than the one above it."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """What was emitted for a kernel takes at least, in cycles per iteration: alone, and in turn."""
+    """What was emitted for a kernel in one build, by its innermost loops."""
 
     number: int
     build: Build
     loops: tuple[Rungs, ...]
-
-    @property
-    def emitted_cycles(self) -> float:
-        """By the unit that is busiest: MAC."""
-        return sum(one.emitted_cycles for one in self.loops)
-
-    @property
-    def scheduled_cycles(self) -> float:
-        """With the chain from one iteration to the next: MACS."""
-        return sum(one.scheduled_cycles for one in self.loops)
-
-    @property
-    def is_optimised(self) -> bool:
-        """Whether values are kept in registers."""
-        return "-O0" not in self.build.level
 
 
 def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
@@ -51,48 +35,30 @@ def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
         if program.refusals:
             continue
         text = listing(build.compiler, build.level, source)
-        found = rungs(text, program.loops, processor, "-O0" not in build.level)
+        found = rungs(text, program.loops, processor, build.is_optimised)
         known = tuple(one for one in found if one is not None)
         if len(known) == len(program.loops):
             yield Ladder(number, build, known)
 
 
-def gaps(bound: KernelBound, ladder: Ladder, timing: Timing) -> list[str]:
-    """Why each rung takes longer than the one above it, and what helps."""
-    essential = bound.cycles or 0.0
-    emitted, scheduled = ladder.emitted_cycles, ladder.scheduled_cycles
-    said = []
-    if emitted > GAP_RATIO * essential:
-        said.append(_emitted_more(bound, ladder))
-    if scheduled > GAP_RATIO * emitted:
-        said.append(_waits(ladder))
-    if timing.cycles_per_iteration > GAP_RATIO * scheduled:
-        said.append(
-            "neither units nor chains explain the rest: misses, conflicts or short loops; "
-            "block, interchange or prefetch"
-        )
-    return said
-
-
-def _emitted_more(bound: KernelBound, ladder: Ladder) -> str:
-    """Why more was emitted than is essential."""
-    if not ladder.is_optimised:
-        return "values are kept in memory and not in registers: compile with -O2"
-    if not any(one.is_vector for one in ladder.loops):
-        return "not vectorised: -O3 -march=native, or split off what keeps the compiler from it"
-    loads = sum(
-        count * one.lanes
-        for each in ladder.loops
-        for one, count in each.emitted_per_iteration.items()
-        if one.name == "load"
+def climb(bound: KernelBound, ladder: Ladder | None, timing: Timing) -> Climb:
+    """All rungs of a kernel: with several loops, those of one iteration of each."""
+    loops = ladder.loops if ladder else ()
+    essential = sum(one.counts.loads for one in bound.loops)
+    return Climb(
+        essential_cycles=bound.cycles,
+        emitted_cycles=sum(one.emitted_cycles for one in loops) if loops else None,
+        scheduled_cycles=sum(one.scheduled_cycles for one in loops) if loops else None,
+        measured_cycles=timing.cycles_per_iteration,
+        is_optimised=timing.build.is_optimised,
+        is_vector=any(one.is_vector for one in loops),
+        is_fused=_is_fused(bound, loops),
+        loads_ratio=sum(one.loads for one in loops) / essential if essential else 1.0,
+        spill_count=sum(one.spill_count for one in loops),
     )
-    if loads > GAP_RATIO * sum(one.counts.loads for one in bound.loops):
-        return "redundant loads or spills: unroll and keep elements in registers"
-    return "vectors narrower than the widest, or instructions around them: unroll"
 
 
-def _waits(ladder: Ladder) -> str:
-    """What iterations wait for."""
-    if not ladder.is_optimised:
-        return "each iteration waits for a value that goes through memory: compile with -O2"
-    return "each iteration waits for the one before: unroll with partial results"
+def _is_fused(bound: KernelBound, loops: Sequence[Rungs]) -> bool:
+    """Whether as much is fused as could be, or nothing could."""
+    could = sum(one.counts.of("fused_multiply_add") for one in bound.loops)
+    return not could or any(one.amount("fused_multiply_add") for one in loops)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.machines.processor import Processor
+from nhalf.node.ladder.climb import Climb
 from nhalf.node.livermore.corpus import KernelBound, kernel_bounds
-from nhalf.node.livermore.ladders import Ladder, gaps
+from nhalf.node.livermore.ladders import Ladder, climb, ladders
 from nhalf.node.livermore.timing import Build, Timing, builds, check_sums, timings
 
 ADVICE = {
@@ -21,6 +22,7 @@ ADVICE = {
 }
 """What helps where a unit is the limit, and the compiler has come close to it."""
 CLOSE_RATIO = 0.8
+UNKNOWN = "the compiler loses most: see its vectoriser's report"
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,19 @@ class Row:
     timings: tuple[Timing, ...]
     ladders: tuple[Ladder, ...] = ()
 
-    def ladder(self, timing: Timing) -> Ladder | None:
-        """The rungs between the bound and a time; None where they are not known."""
-        return next((one for one in self.ladders if one.build == timing.build), None)
+    def climb(self, timing: Timing) -> Climb:
+        """All rungs from the bound to a time."""
+        ladder = next((one for one in self.ladders if one.build == timing.build), None)
+        return climb(self.bound, ladder, timing)
 
     def share(self, timing: Timing) -> float | None:
         """How much of the bounding rate is reached, 1 at the bound; None without a bound."""
-        cycles = self.bound.cycles
-        return cycles / timing.cycles_per_iteration if cycles else None
+        return self.climb(timing).share
+
+    @property
+    def fastest(self) -> Timing:
+        """The quickest build."""
+        return min(self.timings, key=lambda one: one.cycles_per_iteration)
 
     @property
     def advice(self) -> str:
@@ -48,7 +55,8 @@ class Row:
             return self.bound.reason
         if max(shares) >= CLOSE_RATIO:
             return ADVICE[self.bound.limits[0]]
-        return "the compiler loses most: see its vectoriser's report, unroll, prefetch"
+        gaps = self.climb(self.fastest).gaps()
+        return str(max(gaps, key=lambda one: one.ratio)) if gaps else UNKNOWN
 
 
 def measured(processor: Processor | None, progress: Callable[[str], None]) -> list[Row]:
@@ -59,17 +67,26 @@ def measured(processor: Processor | None, progress: Callable[[str], None]) -> li
     """
     bounds = kernel_bounds(processor)
     found: list[Timing] = []
+    emitted: list[Ladder] = []
     for build in builds():
         progress(build.title)
         found += timings(build)
+        emitted += ladders(build, processor) if processor else ()
     check_sums(found)
-    return rows(bounds, found)
+    return rows(bounds, found, emitted)
 
 
-def rows(bounds: Sequence[KernelBound], timed: Sequence[Timing]) -> list[Row]:
+def rows(
+    bounds: Sequence[KernelBound], timed: Sequence[Timing], emitted: Sequence[Ladder] = ()
+) -> list[Row]:
     """A row for each kernel."""
     return [
-        Row(one, tuple(timing for timing in timed if timing.number == one.number)) for one in bounds
+        Row(
+            bound,
+            tuple(one for one in timed if one.number == bound.number),
+            tuple(one for one in emitted if one.number == bound.number),
+        )
+        for bound in bounds
     ]
 
 
@@ -90,15 +107,15 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
-    ladder = row.ladder(timing)
+    found = row.climb(timing)
     seconds = timing.cycles_per_iteration / timing.clock_hz
     return {
         "compiler": timing.build.compiler,
         "level": " ".join(timing.build.level),
-        "mac_cycles": ladder.emitted_cycles if ladder else None,
-        "macs_cycles": ladder.scheduled_cycles if ladder else None,
+        "mac_cycles": found.emitted_cycles,
+        "macs_cycles": found.scheduled_cycles,
         "cycles": timing.cycles_per_iteration,
-        "gaps": gaps(row.bound, ladder, timing) if ladder else [],
+        "gaps": [str(one) for one in found.gaps()],
         "mflops": row.bound.flops / seconds / 1e6,
         "share": row.share(timing),
         "sum": timing.value,

@@ -16,7 +16,8 @@ from typing import Any
 from nhalf.base.compiled import Program, compiled
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.base.processes import run
-from nhalf.node.livermore.corpus import FOLDER, TITLES, sources
+from nhalf.node.livermore.corpus import FOLDER, sources
+from nhalf.node.livermore.titles import TITLES
 
 COMPILERS = ("gcc", "clang")
 LEVELS = (("-O0",), ("-O2",), ("-O3", "-march=native"))
@@ -39,10 +40,18 @@ class Build:
         """As a table calls it."""
         return f"{self.compiler} {' '.join(self.level)}"
 
+    @property
+    def is_optimised(self) -> bool:
+        """Whether values are kept in registers."""
+        return "-O0" not in self.level
+
 
 @dataclass(frozen=True)
 class Timing:
-    """One kernel of one build: `value` is the check sum after one pass."""
+    """One kernel of one build: `value` is the check sum after one pass.
+
+    `samples_s` are the times of an iteration in seconds.
+    """
 
     number: int
     build: Build
@@ -50,6 +59,7 @@ class Timing:
     iterations: int
     value: float
     clock_hz: float
+    samples_s: tuple[float, ...] = ()
 
 
 def builds() -> list[Build]:
@@ -89,9 +99,9 @@ def timings(build: Build, number: int = 0) -> Iterator[Timing]:
 def _timing(build: Build, said: dict[str, Any]) -> Timing:
     """Of a line of the driver: the lower quartile of samples, since neighbours only slow down."""
     clock_hz = median(said["clock_hz"])
-    times_s = sorted(said["time_s"])
-    cycles = times_s[len(times_s) // 4] * clock_hz / said["iterations"]
-    return Timing(said["kernel"], build, cycles, said["iterations"], said["sum"], clock_hz)
+    times_s = tuple(time_s / said["iterations"] for time_s in said["time_s"])
+    cycles = sorted(times_s)[len(times_s) // 4] * clock_hz
+    return Timing(said["kernel"], build, cycles, said["iterations"], said["sum"], clock_hz, times_s)
 
 
 def check_sums(timed: Sequence[Timing]) -> None:

@@ -24,8 +24,10 @@ def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:
 
 def count_axis(field: str, title: str, values: Sequence[int], doubling: bool = False) -> alt.X:
     """An axis of whole numbers; `doubling` for those that grow by factors."""
-    scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
     ordered = sorted(set(values))
+    scale = alt.Scale(type="log", base=2, nice=False) if doubling else alt.Scale(zero=False)
+    if len(ordered) == 1:  # alone it stands in the middle: it would stretch no axis
+        scale = alt.Scale(domain=[ordered[0] - 1, ordered[0] + 1], nice=False)
     ticks = ordered if len(ordered) <= 12 else ordered[:: len(ordered) // 6]
     axis = alt.Axis(values=ticks, format="d", labelOverlap=True, grid=False)
     return alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)

@@ -13,6 +13,7 @@ from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import SHARED
 from nhalf.node.reading import CHASE, UNIT
 from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import sentence
 
 
 class Node(Finder):
@@ -20,6 +21,7 @@ class Node(Finder):
         for one in nodes(facts):
             yield from _caches(one)
             yield from _units(one)
+            yield from _doubts(one)
         for roof in roofs(facts):
             if roof.level == MEMORY:
                 yield _roof(roof)
@@ -61,6 +63,15 @@ def _units(one: NodeFacts) -> Iterator[Finding]:
         label="Units",
         figure=f"{giga:.3g} G/s",
     )
+
+
+def _doubts(one: NodeFacts) -> Iterator[Finding]:
+    """What disturbed the whole run."""
+    for doubt in one.doubts:
+        what, _, remedy = map(sentence, doubt.partition("; "))
+        yield Finding(
+            f"{what}.", 38, "busy-node", remedy=f"{remedy}.", pattern=CHASE, label="Neighbours"
+        )
 
 
 def _roof(roof: Roof) -> Finding:

@@ -54,7 +54,7 @@ class Roofline(Panel):
                 ],
             )
         )
-        return chart
+        return chart.properties(width="container", height=common.CHART_HEIGHT)
 
 
 def _rows(one: Roof) -> list[Row]:

@@ -19,30 +19,17 @@ from nhalf.base.plugins import load
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
-from nhalf.facts.difference import FASTER
-from nhalf.facts.extent import Extent
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import Overview
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
-from nhalf.present.report import themes
+from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import with_caption
-from nhalf.present.wording import half_width_text, n_half_ends, n_half_text, times
+from nhalf.present.wording import n_half_ends, n_half_text, times
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens")
 """The parts of the style in their order: what comes later wins."""
-HOSTS_NAMED = 4
-SIMULATED = (
-    "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
-    "and assumptions nhalf machines show tells. Messages that are alone take what the file says; "
-    "together, they share links."
-)
-MEASURED = (
-    "Each point was measured in several launches, in shuffled order. A value is the middle of the "
-    "launches' medians; its interval covers what the next run reports in 95 of 100. Libraries are "
-    "compared within the same round of launches."
-)
 LEAD_FINDINGS = 3
 """How many findings stand large; the others follow as a list."""
 
@@ -84,10 +71,10 @@ def page(facts: Facts) -> str:
     found = findings(facts)
     extent = facts.extent
     return rendered(
-        title=_title(extent),
-        subtitle=_subtitle(extent),
-        sureness=_sureness(extent),
-        footer=SIMULATED if extent.is_simulated else MEASURED,
+        title=heading.title(extent),
+        subtitle=heading.subtitle(extent),
+        sureness=heading.sureness(extent),
+        footer=heading.footer(extent),
         lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
         others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
         libraries=[_library(entry, facts.series_names) for entry in facts.overview],
@@ -138,49 +125,6 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _title(extent: Extent) -> str:
-    hosts = extent.hosts
-    more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
-    named = ", ".join(hosts[:HOSTS_NAMED])
-    return "Message performance" + (f" of {named}{more}" if hosts else "")
-
-
-def _subtitle(extent: Extent) -> str:
-    how = "simulated" if extent.is_simulated else "measured"
-    parts = [
-        _plural(extent.libraries, "machine")
-        if extent.is_simulated
-        else _plural(extent.libraries, "library", "libraries"),
-        _plural(extent.patterns, "traffic pattern"),
-        _plural(extent.points, "point"),
-        f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def _sureness(extent: Extent) -> list[tuple[str, str]]:
-    """The box that says how far the numbers carry: a figure and its words."""
-    if extent.is_simulated:
-        return [
-            ("simulated", "every time is that of a machine that is not here"),
-            ("1", "sample of every point: another would be the same"),
-        ]
-    low, high = extent.launches
-    launches = str(high) if low == high else f"{low} to {high}"
-    words = "launch of every point" if high == 1 else "separate launches of every point"
-    return [
-        (launches, words),
-        (f"{extent.samples:,}".replace(",", " "), "timed samples kept"),
-        (
-            half_width_text(extent.half_width_share)
-            if extent.half_width_share is not None
-            else "–",
-            "typical 95 % interval, over launches",
-        ),
-        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
-    ]
-
-
 def _card(finding: Finding) -> dict[str, str]:
     """A finding with the figure that stands large beside it."""
     kind = "doubt" if finding.importance < 40 else "fact"
@@ -218,7 +162,3 @@ def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
         "peak_note": f"{peak}, {format_size(entry.peak_bytes)}" if several else "",
         "switches": [f"{format_size(low)} – {format_size(high)}" for low, high in entry.switches],
     }
-
-
-def _plural(number: int, noun: str, plural: str = "") -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"

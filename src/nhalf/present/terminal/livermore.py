@@ -12,10 +12,11 @@ from nhalf.present.terminal.bounds import UNITS
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def show_livermore(console: Console, processor: Processor | None, table: Sequence[Row]) -> None:
-    """Print the table, then the advice for each kernel."""
+    """Print the times, then the ladder of each kernel's fastest build with the cause of gaps."""
     from rich.table import Table
 
     bounded = f"; bounds of {processor.title or processor.name}" if processor else ""
@@ -31,8 +32,28 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
     if processor is None:
         console.print("No bounds: the processor here was not measured. Run `nhalf node` first.")
         return
+    console.print()
+    console.print(_ladders(table))
+
+
+def _ladders(table: Sequence[Row]) -> Table:
+    """The rungs of each kernel in its fastest build, and what to try next."""
+    from rich.table import Table
+
+    title = "From the bound to the time, in the fastest build (all builds: --json, --report)"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    for name in ("MA", "MAC", "MACS", "measured"):
+        shown.add_column(name, justify="right")
+    shown.add_column("build", no_wrap=True)
+    shown.add_column("largest gap, and what helps")
     for row in table:
-        console.print(f"{row.bound.number:>2} {row.advice}", markup=False)
+        found = row.climb(row.fastest)
+        rungs = (found.essential_cycles, found.emitted_cycles, found.scheduled_cycles)
+        cells = ["–" if one is None else f"{one:.2f}" for one in (*rungs, found.measured_cycles)]
+        build = row.fastest.build.title.replace(" -march=native", "")
+        shown.add_row(str(row.bound.number), *cells, build, row.advice)
+    return shown
 
 
 def _cells(row: Row) -> list[str]:

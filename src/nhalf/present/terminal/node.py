@@ -31,6 +31,12 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     if described is not None:
         _show_units(described)
     _show_stream(facts.results.get("stream", []))
+    show_place(run, report)
+
+
+def show_place(run: Run, report: Path | None) -> None:
+    """Where it is kept."""
+    console = stdout_console()
     console.print(f"\nrun     {run.path}", markup=False, soft_wrap=True)
     if report is not None:
         console.print(f"report  {report}", markup=False, soft_wrap=True)

@@ -14,10 +14,7 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
 from nhalf.machines.processor_file import processor
-from nhalf.node.ladder.micro import Operation
-from nhalf.node.ladder.rungs import Rungs
 from nhalf.node.livermore.corpus import kernel_bounds
-from nhalf.node.livermore.ladders import Ladder, gaps
 from nhalf.node.livermore.table import as_json, rows, used
 from nhalf.node.livermore.timing import Build, Timing, builds, check_sums, program
 
@@ -77,27 +74,3 @@ def test_a_table_sets_times_beside_bounds() -> None:
     assert [one["share"] for one in found["measured"]] == [0.5, 0.5]
     assert found["measured"][0]["mflops"] == pytest.approx(1000)
     assert table[0].advice == ""
-
-
-def test_gaps_between_rungs_have_a_cause_and_a_remedy() -> None:
-    plain = {Operation("add"): 1.0, Operation("load"): 2.0}
-    bounded = kernel_bounds(processor("power2"))[11]  # 1 cycle, one load
-    timing = replace(TIMED[1], cycles_per_iteration=2.0)
-
-    def said(build: Build, emitted: float, chain: float, asked: dict[Operation, float]) -> str:
-        ladder = Ladder(12, build, (Rungs(emitted, chain, "load", asked),))
-        assert ladder.scheduled_cycles == max(emitted, chain)
-        return "; ".join(gaps(bounded, ladder, timing))
-
-    slow, fast = TIMED[0].build, TIMED[1].build
-    assert said(fast, 1.0, 1.9, plain).startswith("each iteration waits for the one before")
-    assert said(slow, 1.0, 1.9, plain).startswith("each iteration waits for a value that goes")
-    assert said(slow, 2.0, 0.0, plain).startswith("values are kept in memory")
-    assert said(fast, 2.0, 0.0, plain).startswith("not vectorised")
-    assert said(fast, 1.0, 0.0, plain).startswith("neither units nor chains")
-    wide = {Operation("add", 4): 0.25, Operation("load", 4): 0.25}
-    assert said(fast, 2.0, 0.0, wide).startswith("vectors narrower")
-    assert said(fast, 2.0, 0.0, wide | {Operation("load"): 1.0}).startswith("redundant loads")
-    assert said(fast, 1.1, 1.9, wide).startswith("each iteration")
-    assert said(fast, 1.1, 0.0, wide | {}) != ""
-    assert said(fast, 1.9, 1.8, {Operation("add", 4): 1.0}).startswith("vectors narrower")

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which runs measured a node by itself: no message was sent in them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.basis import Basis
+from nhalf.node.reading import TRANSPORT
+
+
+def node_runs(basis: Basis) -> frozenset[str]:
+    """The runs of `nhalf node`."""
+    return frozenset(basis.summary.filter(transport=TRANSPORT)["run"].unique())
+
+
+def of_messages(basis: Basis) -> pl.DataFrame:
+    """The summary without the points of such runs.
+
+    They measure what is still open and have no launches to add: what they leave unsure is said of
+    levels and units and not of points.
+    """
+    return basis.summary.filter(~pl.col("run").is_in(list(node_runs(basis))))

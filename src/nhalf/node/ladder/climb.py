@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All rungs of a loop in one build, and why each takes longer than the one above it.
+
+MA, MAC and MACS after Boyd and Davidson, Hierarchical performance modeling with MACS, 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple, Self
+
+GAP_RATIO = 1.2
+"""A gap is explained where a rung takes so much longer than the one above it."""
+
+
+class Gap(NamedTuple):
+    """Between two rungs: by which factor it takes longer, why, and what helps."""
+
+    rungs: str
+    ratio: float
+    cause: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.remedy}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Climb:
+    """Cycles per iteration on each rung; None where one is not known.
+
+    `loads_ratio` are loads that were emitted for each essential one, `spill_count` accesses to the
+    stack in an iteration. `is_fused` says that no product was left beside a sum that it could have
+    been part of; `is_in_cache` that all data stays in the nearest caches.
+    """
+
+    essential_cycles: float | None = None
+    emitted_cycles: float | None = None
+    scheduled_cycles: float | None = None
+    measured_cycles: float | None = None
+    is_optimised: bool = True
+    is_vector: bool = True
+    is_fused: bool = True
+    is_in_cache: bool = True
+    loads_ratio: float = 1.0
+    spill_count: float = 0.0
+
+    def as_values(self) -> dict[str, float | None]:
+        """By name, as a store has them."""
+        return {name: None if x is None else float(x) for name, x in asdict(self).items()}
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, float | None]) -> Self:
+        """The same, read again; what an older store lacks is as usual."""
+        names = {one.name for one in fields(cls)}
+        known = {name: value for name, value in values.items() if name in names}
+        typed: dict[str, Any] = {
+            name: bool(value) if name.startswith("is_") else value for name, value in known.items()
+        }
+        return cls(**typed)
+
+    @property
+    def share(self) -> float | None:
+        """How much of the bounding rate is reached, 1 at the bound; None where one is not known."""
+        if not self.essential_cycles or not self.measured_cycles:
+            return None
+        return self.essential_cycles / self.measured_cycles
+
+    def gaps(self) -> list[Gap]:
+        """Every step that is too high, with its cause, from the top."""
+        steps = (
+            ("MA to MAC", self.essential_cycles, self.emitted_cycles, self._emitted_more),
+            ("MAC to MACS", self.emitted_cycles, self.scheduled_cycles, self._waits),
+            ("MACS to measured", self.scheduled_cycles, self.measured_cycles, self._rest),
+        )
+        return [
+            Gap(rungs, below / above, *why())
+            for rungs, above, below, why in steps
+            if above and below and below > GAP_RATIO * above
+        ]
+
+    def _emitted_more(self) -> tuple[str, str]:
+        """Why more was emitted than is essential."""
+        if not self.is_optimised:
+            return "values are kept in memory and not in registers", "compile with -O2"
+        if self.spill_count:
+            return "registers spill", "split the loop, or unroll it less"
+        if not self.is_vector:
+            return (
+                "not vectorised",
+                "-O3 -march=native; else interchange to strides of one, or split off scalar parts",
+            )
+        if self.loads_ratio > GAP_RATIO:
+            return "redundant loads", "unroll or block, and keep elements in registers"
+        if not self.is_fused:
+            return "products are not fused with sums", "-march=native -ffp-contract=fast"
+        return "vectors narrower than the widest, or instructions around them", "unroll"
+
+    def _waits(self) -> tuple[str, str]:
+        """What iterations wait for."""
+        if not self.is_optimised:
+            return "each iteration waits for a value that goes through memory", "compile with -O2"
+        return (
+            "each iteration waits for the one before",
+            "unroll with partial results, or interchange with a loop that does not wait",
+        )
+
+    def _rest(self) -> tuple[str, str]:
+        """What neither units nor chains explain."""
+        if not self.is_in_cache:
+            return "misses", "block, interchange or merge loops; prefetch where none is possible"
+        return (
+            "neither units nor chains explain the rest: short loops, conflicts or branches",
+            "merge or interchange loops so that the innermost is long",
+        )

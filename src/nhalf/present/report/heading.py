@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands above and below a report: what was measured, how much of it, and how sure it is."""
+
+from __future__ import annotations
+
+from nhalf.facts.difference import FASTER
+from nhalf.facts.extent import Extent
+from nhalf.present.wording import half_width_text
+
+HOSTS_NAMED = 4
+SIMULATED = (
+    "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
+    "and assumptions nhalf machines show tells. Messages that are alone take what the file says; "
+    "together, they share links."
+)
+MEASURED = (
+    "Each point was measured in several launches, in shuffled order. A value is the middle of the "
+    "launches' medians; its interval covers what the next run reports in 95 of 100. Libraries are "
+    "compared within the same round of launches."
+)
+NODE = (
+    "All of this is from timing alone. What is measured next depends on what is known, in up to "
+    "three launches. Cycles are those of the clock at that moment; a neighbour only adds time, so "
+    "the least disturbed quarter of the samples counts."
+)
+
+
+def title(extent: Extent) -> str:
+    """What was measured, and where."""
+    hosts = extent.hosts
+    more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
+    named = ", ".join(hosts[:HOSTS_NAMED])
+    what = "Node performance" if extent.is_node else "Message performance"
+    return what + (f" of {named}{more}" if hosts else "")
+
+
+def subtitle(extent: Extent) -> str:
+    """How much was measured, and when."""
+    how = "simulated" if extent.is_simulated else "measured"
+    parts = [
+        "" if extent.is_node else _libraries(extent),
+        "" if extent.is_node else _plural(extent.patterns, "traffic pattern"),
+        _plural(extent.points, "point"),
+        f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _libraries(extent: Extent) -> str:
+    if extent.is_simulated:
+        return _plural(extent.libraries, "machine")
+    return _plural(extent.libraries, "library", "libraries")
+
+
+def sureness(extent: Extent) -> list[tuple[str, str]]:
+    """The box that says how far the numbers carry: a figure and its words."""
+    if extent.is_simulated:
+        return [
+            ("simulated", "every time is that of a machine that is not here"),
+            ("1", "sample of every point: another would be the same"),
+        ]
+    low, high = extent.launches
+    launches = str(high) if low == high else f"{low} to {high}"
+    words = "launch of every point" if high == 1 else "separate launches of every point"
+    counts = [
+        (launches, words),
+        (f"{extent.samples:,}".replace(",", " "), "timed samples kept"),
+    ]
+    if extent.is_node:
+        return counts
+    half_width = "–"
+    if extent.half_width_share is not None:
+        half_width = half_width_text(extent.half_width_share)
+    return [
+        *counts,
+        (half_width, "typical 95 % interval, over launches"),
+        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
+    ]
+
+
+def footer(extent: Extent) -> str:
+    """How it came about."""
+    if extent.is_simulated:
+        return SIMULATED
+    return NODE if extent.is_node else MEASURED
+
+
+def _plural(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

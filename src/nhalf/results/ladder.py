@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what a loop cannot do without to what it takes, rung by rung."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.node.ladder.climb import Climb
+from nhalf.node.livermore.titles import PATTERN, TITLES
+from nhalf.results import Column, Result
+from nhalf.store.axes import parse_axes
+
+
+def _cycles(value: float) -> str:
+    return f"{value:.2f}"
+
+
+class Ladder(Result):
+    """One row per kernel and build, with the cause of each gap and what helps."""
+
+    title: ClassVar[str] = "Ladder"
+    patterns: ClassVar[frozenset[str]] = frozenset({PATTERN})
+    parts: ClassVar[frozenset[str]] = frozenset({PATTERN})
+    columns: ClassVar[Sequence[Column]] = (
+        Column("kernel", "kernel"),
+        Column("build", "build"),
+        Column("ma_cycles", "MA", _cycles),
+        Column("mac_cycles", "MAC", _cycles),
+        Column("macs_cycles", "MACS", _cycles),
+        Column("cycles", "measured", _cycles),
+        Column("cause", "largest gap"),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """Cycles per iteration on each rung; null where one is not known."""
+        columns = ["run", "axes", "values"]
+        points = measurements.filter(pl.col("pattern") == PATTERN).select(columns).collect()
+        rows = [_row(one) for one in points.iter_rows(named=True)]
+        return sorted(rows, key=lambda row: (row["run"], row["number"]))
+
+
+def _row(point: dict[str, Any]) -> Row:
+    axes = parse_axes(point["axes"])
+    climb = Climb.of_values({one["name"]: one["value"] for one in point["values"]})
+    number = int(axes["kernel"])
+    gaps = climb.gaps()
+    largest = max(gaps, key=lambda one: one.ratio, default=None)
+    return {
+        "run": point["run"],
+        "transport": "node",
+        "mpi": "",
+        "ranks": 1,
+        "placement": "cores",
+        "number": number,
+        "kernel": f"{number} {TITLES[number - 1]}",
+        "build": f"{axes['compiler']} -{axes['level'].replace('-', ' ')}",
+        "ma_cycles": climb.essential_cycles,
+        "mac_cycles": climb.emitted_cycles,
+        "macs_cycles": climb.scheduled_cycles,
+        "cycles": climb.measured_cycles,
+        "share": climb.share,
+        "cause": largest.cause if largest else None,
+        "remedy": largest.remedy if largest else None,
+        "gaps": [f"{one.rungs}: {one}" for one in gaps],
+    }
