@@ -55,9 +55,14 @@ build/reframe/stamp: locks/reframe.txt tools/bootstrap
 	@$(@D)/bin/python -m pip install $(PIP_FLAGS) --no-deps -r locks/reframe.txt
 	@touch $@
 
+# Whether there is a compiler of Java: where one comes or goes, the wheel is another one.
+JAVA_STAMP := build/java-$(if $(shell command -v javac),here,absent)
+$(JAVA_STAMP):
+	@mkdir -p $(@D) && rm -f build/java-* && touch $@
+
 # The wheel is built in an environment of its own: the MPI wheel that it needs would otherwise put
 # an mpiexec beside nhalf. build/wheel keeps the object files for the next time.
-build/dist/stamp: $(SOURCES) $(BUILD)/stamp
+build/dist/stamp: $(SOURCES) $(BUILD)/stamp $(JAVA_STAMP)
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || { \
 	  echo "nhalf: there is no C++ compiler; run: apt-get install g++" >&2; exit 3; }
 	@echo "nhalf: building the probes"
@@ -96,8 +101,10 @@ bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in d
 PYTHON_TREE := src tools tests examples
 SPELLED_TREE := $(PYTHON_TREE) native docs Makefile CMakeLists.txt mkdocs.yml $(wildcard *.md)
 
-test-setup: $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
+# Packages come first: the wheel has programs in Java where there is a compiler for them.
+test-setup:
 	@tools/test_packages build/debian
+	@$(MAKE) --silent $(VENV)/stamp-test $(VENV)/stamp-mpi build/reframe/stamp
 
 lint: $(VENV)/stamp-test ## formatting, types, spelling and style
 	@$(VENV)/bin/ruff check $(PYTHON_TREE)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from style_native import NATIVE_TREE_RULES
-from style_source import CODE, CPP, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
+from style_source import CODE, CPP, JAVA, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
 from style_units import units_in_names
 
 FUNCTION_LINES_MAX = 60
@@ -97,7 +97,7 @@ def _functions(source: Source) -> Iterator[Function]:
                 given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 yield Function(node.name, node.lineno, lines, len(given))
-    elif source.suffix in CPP:
+    elif source.suffix in CPP | JAVA:
         import lizard
 
         analysed = lizard.analyze_file.analyze_source_code(source.path, source.text)
@@ -200,7 +200,7 @@ def no_dead_header(sources: list[Source]) -> Iterator[Complaint]:
 
 def few_long_files(sources: list[Source]) -> Iterator[Complaint]:
     """Few files of code need more than LONG_FILE_LINES for their one idea."""
-    code = [source for source in sources if source.suffix in PYTHON | CPP | {".css", ".js"}]
+    code = [source for source in sources if source.suffix in PYTHON | CPP | JAVA | {".css", ".js"}]
     long = [source for source in code if len(source.lines) > LONG_FILE_LINES]
     if len(long) > LONG_FILES_MAX:
         for source in long:

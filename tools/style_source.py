@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 
 PYTHON = {".py", ".pyi"}
 CPP = {".cpp", ".hpp", ".h", ".c"}
-CODE = PYTHON | CPP | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
+JAVA = {".java"}
+CODE = PYTHON | CPP | JAVA | {".sh", ".cmake", ".toml", ".yml", ".yaml", ".js", ".css"}
 PROSE = {".md", ".txt", ".json", ".html", ".svg"}
 
 

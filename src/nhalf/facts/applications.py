@@ -12,7 +12,7 @@ from nhalf.store.axes import parse_axes
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
 
-THREADED = ("openmp",)
+THREADED = ("openmp", "java")
 """Programs whose ranks are threads of one process."""
 CLASS = "class"
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")

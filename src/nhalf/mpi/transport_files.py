@@ -14,7 +14,7 @@ from pathlib import Path
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
 
-_SAID = re.compile(r"^// nhalf-([a-z-]+): (.*)$", re.MULTILINE)
+_SAID = re.compile(r"^(?://|#) nhalf-([a-z-]+): (.*)$", re.MULTILINE)
 _HEAD = 2000
 """What a file says of itself stands in its first lines."""
 
@@ -23,7 +23,8 @@ _HEAD = 2000
 class TransportFile:
     """A transport.
 
-    `needs` is 'MPI' where MPI starts its ranks, 'Threads' or '' where they start by themselves.
+    `needs` is 'MPI' where MPI starts its ranks, 'Threads', 'Java' or '' where they start by
+    themselves.
     `links` are the words by which a compiler links what carries its data, `package` the Debian
     package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
     is then what is measured. A program of an application has a `source` of its own, which is
@@ -81,7 +82,7 @@ def program_files() -> dict[str, TransportFile]:
     except MissingError:
         return {}
     found = {}
-    for path in sorted(folder.glob("apps/*/*.cpp")):
+    for path in sorted([*folder.glob("apps/*/*.cpp"), *folder.glob("apps/*/*.sh")]):
         name = path.stem.replace("_", "-")
         found[name] = _described(path, name, str(path.relative_to(folder)))
     return found

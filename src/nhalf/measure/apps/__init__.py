@@ -31,7 +31,9 @@ class Running(Request, heading=WHAT):
     class_: Annotated[
         str, Option("Sizes of the problem, separated by commas: S, W, A, B, C or D.", "--class")
     ] = "A"
-    program: Annotated[str, Option("Programming models, separated by commas: mpi, openmp.")] = "mpi"
+    program: Annotated[
+        str, Option("Programming models, separated by commas: mpi, openmp, java.")
+    ] = "mpi"
     ranks: Annotated[str, Option("Numbers of ranks: 1,2,4 or 1:cores:x2.")] = "1,2"
     threads: Annotated[str, Option("Numbers of threads; those of the ranks if not given.")] = ""
     mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"

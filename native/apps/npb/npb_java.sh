@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# nhalf-needs: Java
+# The NAS Parallel Benchmarks in Java: starts what the jar beside this script holds.
+set -eu
+command -v java >/dev/null || {
+  echo "there is no java here: apt-get install default-jre-headless" >&2
+  exit 3
+}
+jar=$(dirname "$(readlink -f "$0")")/../lib/npb.jar
+bound=
+if [ "${1:-}" = --cpus ]; then
+  bound="taskset -c $2"
+  shift 2
+fi
+# Arrays of a class live as long as its kernel: nothing is collected while it is timed. The heap
+# grows with them, up to what the memory of the machine allows.
+# shellcheck disable=SC2086 # words
+exec $bound java -XX:+UseSerialGC -Xmn32m -XX:MaxRAMPercentage=80 -XX:+UseTransparentHugePages \
+  -cp "$jar" npb.Program "$@"
