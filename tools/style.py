@@ -33,7 +33,7 @@ SHOWN = {".ci", ".clang-format", ".gitignore"}
 PLUGIN_FOLDERS = {
     *("cli/verbs", "exchange/exporters", "exchange/importers", "exchange/styles", "models/forms"),
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
-    *("sites/launchers", "measure/apps"),
+    *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
 }
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),

@@ -21,7 +21,7 @@ class Request(Json, heading="What to show"):
 
     run: Annotated[
         Path,
-        Word("Run directory, finished or not; machine, by name or file.", "RUN|MACHINE"),
+        Word("Run directory, finished or not; trace; machine, by name or file.", "RUN|MACHINE"),
     ]
     pattern: Annotated[str, Word("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library.")] = ""
@@ -32,13 +32,35 @@ class Request(Json, heading="What to show"):
 
 
 def command(request: Request) -> None:
-    """Show every point of a run (median, interval, rate, launches, doubts), or a machine."""
+    """Show every point of a run (median, interval, rate, doubts), a trace or a machine."""
     from nhalf.machines.catalogue import is_machine
 
     if is_machine(request.run):
         _show_machine(request)
+    elif (request.run / "trace.json").is_file():
+        _show_program(request)
     else:
         _show_run(request)
+
+
+def _show_program(request: Request) -> None:
+    from nhalf.facts.program.program import Program
+
+    for option, value in (("PATTERN", request.pattern), ("--mpi", request.mpi)):
+        if value:
+            raise InputError(f"{request.run} is a trace and has no {option}", "leave it out")
+    if request.style or request.formula:
+        raise InputError(f"{request.run} is a trace", "leave out --style and --formula")
+    program = Program.open(request.run)
+    if request.json:
+        from nhalf.present.program.as_json import program_json
+        from nhalf.present.terminal.output import emit_json
+
+        emit_json(program_json(program))
+    else:
+        from nhalf.present.program.terminal import show_program
+
+        show_program(program)
 
 
 def _show_run(request: Request) -> None:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which collective operations a program calls, with which sizes, and the time they take."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.program.operations import operation
+
+
+def collectives(calls: pl.DataFrame) -> pl.DataFrame:
+    """One row per call, communicator and size, the most time first.
+
+    Columns `call`, `operation`, `communicator`, `size_bytes`, `ranks` that
+    take part, `operations` (the most calls of any rank), `time_s` and `waiting_s` (mean over those
+    ranks), `max_s` (the longest call), `bytes` given by all ranks.
+    """
+    per_rank = (
+        calls.filter(pl.col("kind") == "collective")
+        .group_by("call", "communicator", "size_bytes", "rank")
+        .agg(pl.col("count", "bytes", "time_s", "waiting_s").sum(), pl.col("max_s").max())
+    )
+    found = per_rank.group_by("call", "communicator", "size_bytes").agg(
+        ranks=pl.len(),
+        operations=pl.col("count").max(),
+        time_s=pl.col("time_s").mean(),
+        waiting_s=pl.col("waiting_s").mean(),
+        max_s=pl.col("max_s").max(),
+        bytes=pl.col("bytes").sum(),
+    )
+    name = pl.col("call").map_elements(operation, return_dtype=pl.String).alias("operation")
+    return found.with_columns(name).sort(
+        ["time_s", "call", "communicator", "size_bytes"], descending=[True, False, False, False]
+    )

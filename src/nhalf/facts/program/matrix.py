@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who sends how much to whom: the communication matrix, by rank or by host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Messages and bytes from each member (row) to each (column)."""
+
+    names: tuple[str, ...]
+    messages: Floats
+    bytes: Floats
+
+    @property
+    def both_ways_bytes(self) -> Floats:
+        """Bytes between each two members, in both directions together."""
+        return self.bytes + self.bytes.T
+
+    def ordered(self, order: Sequence[int]) -> Matrix:
+        """The same with its members in another order."""
+        names = tuple(self.names[place] for place in order)
+        where = np.ix_(order, order)
+        return Matrix(names, self.messages[where], self.bytes[where])
+
+
+def matrix(sent: pl.DataFrame, ranks: int) -> Matrix:
+    """By rank in MPI_COMM_WORLD."""
+    pairs = sent.group_by("rank", "partner").agg(pl.col("count", "bytes").sum())
+    messages, sizes = np.zeros((ranks, ranks)), np.zeros((ranks, ranks))
+    where = (pairs["rank"].to_numpy(), pairs["partner"].to_numpy())
+    messages[where] = pairs["count"].to_numpy()
+    sizes[where] = pairs["bytes"].to_numpy()
+    return Matrix(tuple(str(rank) for rank in range(ranks)), messages, sizes)
+
+
+def by_host(of_ranks: Matrix, hosts: Sequence[str]) -> Matrix:
+    """The matrix of hosts; the diagonal is what stays on a host."""
+    names = tuple(dict.fromkeys(hosts))
+    members = np.zeros((len(names), len(hosts)))
+    for rank, host in enumerate(hosts):
+        members[names.index(host), rank] = 1
+    return Matrix(
+        names,
+        members @ of_ranks.messages @ members.T,
+        members @ of_ranks.bytes @ members.T,
+    )

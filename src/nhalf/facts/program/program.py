@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything known about a traced program, computed when it is first asked for, once each.
+
+Findings, panels, tables, exporters and predictions are handed a `Program`, as those of measured
+runs are handed `Facts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from nhalf.measure.traced.tables import Trace, open_trace
+
+if TYPE_CHECKING:
+    from nhalf.base.rows import Row
+    from nhalf.facts.program.matrix import Matrix
+    from nhalf.facts.program.placement import Placement
+    from nhalf.facts.program.shape.naming import Shape
+
+
+@dataclass(frozen=True)
+class Program:
+    """A trace: its description, and its tables with the columns of measure/traced/tables.py."""
+
+    path: Path
+    trace: Trace
+    calls: pl.DataFrame
+    bins: pl.DataFrame
+    timeline: pl.DataFrame
+    communicators: pl.DataFrame
+
+    @classmethod
+    def open(cls, path: Path) -> Program:
+        """A trace by its folder; raises InputError where it is none or damaged."""
+        folder = open_trace(path)
+        names = ("calls", "bins", "timeline", "communicators")
+        return cls(folder.path, folder.trace, *(folder.table(name).collect() for name in names))
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @cached_property
+    def ranks(self) -> int:
+        """Of MPI_COMM_WORLD, also those of which nothing was collected."""
+        known = [0, *(each.rank + 1 for each in self.trace.ranks)]
+        seen = self.calls.select(pl.max_horizontal(pl.col("rank", "partner").max())).item()
+        return max(*known, 0 if seen is None else seen + 1)
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The host of each rank; '' where it is not known."""
+        known = {each.rank: each.host for each in self.trace.ranks}
+        return tuple(known.get(rank, "") for rank in range(self.ranks))
+
+    @cached_property
+    def elapsed_s(self) -> float:
+        """From the first rank's start of MPI to the last rank's end."""
+        if not self.trace.ranks:
+            return max(0.0, self.trace.end_s - self.trace.start_s)
+        ends = (each.end_s for each in self.trace.ranks)
+        return max(0.0, max(ends) - min(each.start_s for each in self.trace.ranks))
+
+    @cached_property
+    def sent(self) -> pl.DataFrame:
+        """The rows of messages between ranks of MPI_COMM_WORLD, one-sided ones that put included.
+
+        A rank's messages to itself are there, those to MPI_PROC_NULL are not.
+        """
+        is_put = pl.col("call").str.contains("(?i)put|accumulate")
+        is_sent = (pl.col("kind") == "sent") | ((pl.col("kind") == "one-sided") & is_put)
+        return self.calls.filter(is_sent & (pl.col("partner") >= 0))
+
+    @cached_property
+    def sends(self) -> pl.DataFrame:
+        """Messages, bytes and destinations of each rank: see `sends_by_rank`."""
+        from nhalf.facts.program.sends import sends_by_rank
+
+        return sends_by_rank(self.sent, self.ranks)
+
+    @cached_property
+    def sizes(self) -> pl.DataFrame:
+        """Messages and bytes of each size, with cumulative shares."""
+        from nhalf.facts.program.sizes import sizes
+
+        return sizes(self.sent)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Messages and bytes from rank to rank."""
+        from nhalf.facts.program.matrix import matrix
+
+        return matrix(self.sent, self.ranks)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The name of who sends to whom."""
+        from nhalf.facts.program.shape.naming import shape_of
+
+        return shape_of(self.matrix.messages)
+
+    @cached_property
+    def collectives(self) -> pl.DataFrame:
+        """Collective calls by communicator and size."""
+        from nhalf.facts.program.collectives import collectives
+
+        return collectives(self.calls)
+
+    @cached_property
+    def time_by_call(self) -> pl.DataFrame:
+        """Time of each rank in each call."""
+        from nhalf.facts.program.time_in_mpi import time_by_call
+
+        return time_by_call(self.calls)
+
+    @cached_property
+    def time_by_rank(self) -> pl.DataFrame:
+        """Time of each rank in MPI and waiting there."""
+        from nhalf.facts.program.time_in_mpi import time_by_rank
+
+        return time_by_rank(self.calls, self.elapsed_s, self.ranks)
+
+    @cached_property
+    def waiting(self) -> pl.DataFrame:
+        """Waiting of each rank by its cause."""
+        from nhalf.facts.program.waiting import waiting
+
+        return waiting(self.calls)
+
+    @cached_property
+    def arrivals(self) -> pl.DataFrame:
+        """Collective operations with the spread of their arrivals; empty without a timeline."""
+        from nhalf.facts.program.waiting import arrivals
+
+        return arrivals(self.timeline)
+
+    @cached_property
+    def over_time(self) -> pl.DataFrame:
+        """Messages and bytes of all ranks over time."""
+        from nhalf.facts.program.rate import over_time
+
+        return over_time(self.bins)
+
+    @cached_property
+    def phases(self) -> list[Row]:
+        """Stretches of one rate."""
+        from nhalf.facts.program.rate import phases
+
+        return phases(self.over_time)
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """A division of the ranks among the same hosts that sends less between them."""
+        from nhalf.facts.program.placement import better_placement
+
+        names = list(dict.fromkeys(self.hosts))
+        used = [names.index(host) for host in self.hosts]
+        return better_placement(self.matrix.bytes, used)

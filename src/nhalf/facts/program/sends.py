@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each process sends: how many messages and bytes, and to how many others."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def sends_by_rank(sent: pl.DataFrame, ranks: int) -> pl.DataFrame:
+    """One row per rank, also of those that send nothing.
+
+    Columns `rank`, `messages`, `bytes`, `mean_bytes` (null without messages), `destinations`.
+    """
+    sums = sent.group_by("rank").agg(
+        messages=pl.col("count").sum(),
+        bytes=pl.col("bytes").sum(),
+        destinations=pl.col("partner").n_unique(),
+    )
+    every = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    full = every.join(sums, on="rank", how="left").with_columns(
+        pl.col("messages", "bytes").fill_null(0),
+        pl.col("destinations").cast(pl.Int64).fill_null(0),
+    )
+    mean = pl.when(pl.col("messages") > 0).then(pl.col("bytes") / pl.col("messages"))
+    return full.with_columns(mean_bytes=mean).sort("rank")
+
+
+def spread(values: pl.Series) -> dict[str, float]:
+    """Minimum, mean and maximum over the ranks."""
+    if values.is_empty():
+        return {"min": 0, "mean": 0.0, "max": 0}
+    return {
+        "min": values.min(),  # type: ignore[dict-item]
+        "mean": float(values.mean() or 0),  # type: ignore[arg-type]
+        "max": values.max(),  # type: ignore[dict-item]
+    }
+
+
+def destination_histogram(by_rank: pl.DataFrame) -> pl.DataFrame:
+    """How many ranks send to how many others: columns `destinations`, `ranks`."""
+    return by_rank.group_by("destinations").agg(ranks=pl.len()).sort("destinations")

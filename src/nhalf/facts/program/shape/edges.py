@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pairs of ranks that exchange messages, and whether a class of them behaves alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+
+Integers = NDArray[np.int64]
+Which = NDArray[np.bool_]
+
+RARE_SHARE = 0.01
+RARE = 0.1
+"""Pairs with less than a tenth of the usual number of messages, which together have no more than a
+hundredth of all, are left out: a last message to a neighbour, the timing of a whole run."""
+ALIKE_SHARE = 0.9
+"""So many pairs of a class have the same number of messages, where a rule sends them."""
+ALIKE = 0.01
+"""Numbers of messages that differ by no more are the same."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Directed pairs of different ranks, with the messages of each; `ranks` is that of all."""
+
+    ranks: int
+    source: Integers
+    target: Integers
+    messages: Floats
+
+    @classmethod
+    def of(cls, messages: Floats) -> Edges:
+        """The pairs of a communication matrix, without those that hardly ever communicate."""
+        counted = messages.copy()
+        np.fill_diagonal(counted, 0.0)
+        source, target = np.nonzero(counted)
+        number = counted[source, target]
+        rare = number < RARE * (np.median(number) if len(number) else 0)
+        if number[rare].sum() > RARE_SHARE * number.sum():
+            rare[:] = False
+        return cls(len(messages), source[~rare], target[~rare], number[~rare])
+
+    @cached_property
+    def total(self) -> float:
+        """All messages."""
+        return float(self.messages.sum())
+
+    def share(self, which: Which) -> float:
+        """The share of messages between some of the pairs, 0 to 1."""
+        return float(self.messages[which].sum()) / self.total if self.total else 0.0
+
+    def without(self, which: Which) -> Edges:
+        """The pairs but some."""
+        rest = ~which
+        return Edges(self.ranks, self.source[rest], self.target[rest], self.messages[rest])
+
+    def are_alike(self, which: Which) -> bool:
+        """Whether nearly all of some pairs have the same number of messages, as a rule gives."""
+        numbers = self.messages[which]
+        usual = np.median(numbers)
+        alike = np.abs(numbers - usual) <= ALIKE * usual
+        return bool(alike.mean() >= ALIKE_SHARE)

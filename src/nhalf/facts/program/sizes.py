@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large the messages of a program are: each size, its share, and classes of sizes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def sizes(sent: pl.DataFrame) -> pl.DataFrame:
+    """One row per size, the smallest first.
+
+    Columns `size_bytes`, `messages`, `bytes` and the cumulative shares `messages_share` and
+    `bytes_share` of messages of this size or smaller (0 to 1).
+    """
+    found = (
+        sent.group_by("size_bytes")
+        .agg(messages=pl.col("count").sum(), bytes=pl.col("bytes").sum())
+        .sort("size_bytes")
+    )
+    return found.with_columns(
+        messages_share=pl.col("messages").cum_sum() / pl.col("messages").sum(),
+        bytes_share=pl.when(pl.col("bytes").sum() > 0)
+        .then(pl.col("bytes").cum_sum() / pl.col("bytes").sum())
+        .otherwise(1.0),
+    )
+
+
+def histogram(found: pl.DataFrame) -> pl.DataFrame:
+    """The sizes in classes that double: columns `from_bytes`, `to_bytes`, `messages`, `bytes`.
+
+    A class holds the sizes from `from_bytes` up to, not including, `to_bytes`; zero bytes are a
+    class of their own, and classes without messages are left out.
+    """
+    lows = [1 << size.bit_length() >> 1 for size in found["size_bytes"]]
+    classes = (
+        found.with_columns(pl.Series("from_bytes", lows, dtype=pl.Int64))
+        .group_by("from_bytes")
+        .agg(pl.col("messages", "bytes").sum())
+    )
+    high = pl.when(pl.col("from_bytes") == 0).then(1).otherwise(pl.col("from_bytes") * 2)
+    return classes.with_columns(to_bytes=high.cast(pl.Int64)).sort("from_bytes")
+
+
+def median_bytes(found: pl.DataFrame) -> int:
+    """The size that half of the messages do not exceed; 0 where there are none."""
+    reached = found.filter(pl.col("messages_share") >= 0.5)
+    return 0 if reached.is_empty() else int(reached["size_bytes"][0])
+
+
+def share_below(found: pl.DataFrame, size_bytes: int) -> float:
+    """The share of messages smaller than a size, 0 to 1."""
+    total = int(found["messages"].sum())
+    smaller = int(found.filter(pl.col("size_bytes") < size_bytes)["messages"].sum())
+    return smaller / total if total else 0.0

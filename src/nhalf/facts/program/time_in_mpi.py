@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long each rank is inside of MPI, and in which calls."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def time_by_call(calls: pl.DataFrame) -> pl.DataFrame:
+    """One row per rank and call: columns `rank`, `call`, `kind`, `count`, `bytes`, `time_s`,
+    `waiting_s`; by rank, the most time first.
+    """
+    sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
+    found = calls.group_by("rank", "call", "kind").agg(sums)
+    return found.sort(["rank", "time_s", "call"], descending=[False, True, False])
+
+
+def time_by_rank(calls: pl.DataFrame, elapsed_s: float, ranks: int) -> pl.DataFrame:
+    """One row per rank: columns `rank`, `time_s`, `waiting_s`, and their shares of `elapsed_s`.
+
+    Of several threads of a rank those that spend most in MPI count. Shares are null where the
+    elapsed time is unknown.
+    """
+    threads = calls.group_by("rank", "thread").agg(pl.col("time_s", "waiting_s").sum())
+    busiest = threads.sort("time_s", "thread").group_by("rank").last().drop("thread")
+    every = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
+    full = every.join(busiest, on="rank", how="left").with_columns(
+        pl.col("time_s", "waiting_s").fill_null(0.0)
+    )
+    known = pl.lit(elapsed_s if elapsed_s > 0 else None, dtype=pl.Float64)
+    return full.with_columns(
+        time_share=pl.col("time_s") / known, waiting_share=pl.col("waiting_s") / known
+    ).sort("rank")

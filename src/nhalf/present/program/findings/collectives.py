@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The collective operation that takes most of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import count, percent
+
+SHARE_MIN = 0.05
+TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
+
+
+class CostlyCollective(ProgramFinder):
+    def find(self, program: Program) -> Iterator[Finding]:
+        if program.collectives.is_empty() or program.elapsed_s <= 0:
+            return
+        row = program.collectives.row(0, named=True)
+        share = row["time_s"] / program.elapsed_s
+        if share < SHARE_MIN:
+            return
+        size = "" if row["operation"] == "barrier" else f" of {format_size(row['size_bytes'])}"
+        waits = row["waiting_s"] / row["time_s"] if row["time_s"] else 0.0
+        late = f", {percent(waits)} of it waiting" if waits > 0.1 else ""
+        remedy = ""
+        if row["operation"] in TUNED and waits < 0.5:
+            which = f"--operation {row['operation']} --ranks {row['ranks']}"
+            remedy = f"Choose its algorithm: nhalf tune {which}."
+        yield Finding(
+            f"{row['call']}{size} takes {percent(share)} of the run: "
+            f"{count(row['operations'], 'operation')} among {row['ranks']} ranks, "
+            f"{format_time(row['time_s'] / max(1, row['operations']))} each{late}.",
+            importance=65,
+            kind="costly-collective",
+            remedy=remedy,
+            value=share,
+            label="Collectives",
+            figure=percent(share),
+        )

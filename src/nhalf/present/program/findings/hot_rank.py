@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that receives many times what others do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape.hubs import MASTER_WORKER
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent, times
+
+RATIO_MIN = 4.0
+RANKS_MIN = 4
+
+
+class HotRank(ProgramFinder):
+    def find(self, program: Program) -> Iterator[Finding]:
+        received = program.matrix.messages.sum(axis=0)
+        if program.ranks < RANKS_MIN or not received.sum():
+            return
+        rank = int(received.argmax())
+        ratio = float(received[rank] / received.mean())
+        if ratio < RATIO_MIN:
+            return
+        is_master = program.shape.name == MASTER_WORKER
+        yield Finding(
+            f"Rank {rank} receives {percent(received[rank] / received.sum())} of all messages, "
+            f"{times(ratio)} the mean.",
+            importance=60,
+            kind="hot-rank",
+            remedy="Use several masters, or give out larger pieces of work." if is_master else "",
+            value=ratio,
+            label="Hot rank",
+        )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that computes longer than the others, for which they wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent, times
+
+RATIO_MIN = 1.1
+
+
+class Imbalance(ProgramFinder):
+    """Time outside of MPI is taken for computing."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        shares = program.time_by_rank["time_share"].drop_nulls()
+        if shares.len() < 2:
+            return
+        computing = 1 - shares
+        mean, most = float(computing.mean() or 0), float(computing.max())  # type: ignore[arg-type]
+        if mean <= 0 or most < RATIO_MIN * mean:
+            return
+        rank = computing.arg_max()
+        yield Finding(
+            f"Rank {rank} is outside of MPI {times(most / mean)} as long as the mean of all ranks: "
+            f"with equal shares of the work the run could be up to {percent(most - mean)} shorter.",
+            importance=68,
+            kind="imbalance",
+            value=most / mean,
+            label="Load imbalance",
+        )

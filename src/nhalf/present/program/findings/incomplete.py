@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace that lacks something says so first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.listing import few
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+
+
+class Incomplete(ProgramFinder):
+    def find(self, program: Program) -> Iterator[Finding]:
+        trace = program.trace
+        if trace.complete:
+            return
+        cut = [str(each.rank) for each in trace.ranks if not each.finished]
+        which = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
+        said = f"{which if cut else ''}{' '.join(trace.notes)}"
+        yield Finding(
+            f"The trace is incomplete: it ends where it was cut. {said}".strip(),
+            importance=100,
+            kind="incomplete",
+            label="Incomplete",
+            figure=f"{len(cut)} of {program.ranks}" if cut else "",
+        )

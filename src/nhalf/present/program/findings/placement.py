@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks placed so that fewer bytes leave a node, and how many fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.units import format_size
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent
+
+SAVED_SHARE_MIN = 0.1
+RANKS_LISTED = 64
+
+
+class BetterPlacement(ProgramFinder):
+    def find(self, program: Program) -> Iterator[Finding]:
+        found = program.placement
+        if found is None or found.saved_bytes < SAVED_SHARE_MIN * found.before_bytes:
+            return
+        if found.saved_bytes <= 0:
+            return
+        share = found.saved_bytes / found.before_bytes
+        hosts = list(dict.fromkeys(program.hosts))
+        yield Finding(
+            f"{format_size(found.before_bytes)} go from node to node; another placement of the "
+            f"ranks on the same nodes sends {format_size(found.saved_bytes)} less "
+            f"({percent(share)}).",
+            importance=72,
+            kind="placement",
+            remedy=_remedy(hosts, found.groups),
+            value=share,
+            label="Placement",
+            figure=f"-{percent(share)}",
+        )
+
+
+def _remedy(hosts: Sequence[str], groups: Sequence[int]) -> str:
+    if len(groups) > RANKS_LISTED:
+        return "nhalf show --json lists the node of each rank under placement."
+    members = (
+        f"{host}: {', '.join(str(rank) for rank, group in enumerate(groups) if group == number)}"
+        for number, host in enumerate(hosts)
+    )
+    return f"Place ranks as {'; '.join(members)}."

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who sends to whom in a word, and whether latency or bandwidth decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.shape.naming import IRREGULAR, NONE
+from nhalf.facts.program.sizes import median_bytes, share_below
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent
+
+SMALL_BYTES = 1024
+LARGE_BYTES = 64 * 1024
+MOSTLY = 0.5
+LATENCY_REMEDY = (
+    "Combine messages to the same partner, or choose the library with the lowest latency (nhalf "
+    "run)."
+)
+
+
+class ShapeOfMessages(ProgramFinder):
+    """The shape with its evidence; small messages cost their number, large ones their bytes."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        shape = program.shape
+        if shape.name == NONE:
+            return
+        small = share_below(program.sizes, SMALL_BYTES)
+        large = 1 - share_below(program.sizes, LARGE_BYTES)
+        partners = f"{shape.partners:g} partner{'' if shape.partners == 1 else 's'}"
+        bound, sizes, remedy = "", f"are {format_size(median_bytes(program.sizes))} at most", ""
+        share = MOSTLY
+        if small >= MOSTLY:
+            bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
+            remedy = LATENCY_REMEDY
+        elif large >= MOSTLY:
+            bound, sizes, share = (
+                "bandwidth-bound ",
+                f"are {format_size(LARGE_BYTES)} or larger",
+                large,
+            )
+        name = f"{bound}{shape.words}" if shape.name != IRREGULAR else f"{bound}irregular pattern"
+        article = "an" if name[0] in "aeio" else "a"
+        evidence = f" {shape.evidence}"
+        yield Finding(
+            f"{percent(share)} of the messages {sizes} and a rank sends to {partners}: "
+            f"{article} {name}.{evidence}",
+            importance=80,
+            kind="shape",
+            remedy=remedy,
+            value=share,
+            label="Communication pattern",
+            figure=percent(share),
+        )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that wait for much of the run, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from nhalf.facts.program.program import Program
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent
+
+SHARE_MIN = 0.05
+EQUAL = 1.1
+CAUSES = {
+    "late sender": "for messages that are sent late",
+    "late receiver": "for receivers that come late",
+    "collective": "in collective operations for the last rank",
+    "completion": "for messages to complete",
+}
+
+
+class Waiting(ProgramFinder):
+    def find(self, program: Program) -> Iterator[Finding]:
+        shares = program.time_by_rank.drop_nulls()
+        if shares.is_empty():
+            return
+        most = shares.sort("waiting_share", "rank", descending=[True, False]).row(0, named=True)
+        share = most["waiting_share"]
+        if share < SHARE_MIN:
+            return
+        mean = float(shares["waiting_share"].mean())  # type: ignore[arg-type]
+        causes = program.waiting.filter(pl.col("rank") == most["rank"]).sort("waiting_s")
+        cause = CAUSES[causes["cause"][-1]] if causes.height else ""
+        least = shares.sort("waiting_share", "rank").row(0, named=True)
+        remedy = ""
+        if least["waiting_share"] < share / 2:
+            least_share = percent(least["waiting_share"])
+            remedy = f"Rank {least['rank']} waits least ({least_share}): give it less work."
+        who = f"Rank {most['rank']} waits" if share > EQUAL * mean else "Ranks wait"
+        beside = f"; the mean of all ranks is {percent(mean)}" if share > EQUAL * mean else ""
+        yield Finding(
+            f"{who} for {percent(share)} of the run, mostly {cause}{beside}.",
+            importance=75 if share > 0.2 else 55,
+            kind="waiting",
+            remedy=remedy,
+            value=share,
+            label="Waiting",
+            figure=percent(share),
+        )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A traced program on a terminal: findings first, then tables."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.sends import spread
+from nhalf.facts.program.sizes import histogram
+from nhalf.present.program.findings import program_findings
+from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import percent
+
+ROWS_MAX = 12
+
+
+def show_program(program: Program) -> None:
+    """Everything that fits on a screen or two; --json and the report have the rest."""
+    console = stdout_console()
+    console.print(_headline(program), markup=False, soft_wrap=True)
+    for finding in program_findings(program):
+        console.print(f"• {finding.text}", markup=False)
+        if finding.remedy:
+            console.print(f"  {finding.remedy}", markup=False, style="dim")
+    for title, columns, rows in (_sends(program), _sizes(program), _collectives(program)):
+        if rows:
+            console.print(f"\n{title}", markup=False)
+            show_table(columns, rows)
+    console.print("\nTime in MPI", markup=False)
+    show_table(*_calls(program))
+
+
+def _headline(program: Program) -> str:
+    command = " ".join(program.trace.command)
+    hosts = len(set(program.hosts))
+    place = f" on {hosts} hosts" if hosts > 1 else ""
+    return (
+        f"{command}\n{program.ranks} ranks{place}, {program.trace.library}, "
+        f"{format_time(program.elapsed_s)}"
+    )
+
+
+Table = tuple[str, tuple[str, ...], list[list[str]]]
+
+
+def _sends(program: Program) -> Table:
+    """Per process: the least, the mean and the most."""
+    columns = ("per process", "min", "mean", "max")
+    if program.sent.is_empty():
+        return "", columns, []
+    rows = []
+    for name, title in (
+        ("messages", "messages sent"),
+        ("bytes", "bytes sent"),
+        ("mean_bytes", "mean message"),
+        ("destinations", "destinations"),
+    ):
+        found = spread(program.sends[name].drop_nulls())
+        is_size = name.endswith("bytes")
+        cells = [format_size(v) if is_size else f"{v:.10g}" for v in found.values()]
+        rows.append([title, *cells])
+    return "Messages", columns, rows
+
+
+def _sizes(program: Program) -> Table:
+    total = max(1, program.sizes["messages"].sum())
+    all_bytes = max(1, program.sizes["bytes"].sum())
+    rows = []
+    reached = 0.0
+    for row in histogram(program.sizes).iter_rows(named=True):
+        reached += row["messages"] / total
+        rows.append(
+            [
+                _class_name(row["from_bytes"], row["to_bytes"]),
+                str(row["messages"]),
+                percent(row["messages"] / total),
+                percent(reached),
+                percent(row["bytes"] / all_bytes),
+            ]
+        )
+    return "Sizes", ("size", "messages", "share", "cumulative", "of all bytes"), rows
+
+
+def _class_name(low: int, high: int) -> str:
+    if high - low == 1:
+        return format_size(low)
+    return f"{format_size(low)} to < {format_size(high)}"
+
+
+def _collectives(program: Program) -> Table:
+    columns = ("collective", "size", "ranks", "operations", "each", "per rank", "waiting")
+    rows = [
+        [
+            row["call"],
+            format_size(row["size_bytes"]),
+            str(row["ranks"]),
+            str(row["operations"]),
+            format_time(row["time_s"] / max(1, row["operations"])),
+            format_time(row["time_s"]),
+            percent(row["waiting_s"] / row["time_s"]) if row["time_s"] else "–",
+        ]
+        for row in program.collectives.head(ROWS_MAX).iter_rows(named=True)
+    ]
+    return "Collective operations", columns, rows
+
+
+def _calls(program: Program) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Calls by the time of all ranks."""
+    sums = pl.col("count", "bytes", "time_s", "waiting_s").sum()
+    found = program.time_by_call.group_by("call").agg(sums)
+    found = found.sort("time_s", "call", descending=[True, False]).head(ROWS_MAX)
+    whole_s = program.elapsed_s * program.ranks
+    rows = [
+        [
+            row["call"],
+            str(row["count"]),
+            format_size(row["bytes"]),
+            format_time(row["time_s"] / program.ranks),
+            percent(row["time_s"] / whole_s) if whole_s else "–",
+            format_time(row["waiting_s"] / program.ranks),
+        ]
+        for row in found.iter_rows(named=True)
+    ]
+    return ("call", "calls", "bytes", "time per rank", "of the run", "waiting per rank"), rows
