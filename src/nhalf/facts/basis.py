@@ -20,6 +20,7 @@ from nhalf.base.rows import Row
 from nhalf.results import parts, results
 from nhalf.statistics.flags import with_flags, with_states
 from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.collection import distinct
 from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
@@ -223,16 +224,3 @@ def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
     if wanted not in known:
         raise unknown(column, wanted, known)
     return measurements.filter(pl.col(column) == wanted)
-
-
-def distinct(runs: Sequence[Run]) -> dict[str, Run]:
-    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
-
-    The same folder given twice counts once: its launches must not count double.
-    """
-    named: dict[str, Run] = {}
-    for run in {run.path.resolve(): run for run in runs}.values():
-        path = run.path.resolve()
-        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
-        named[next(name for name in candidates if name not in named)] = run
-    return named

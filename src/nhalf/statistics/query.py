@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import polars as pl
 
 from nhalf.base.errors import InputError
 from nhalf.statistics.summary import launch_medians, summarise
+from nhalf.store.collection import distinct
+from nhalf.store.environment import flat
 from nhalf.store.keys import RUN_POINT
 from nhalf.store.run import Run
+
+TABLES = ("points", "launches", "samples", "ranks", "extras", "runs", "environment")
+LISTS_TABLES = "show tables"
 
 
 def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -19,14 +25,20 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     `points` is the summary (store/schema.py SUMMARY_COLUMNS), `launches` the median of each
     launch, `samples` every raw sample with the columns of its measurement, `ranks` the median of
     each rank in each launch (rank, rank_s), `extras` the named values of each launch (name,
-    value). Raises InputError for SQL that cannot be understood.
+    value), `runs` a row for each run (run, path, started, host), `environment` a row for each line
+    of the environment of each run (run, name, value). Raises InputError for SQL that cannot be
+    understood.
     """
-    measurements = pl.concat([run.measurements() for run in runs])
+    named = distinct(runs)
+    measurements = pl.concat(
+        [run.measurements().with_columns(run=pl.lit(name)) for name, run in named.items()]
+    )
     lowered = text.lower()
+    listed = LISTS_TABLES in lowered
     tables: dict[str, pl.LazyFrame] = {}
-    if "points" in lowered:
+    if "points" in lowered or listed:
         tables["points"] = summarise(measurements).lazy()
-    if "launches" in lowered:
+    if "launches" in lowered or listed:
         tables["launches"] = launch_medians(measurements).lazy()
     tables["samples"] = measurements.explode("samples_s").rename({"samples_s": "sample_s"})
     tables["ranks"] = (
@@ -35,13 +47,15 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
         .explode("rank", "rank_s")
     )
     tables["extras"] = _listed(measurements, "values").explode("values").unnest("values")
+    tables["runs"] = _runs(named, measurements)
+    tables["environment"] = _environment(named)
     try:
         return pl.SQLContext(tables, eager=False).execute(text).collect()
     except (pl.exceptions.PolarsError, ValueError) as error:
         first = str(error).strip().split("\n")[0]
         raise InputError(
             f"the query cannot be answered: {first}",
-            "tables are points, launches, samples, ranks and extras",
+            f"tables are {', '.join(TABLES)}",
         ) from error
 
 
@@ -49,3 +63,23 @@ def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
     """The launches of points that have something in a list column."""
     kept = measurements.filter(pl.col(column).list.len() > 0)
     return kept.select(*RUN_POINT, "launch", column)
+
+
+def _runs(named: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.LazyFrame:
+    """A row for each run: when its first point was measured (local time), where, and its folder."""
+    rows = {
+        "run": list(named),
+        "host": [str(run.environment.get("host", "")) for run in named.values()],
+        "path": [str(run.path) for run in named.values()],
+    }
+    began = measurements.group_by("run").agg(started_s=pl.col("started_s").min())
+    started = pl.col("started_s").map_elements(datetime.fromtimestamp, pl.Datetime)
+    return pl.LazyFrame(rows).join(began, on="run").with_columns(started=started)
+
+
+def _environment(named: Mapping[str, Run]) -> pl.LazyFrame:
+    """A row for each line of the environment of each run."""
+    rows = [
+        (name, line, value) for name, run in named.items() for line, value in flat(run.environment)
+    ]
+    return pl.LazyFrame(rows, schema=["run", "name", "value"], orient="row")

@@ -96,7 +96,9 @@ def test_anything_else_is_one_clear_line(runs: list[Run], text: str, word: str) 
     with pytest.raises(InputError) as caught:
         query(text, runs)
     assert word in str(caught.value)
-    assert "tables are points, launches, samples, ranks and extras" in str(caught.value)
+    assert "tables are points, launches, samples, ranks, extras, runs, environment" in str(
+        caught.value
+    )
     assert "\n" not in str(caught.value)
 
 

@@ -8,31 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, library_named
-from nhalf.base.listing import few
 from nhalf.base.request import Option, Word
-from nhalf.base.units import format_size, format_time
 from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
-    from rich.table import Table
 
-    from nhalf.decide.compare import Comparison, CurveRatio, Ratio
-
-COLOURS = {"slower": "red", "faster": "green", "mixed": "yellow", "equal": "cyan", "unclear": "dim"}
+    from nhalf.decide.compare import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Json, heading="How to compare"):
     """Which runs, libraries or machines are compared."""
 
-    a: Annotated[str, Word("What is compared with: RUN or RUN:LIBRARY, or a machine.")]
-    b: Annotated[str, Word("Run that is judged, or a machine; without it, two libraries of A.")] = (
-        ""
-    )
+    a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
+    b: Annotated[
+        tuple[str, ...],
+        Word("Runs to judge, each against A, or a machine; without, two libraries of A.", "B..."),
+    ] = ()
     mpi: Annotated[str, Option("Library of both, or X,Y: X of A with Y of B.")] = ""
-    threshold: Annotated[float, Option("Ratio that counts as a difference.")] = 1.02
+    threshold: Annotated[float, Option("Smallest ratio reported as a difference.")] = 1.02
     ranks: Annotated[
         str, Option("Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
     ] = ""
@@ -48,30 +43,72 @@ class Request(Json, heading="How to compare"):
 
 
 def command(request: Request) -> int:
-    """Compare two runs or libraries (exit 1 when the second is slower), or two machines."""
-    from nhalf.decide.compare import compare, pair_libraries
+    """Compare runs or libraries (exit 1 when any is slower than the first), or two machines."""
     from nhalf.present.terminal.compare_machines import names_machine
-    from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.present.wording import sentence
 
-    if names_machine(request.a) or (request.b and names_machine(request.b)):
+    if any(map(names_machine, (request.a, *request.b))):
         _machines(request)
         return 0
     if request.ranks or request.size or request.report:
         raise InputError(
             "--ranks, --bytes and --report are for machines", "of runs: nhalf report A B"
         )
-    left, right, libraries = _sides(request.a, request.b, request.mpi)
-    libraries = libraries or pair_libraries(left, right)
-    left, right, notes = _in_same_states(left, right, libraries)
-    comparison = compare(left, right, libraries=libraries, threshold=request.threshold)
+    return _several(request) if len(request.b) > 1 else _two(request)
+
+
+def _two(request: Request) -> int:
+    """Two runs, or two libraries of one."""
+    from nhalf.present.terminal.comparison import show_comparison
+    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.wording import sentence
+
+    comparison, notes = _compared(request, "".join(request.b))
     if request.json:
         emit_json({**comparison.as_json(), "notes": notes})
     else:
         for note in notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
-        _show(stdout_console(), comparison, request.sizes)
+        show_comparison(stdout_console(), comparison, request.sizes)
     return 1 if comparison.regressed else 0
+
+
+def _several(request: Request) -> int:
+    """Several runs, each against the first; they share the probability of a false alarm."""
+    from nhalf.present.terminal.comparison import show_several
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    found = [_compared(request, b, len(request.b)) for b in request.b]
+    if request.json:
+        told = [
+            {"run": b, **comparison.as_json(), "notes": notes}
+            for b, (comparison, notes) in zip(request.b, found, strict=True)
+        ]
+        emit_json({"baseline": request.a, "comparisons": told})
+    else:
+        for note in dict.fromkeys(note for _, notes in found for note in notes):
+            stdout_console().print(note, markup=False)
+        show_several(
+            stdout_console(), [request.a, *request.b], [comparison for comparison, _ in found]
+        )
+    return 1 if any(comparison.regressed for comparison, _ in found) else 0
+
+
+def _compared(request: Request, b: str, of: int = 1) -> tuple[Comparison, list[str]]:
+    """The comparison with one run, which is one `of` several, and notes on what was left out."""
+    from nhalf.decide.compare import compare, pair_libraries
+    from nhalf.decide.ratio_intervals import CONFIDENCE
+
+    left, right, libraries = _sides(request.a, b, request.mpi)
+    libraries = libraries or pair_libraries(left, right)
+    left, right, notes = _in_same_states(left, right, libraries)
+    comparison = compare(
+        left,
+        right,
+        libraries=libraries,
+        threshold=request.threshold,
+        confidence=1 - (1 - CONFIDENCE) / of,
+    )
+    return comparison, notes
 
 
 def _machines(request: Request) -> None:
@@ -81,9 +118,12 @@ def _machines(request: Request) -> None:
     from nhalf.present.terminal import compare_machines as machines
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    (left, library_a), (right, library_b) = side(request.a), side(request.b or request.a)
+    if len(request.b) > 1:
+        raise InputError("machines are compared two at a time", "name two of them")
+    b = "".join(request.b)
+    (left, library_a), (right, library_b) = side(request.a), side(b or request.a)
     libraries = machines.pair_of(request.mpi, (library_a, library_b))
-    if not request.b and libraries[0] == libraries[1]:
+    if not b and libraries[0] == libraries[1]:
         raise InputError(f"{left.name} would be compared with itself", "name another machine")
     cells = _numbers(request.ranks), _sizes(request.size)
     comparison = compare_machines(left, right, libraries, *cells)
@@ -205,94 +245,3 @@ def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
 def _library(medians: pl.DataFrame, name: str) -> str:
     """The library of a run by its name, or by a beginning that only one has."""
     return library_named(name, _names(medians))
-
-
-def _show(console: Console, comparison: Comparison, every_size: bool) -> None:
-    """The tables on the terminal: curves first, then the sizes that differ."""
-    console.print(_curve_table(comparison))
-    for curve in comparison.curves:
-        table = _size_table(curve, every_size)
-        if table.row_count:
-            console.print(table)
-    lost = comparison.not_comparable
-    for entry in lost[:8]:
-        listed = few([format_size(size) for size in entry["bytes"]], 6)
-        what = f"{entry['pattern']} of {entry['mpi'] or entry['transport']}, {entry['reason']}"
-        console.print(f"not compared: {what}: {listed}", style="dim", markup=False)
-    if len(lost) > 8:
-        console.print(f"not compared: {len(lost) - 8} further groups (all with --json)")
-    console.print(
-        f"B is [bold {COLOURS[comparison.verdict]}]{_words(comparison.verdict)}[/]: a difference "
-        f"counts from {(comparison.threshold - 1) * 100:.3g} % on; all intervals of a curve hold "
-        f"together with {comparison.confidence * 100:.3g} %."
-    )
-
-
-def _words(verdict: str) -> str:
-    return {
-        "slower": "slower than A",
-        "faster": "faster than A",
-        "mixed": "slower than A in places and faster in others",
-        "equal": "as fast as A",
-        "unclear": "not shown to differ from A (more launches narrow the intervals)",
-    }[verdict]
-
-
-def _table(title: str, columns: list[tuple[str, bool]]) -> Table:
-    """A table; a column is a title and whether it holds numbers."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, numeric in columns:
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=True)
-    return table
-
-
-def _curve_table(comparison: Comparison) -> Table:
-    """One row per pattern and library."""
-    from rich.markup import escape
-
-    titles = [("pattern", False), ("library", False), ("launches", True), ("B / A", True)]
-    table = _table("Curves", [*titles, ("interval", True), ("B is", False)])
-    for curve in comparison.curves:
-        table.add_row(
-            escape(_pattern(curve)),
-            escape(curve.mpi.replace(",", " → ") or str(curve.point["transport"])),
-            str(curve.launches),
-            f"{curve.ratio.ratio:.3f}",
-            _interval(curve.ratio),
-            f"[{COLOURS[curve.verdict]}]{curve.verdict}[/]",
-        )
-    return table
-
-
-def _size_table(curve: CurveRatio, every_size: bool) -> Table:
-    """Sizes of a curve: all, or those with a verdict of their own."""
-    title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
-    titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
-    table = _table(title, [*titles, ("B is", False)])
-    for size in curve.sizes:
-        if every_size or size.verdict in ("slower", "faster"):
-            table.add_row(
-                format_size(size.size_bytes),
-                format_time(size.a_s),
-                format_time(size.b_s),
-                f"{size.ratio.ratio:.3f}",
-                _interval(size.ratio),
-                f"[{COLOURS[size.verdict]}]{size.verdict}[/]",
-            )
-    return table
-
-
-def _pattern(curve: CurveRatio) -> str:
-    """The pattern's name with what else tells curves apart."""
-    algorithm = str(curve.point["algorithm"] or "native")
-    name = str(curve.point["pattern"])
-    name = name if algorithm == "native" else f"{name}/{algorithm}"
-    return f"{name} {curve.point['axes']}".rstrip()
-
-
-def _interval(ratio: Ratio) -> str:
-    return "–" if ratio.low != ratio.low else f"{ratio.low:.3f} to {ratio.high:.3f}"

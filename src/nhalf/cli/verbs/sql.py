@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`nhalf sql`: ask any number of runs with SQL."""
+"""`nhalf sql`: ask any number of runs with SQL, as one collection."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Request(Json):
 
     query: Annotated[str, Word("A SELECT on one of the tables.")]
     runs: Annotated[
-        tuple[Path, ...], Word("Run directories; all in ./runs when none is given.")
+        tuple[Path, ...],
+        Word("Runs, or folders of runs; all in ./runs when none is given.", "RUN..."),
     ] = ()
 
 
 def command(request: Request) -> None:
-    """Ask runs with SQL: tables points (summary), launches, samples (raw), ranks, extras."""
+    """Ask runs with SQL: points, launches, samples, ranks, extras, runs, environment."""
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask
-    from nhalf.store.run import Run
+    from nhalf.store.collection import USUAL, collected
 
-    chosen = request.runs or sorted(path.parent for path in Path("runs").glob("*/run.json"))
-    if not chosen:
-        raise InputError("no run to ask", "name run directories after the query")
-    answer = ask(request.query, [Run.open(path) for path in chosen])
+    if not request.runs and not USUAL.is_dir():
+        raise InputError("no run to ask", "name runs or a folder of runs after the query")
+    answer = ask(request.query, collected(request.runs or (USUAL,)))
     if request.json:
         emit_json({"columns": answer.columns, "rows": answer.rows()})
     else:

@@ -3,15 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from nhalf.base.units import format_size, format_time
 from nhalf.facts.facts import Facts
 from nhalf.present.panels import Panel, Table
-
-LENGTH_MAX = 160
-"""Longer values are cut: version texts of some libraries fill a page."""
+from nhalf.store.environment import flat
 
 ROWS_MAX = 60
 
@@ -24,7 +18,7 @@ class Environment(Panel):
     order = 90
 
     def render(self, facts: Facts) -> Table | None:
-        runs = {run: dict(_flat(values)) for run, values in facts.environments.items()}
+        runs = {run: dict(flat(values)) for run, values in facts.environments.items()}
         keys = list(dict.fromkeys(key for values in runs.values() for key in values))
         if not keys:
             return None
@@ -34,37 +28,3 @@ class Environment(Panel):
         if len(keys) > ROWS_MAX:
             rows.append([f"and {len(keys) - ROWS_MAX} more in run.json", *("" for _ in runs)])
         return Table(["", *runs], rows)
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested mappings as 'outer inner' rows of text."""
-    for key, value in values.items():
-        name = f"{prefix} {key}".strip().replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _flat(value, name)
-        elif value is not None and value != "" and value != []:
-            yield _named(name, value)
-
-
-def _named(name: str, value: object) -> tuple[str, str]:
-    """Names that end in a unit lose it to their value."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if name.endswith(" bytes"):
-            return name.removesuffix(" bytes"), format_size(value)
-        if name.endswith(" s"):
-            return name.removesuffix(" s"), format_time(value)
-    return name, _short(_text(value))
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(_text(item) for item in value)
-    return " ".join(str(value).split())
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LENGTH_MAX else text[: LENGTH_MAX - 1].rstrip() + "…"

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+UNLIMITED = 10_000
+"""More columns than any table needs."""
 
 
 def emit_json(result: Any) -> None:
@@ -24,9 +28,14 @@ def console() -> Console:
 
 
 def stdout_console() -> Console:
-    """A console on standard output; wide enough for tables when it is no terminal."""
+    """A console on standard output, as wide as COLUMNS says or its terminal is.
+
+    In a pipe nothing is cut or wrapped.
+    """
     plain = _console()
-    return plain if plain.is_terminal else _console(width=120)
+    if plain.is_terminal or os.environ.get("COLUMNS", "").isdecimal():
+        return plain
+    return _console(width=UNLIMITED)
 
 
 def _console(**choices: Any) -> Console:

@@ -39,7 +39,7 @@ def keep(tmp_path: Path, make_measurements: Make) -> Keep:
 
 def code(a: str, b: str = "", **options: Any) -> int:
     """The exit code of the verb."""
-    return command(Request(a=a, b=b, **options))
+    return command(Request(a=a, b=(b,) if b else (), **options))
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -199,3 +199,23 @@ def test_wrong_sides_of_machines_are_refused(
 def test_runs_take_no_options_of_machines(keep: Keep, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="are for machines"):
         code(keep("a"), keep("b"), report=tmp_path / "page.html")
+
+
+def test_several_runs_are_compared_with_the_first(
+    keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, b, c = keep("a"), keep("b", seed=2), keep("c", seed=3, slower={"mpich": 1.2})
+    assert command(Request(a=a, b=(b, c), json=True)) == 1
+    found = printed(capsys)
+    assert found["baseline"] == a
+    assert [one["run"] for one in found["comparisons"]] == [b, c]
+    assert [one["verdict"] == "slower" for one in found["comparisons"]] == [False, True]
+    assert found["comparisons"][0]["confidence"] == pytest.approx(0.995)
+    assert command(Request(a=c, b=(a, b))) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"is faster than {c}" in out
+
+
+def test_machines_are_compared_two_at_a_time() -> None:
+    with pytest.raises(InputError, match="two at a time"):
+        command(Request(a="sp2-mpl", b=("sp2-pvme", "sp1-mpl")))

@@ -66,7 +66,10 @@ def test_values_without_a_number_are_null(call: Call, runs: list[Path]) -> None:
     [
         ("selec 1", "cannot be answered"),
         ("select nope from points", "nope"),
-        ("select * from nope", "tables are points, launches, samples, ranks and extras"),
+        (
+            "select * from nope",
+            "tables are points, launches, samples, ranks, extras, runs, environment",
+        ),
         ("", "cannot be answered"),
     ],
 )
@@ -78,3 +81,22 @@ def test_nothing_to_ask(call: Call, tmp_path: Path) -> None:
     call("sql", "select 1").is_error(2, "no run to ask")
     call("sql", "select 1", "nowhere").is_error(2, "nowhere is not a run directory")
     call("sql").is_error(2, "QUERY")
+
+
+def test_a_folder_of_runs_is_one_collection(call: Call, runs: list[Path]) -> None:
+    text = "select run, host, started_s from runs order by run"
+    ended = call("sql", text, runs[0].parent, "--json")
+    assert [row[0] for row in json.loads(ended.out)["rows"]] == ["first", "second"]
+    joined = "select runs.path from points join runs on points.run = runs.run where bytes = 8"
+    rows = json.loads(call("sql", joined, runs[0].parent.parent, "--json").out)["rows"]
+    assert sorted(row[0] for row in rows) == sorted(map(str, runs))
+
+
+def test_all_tables_are_listed(call: Call, runs: list[Path]) -> None:
+    rows = json.loads(call("sql", "show tables", "--json").out)["rows"]
+    assert {"points", "launches", "samples", "runs", "environment"} <= {row[0] for row in rows}
+
+
+def test_a_folder_without_runs_is_named(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    call("sql", "select 1", tmp_path / "empty").is_error(2, "holds no run")

@@ -14,12 +14,12 @@ import pytest
 
 from nhalf.base import files
 from nhalf.base.errors import InputError, MissingError
-from nhalf.facts.basis import distinct
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import n_half
 from nhalf.present.report import write_report
 from nhalf.present.report.images import write_images
 from nhalf.present.report.page import page, script_json, script_text, sections, tidy
+from nhalf.store.collection import distinct
 from nhalf.store.run import Run
 from nhalf.store.schema import VERSION
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf history`: how did the curves of many runs move, and what changed when they did?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Json
+
+if TYPE_CHECKING:
+    from nhalf.decide.history.history import History
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Json, heading="Which curves"):
+    """Which runs are looked at, and which of their curves."""
+
+    runs: Annotated[
+        tuple[Path, ...],
+        Word("Runs, or folders of runs; all in ./runs when none is given.", "RUN..."),
+    ] = ()
+    pattern: Annotated[str, Option("Only this pattern.")] = ""
+    mpi: Annotated[str, Option("Only this library, in any version: openmpi.")] = ""
+    size: Annotated[str, Option("Only these sizes: 8 or 0:4K.", "--bytes")] = ""
+    points: Annotated[bool, Option("Show every run of every curve.", heading=OUTPUT)] = False
+    report: Annotated[Path | None, Option("Also write this HTML file.", heading=OUTPUT)] = None
+
+
+def command(request: Request) -> None:
+    """Show each curve over time, when it changed, and what changed in the environment then."""
+    from nhalf.decide.history.history import as_json
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    found = _found(request)
+    place = None
+    if request.report is not None:
+        from nhalf.base.files import write_text
+        from nhalf.present.report.history_page import history_page
+
+        place = write_text(request.report, history_page(found)).absolute()
+    if request.json:
+        emit_json({**as_json(found), "report": str(place) if place else None})
+        return
+    from nhalf.present.terminal.history import show_history
+
+    show_history(stdout_console(), found, request.points)
+    if place:
+        stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _found(request: Request) -> History:
+    from nhalf.decide.history.history import history
+    from nhalf.measure.plan.sizes import parse_sizes
+    from nhalf.store.collection import USUAL, collected
+
+    sizes = parse_sizes(request.size).size_bytes if request.size else ()
+    return history(collected(request.runs or (USUAL,)), request.pattern, request.mpi, tuple(sizes))

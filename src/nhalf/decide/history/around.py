@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed around a curve when its level did.
+
+A line of the environment is named where all runs of the level before agree on one value and all of
+the level after on another: what differs from run to run anyway, as the number of a job, explains
+nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.base.units import format_time
+from nhalf.statistics.flags import APART
+from nhalf.store.environment import flat
+from nhalf.store.run import Run
+
+ABSENT = "–"
+ASKED = ("options", "launcher")
+"""The parts of a plan that change how messages travel."""
+FLAG = "flag between two cores"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A line of the environment before and after, '–' where it was not there."""
+
+    name: str
+    before: str
+    after: str
+
+
+def surroundings(run: Run) -> dict[str, str]:
+    """The environment of a run and what was asked of its transports, a text by name."""
+    asked = {name: run.plan[name] for name in ASKED if name in run.plan}
+    return dict(flat({**run.environment, **asked}))
+
+
+def with_library(around: Mapping[str, str], run: Run, library: str) -> dict[str, str]:
+    """The same, with what the library of a curve says of itself."""
+    if not library:
+        return dict(around)
+    said = run.titles.get(library, "")
+    return {"library": f"{library} ({said})" if said else library, **around}
+
+
+def differences(
+    before: Sequence[Mapping[str, str]], after: Sequence[Mapping[str, str]]
+) -> list[Difference]:
+    """The lines on which both sides agree within themselves and not with each other."""
+    names = dict.fromkeys(name for one in (*before, *after) for name in one)
+    found = []
+    for name in names:
+        was = {one.get(name, ABSENT) for one in before}
+        became = {one.get(name, ABSENT) for one in after}
+        if len(was) == 1 and len(became) == 1 and was != became:
+            found.append(Difference(name, *was, *became))
+    return found
+
+
+def flag_difference(before: Floats, after: Floats) -> list[Difference]:
+    """A change of what two cores need to pass a flag: the machine itself is in another state."""
+    was, became = (
+        float(np.nanmedian(side)) if _known(side) else math.nan for side in (before, after)
+    )
+    if math.isnan(was) or math.isnan(became) or max(was, became) < APART * min(was, became):
+        return []
+    return [Difference(FLAG, format_time(was), format_time(became))]
+
+
+def _known(values: Floats) -> bool:
+    return bool(np.isfinite(values).any())

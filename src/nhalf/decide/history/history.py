@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each curve over time: its level in every run, its changes, and what changed with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.errors import InputError, unknown
+from nhalf.decide.compare import THRESHOLD
+from nhalf.decide.history import around
+from nhalf.decide.history.around import Difference
+from nhalf.decide.history.levels import Levels, all_medians, curve_levels
+from nhalf.statistics.change_points import ERROR, Change, change_points, last_apart
+from nhalf.store.collection import distinct
+from nhalf.store.run import Run
+
+RUNS_MIN = 2
+RUNS_SURE = 4
+"""A change needs so many: two on either side of it."""
+METHOD = (
+    "circular binary segmentation (Olshen, Venkatraman, Lucito, Wigler 2004) by Student's t; "
+    "dates by likelihood (Hansen 2000)"
+)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A change of a curve's level: `before` is the last run of the former level, `at` the next one.
+
+    `first` and `last` are the runs between which the first run of the new level lies in 95 of 100
+    cases. `ratio` is time after over time before, with its interval.
+    """
+
+    before: str
+    at: str
+    first: str
+    last: str
+    started_s: float
+    ratio: float
+    low: float
+    high: float
+    differences: tuple[Difference, ...]
+
+    @property
+    def date(self) -> str:
+        """When the first run of the new level began, local time."""
+        return moment(self.started_s)
+
+
+@dataclass(frozen=True)
+class CurveHistory:
+    """A curve's levels and its changes, in order.
+
+    `last_ratio` is the last run over the level before it, None where noise explains the difference.
+    """
+
+    levels: Levels
+    shifts: tuple[Shift, ...]
+    last_ratio: float | None
+
+
+@dataclass(frozen=True)
+class History:
+    """All curves that two runs have at least; `started_s` by run, in order of time."""
+
+    started_s: dict[str, float]
+    curves: tuple[CurveHistory, ...]
+    error: float
+
+    @property
+    def shifts(self) -> list[tuple[Levels, Shift]]:
+        """Every change of every curve, the latest first."""
+        found = [(curve.levels, shift) for curve in self.curves for shift in curve.shifts]
+        return sorted(found, key=lambda pair: -pair[1].started_s)
+
+
+def moment(started_s: float) -> str:
+    """A time as people write it, to the minute, local."""
+    return f"{datetime.fromtimestamp(started_s):%Y-%m-%d %H:%M}"
+
+
+def history(
+    runs: Sequence[Run], pattern: str = "", mpi: str = "", sizes: Sequence[int] = ()
+) -> History:
+    """The history of runs, in order of their first points.
+
+    `pattern`, `mpi` (a library or the beginning of its name) and `sizes` narrow it. Raises
+    InputError where fewer than two runs have a curve in common.
+    """
+    named = distinct(runs)
+    if len(named) < RUNS_MIN:
+        raise InputError("a history needs two runs at least", "name more runs, or their folder")
+    started_s = _started(named)
+    medians = _narrowed(all_medians(named), pattern, mpi, sizes)
+    levels = list(curve_levels(medians, list(started_s)))
+    if not levels:
+        raise InputError("no two of these runs have a curve in common", "nhalf show tells theirs")
+    error = ERROR / len(levels)
+    plain = {name: around.surroundings(run) for name, run in named.items()}
+    curves = [_curve(one, named, plain, started_s, error) for one in levels]
+    return History(started_s, tuple(curves), error)
+
+
+def _started(named: Mapping[str, Run]) -> dict[str, float]:
+    first = pl.col("started_s").min()
+    found = {name: run.measurements().select(first).collect().item() for name, run in named.items()}
+    return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
+
+
+def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int]) -> pl.DataFrame:
+    """The launch medians that are asked about; raises InputError where nothing is left."""
+    if pattern and pattern not in set(medians["pattern"]):
+        raise unknown("pattern", pattern, set(medians["pattern"]))
+    if pattern:
+        medians = medians.filter(pl.col("pattern") == pattern)
+    if mpi:
+        named = pl.col("mpi").eq(mpi) | pl.col("family").eq(mpi)
+        if medians.filter(named).is_empty():
+            raise unknown("library", mpi, {*medians["mpi"], *medians["family"]})
+        medians = medians.filter(named)
+    if sizes:
+        medians = medians.filter(pl.col("bytes").is_in(list(sizes)))
+    if medians.is_empty():
+        raise InputError("no run measured these sizes", "nhalf show RUN lists what it measured")
+    return medians
+
+
+def _curve(
+    levels: Levels,
+    named: Mapping[str, Run],
+    plain: Mapping[str, Mapping[str, str]],
+    started_s: Mapping[str, float],
+    error: float,
+) -> CurveHistory:
+    logs = np.log(levels.ratio)
+    changes = change_points(logs, error)
+    said = [
+        around.with_library(plain[run], named[run], library)
+        for run, library in zip(levels.runs, levels.libraries, strict=True)
+    ]
+    shifts = [
+        _shift(levels, changes, number, said, started_s)
+        for number, change in enumerate(changes)
+        if abs(change.value) > math.log(THRESHOLD)
+    ]
+    apart = last_apart(logs, changes, error)
+    counts = apart is not None and abs(apart) > math.log(THRESHOLD)
+    return CurveHistory(levels, tuple(shifts), math.exp(apart or 0.0) if counts else None)
+
+
+def _shift(
+    levels: Levels,
+    changes: Sequence[Change],
+    number: int,
+    said: Sequence[Mapping[str, str]],
+    started_s: Mapping[str, float],
+) -> Shift:
+    change = changes[number]
+    start = changes[number - 1].at if number else 0
+    end = changes[number + 1].at if number + 1 < len(changes) else len(levels.runs)
+    # Within the range of the date nobody knows which side a run is on.
+    before, after = slice(start, max(change.first, start + 1)), slice(change.last, end)
+    found = [
+        *around.flag_difference(levels.flag_s[before], levels.flag_s[after]),
+        *around.differences(said[before], said[after]),
+    ]
+    runs = levels.runs
+    return Shift(
+        runs[change.at - 1],
+        runs[change.at],
+        runs[change.first],
+        runs[change.last],
+        started_s[runs[change.at]],
+        math.exp(change.value),
+        math.exp(change.low),
+        math.exp(change.high),
+        tuple(found),
+    )
+
+
+def as_json(found: History) -> dict[str, Any]:
+    """What `nhalf history --json` prints; an interval that is not known is null."""
+    return {
+        "method": METHOD,
+        "error": found.error,
+        "runs": [{"run": run, "started_s": at} for run, at in found.started_s.items()],
+        "curves": [_curve_json(curve) for curve in found.curves],
+    }
+
+
+def _curve_json(curve: CurveHistory) -> dict[str, Any]:
+    levels = curve.levels
+    return {
+        **levels.curve,
+        "bytes": list(levels.sizes),
+        "levels": [
+            {
+                "run": run,
+                "library": levels.libraries[i],
+                "launches": levels.launches[i],
+                "ratio": float(levels.ratio[i]),
+                "ci": [float(levels.low[i]), float(levels.high[i])],
+                "time_s": float(levels.time_s * levels.ratio[i]),
+            }
+            for i, run in enumerate(levels.runs)
+        ],
+        "changes": [_shift_json(shift) for shift in curve.shifts],
+        "last_apart": curve.last_ratio,
+    }
+
+
+def _shift_json(shift: Shift) -> dict[str, Any]:
+    return {
+        "before": shift.before,
+        "at": shift.at,
+        "at_first": shift.first,
+        "at_last": shift.last,
+        "started_s": shift.started_s,
+        "ratio": shift.ratio,
+        "ci": [shift.low, shift.high],
+        "environment": [vars(difference) for difference in shift.differences],
+    }

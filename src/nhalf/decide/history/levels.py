@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The level of each curve in each run.
+
+A run is compared with the others size by size: the logarithm of a launch median less the middle of
+all runs at that size. The level of a launch is the interquartile mean of these over sizes, as in
+decide/compare.py, so runs need not have measured the same sizes; that of a run and its interval are
+taken over its launches (statistics/intervals.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nhalf.base.arrays import Floats
+from nhalf.statistics.flags import with_flags
+from nhalf.statistics.intervals import launch_intervals
+from nhalf.statistics.summary import launch_medians
+from nhalf.store.keys import CURVE
+from nhalf.store.run import Run
+
+FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
+SHARE_LEAST = 0.5
+"""A size counts where so many of the runs that have the curve measured it."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A curve in the runs that have it, in order of time; `curve` are the columns of CURVE.
+
+    `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN where a run
+    has one launch. `time_s` is that of the first run where the curve has one size, else NaN.
+    `flag_s` is what a flag between two cores took, NaN where it was not measured.
+    """
+
+    curve: dict[str, Any]
+    sizes: tuple[int, ...]
+    runs: tuple[str, ...]
+    libraries: tuple[str, ...]
+    launches: tuple[int, ...]
+    ratio: Floats
+    low: Floats
+    high: Floats
+    time_s: float
+    flag_s: Floats
+
+
+def all_medians(named: dict[str, Run]) -> pl.DataFrame:
+    """Launch medians of runs by name, with `flag_s`, and `family`, the library less its version.
+
+    Runs that measured two versions of a library keep them apart.
+    """
+    frames = []
+    for name, run in named.items():
+        measurements = run.measurements().with_columns(run=pl.lit(name))
+        frames.append(with_flags(launch_medians(measurements), measurements))
+    medians = pl.concat(frames)
+    names = medians.select("run", "mpi").unique()
+    return medians.with_columns(
+        family=pl.col("mpi").replace_strict(_families(names), return_dtype=pl.String)
+    )
+
+
+def _families(names: pl.DataFrame) -> dict[str, str]:
+    """Libraries by name, each without its version where every run has one of that family at most.
+
+    Settings stay: `openmpi-5.0.11+tcp` is of the family `openmpi+tcp`.
+    """
+    families = {name: FAMILY.sub(r"\1", name) for name in names["mpi"]}
+    counted = names.with_columns(family=pl.col("mpi").replace_strict(families))
+    several = counted.group_by("run", "family").len().filter(pl.col("len") > 1)["family"]
+    mixed = set(several)
+    return {name: name if family in mixed else family for name, family in families.items()}
+
+
+def curve_levels(medians: pl.DataFrame, order: Sequence[str]) -> Iterator[Levels]:
+    """The levels of every curve that two runs have at least; `order` are runs in order of time."""
+    key = ["family" if name == "mpi" else name for name in CURVE]
+    place = {run: number for number, run in enumerate(order)}
+    timed = medians.filter(pl.col("median_s") > 0)
+    for values, rows in timed.group_by(key, maintain_order=True):
+        curve = dict(zip(CURVE, values, strict=True))
+        runs = sorted(rows["run"].unique().to_list(), key=place.__getitem__)
+        usual = _usual_sizes(rows, len(runs))
+        kept = rows.filter(pl.col("bytes").is_in(usual))
+        runs = [run for run in runs if run in set(kept["run"])]
+        if len(runs) > 1:
+            yield _levels(curve, kept, runs)
+
+
+def _usual_sizes(rows: pl.DataFrame, runs: int) -> list[int]:
+    counted = rows.group_by("bytes").agg(pl.col("run").n_unique())
+    return sorted(counted.filter(pl.col("run") >= SHARE_LEAST * runs)["bytes"].to_list())
+
+
+def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Levels:
+    logs = rows.with_columns(log=pl.col("median_s").log())
+    by_run = logs.group_by("bytes", "run").agg(pl.col("log").median())
+    middle = by_run.group_by("bytes").agg(middle=pl.col("log").median())
+    apart = logs.join(middle, on="bytes").with_columns(log=pl.col("log") - pl.col("middle"))
+    launches = apart.group_by("run", "launch").agg("log")
+    by_launch: dict[str, list[float]] = {run: [] for run in runs}
+    for run, _, values in launches.sort("run", "launch").iter_rows():
+        by_launch[run].append(_interquartile_mean(np.sort(values)))
+    matrix = np.full((len(runs), max(map(len, by_launch.values()))), np.nan)
+    for number, run in enumerate(runs):
+        matrix[number, : len(by_launch[run])] = np.exp(by_launch[run])
+    ratio, low, high = launch_intervals(matrix)
+    counts = (~np.isnan(matrix)).sum(axis=1)
+    alone = counts == 1
+    sizes = tuple(sorted(rows["bytes"].unique().to_list()))
+    flags = _of_runs(rows, runs, pl.col("flag_s").drop_nans().median())
+    libraries = _of_runs(rows, runs, pl.col("mpi").first())
+    return Levels(
+        curve,
+        sizes,
+        tuple(runs),
+        tuple(libraries),
+        tuple(int(count) for count in counts),
+        ratio / ratio[0],
+        np.where(alone, np.nan, low / ratio[0]),
+        np.where(alone, np.nan, high / ratio[0]),
+        float(ratio[0] * np.exp(middle["middle"][0])) if len(sizes) == 1 else float("nan"),
+        np.array([np.nan if flag is None else flag for flag in flags]),
+    )
+
+
+def _interquartile_mean(ordered: Floats) -> float:
+    quarter = len(ordered) // 4
+    return float(ordered[quarter : len(ordered) - quarter].mean())
+
+
+def _of_runs(rows: pl.DataFrame, runs: list[str], what: pl.Expr) -> list[Any]:
+    found = dict(rows.group_by("run").agg(what.alias("value")).iter_rows())
+    return [found[run] for run in runs]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels of curves over time, with intervals, and a rule where a curve changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import altair as alt
+
+from nhalf.base.rows import Row
+from nhalf.decide.history.history import CurveHistory, History, moment
+from nhalf.present.charts import common
+
+
+def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
+    """One curve at a time, by name; the values are relative to its first run."""
+    rows: list[Row] = []
+    for name, curve in zip(names, found.curves, strict=True):
+        rows += _rows(name, curve, found)
+    base = alt.Chart().transform_filter("datum.curve === shown")
+    x = alt.X("at:T", title="measured")
+    ratio = alt.Y("ratio:Q", title="times the first run", scale=alt.Scale(zero=False))
+    ends = base.encode(x=x, y=alt.Y("low:Q"), y2="high:Q").transform_filter("isValid(datum.low)")
+    tips = [("when", "measured"), ("run", "run"), ("library", "library"), ("time", "/ first")]
+    marks = base.mark_point(filled=True, size=46, opacity=1).encode(
+        x=x, y=ratio, tooltip=[alt.Tooltip(f"{field}:N", title=title) for field, title in tips]
+    )
+    changes = (
+        base.transform_filter("datum.change !== ''")
+        .mark_rule(strokeDash=[5, 4], strokeWidth=2, color="#d55e00")
+        .encode(x=x, tooltip=[alt.Tooltip("change:N", title="changed")])
+    )
+    line = base.mark_line(strokeWidth=2).encode(x=x, y=ratio)
+    bars = ends.mark_rule(strokeWidth=2, opacity=0.5)
+    return (
+        alt.layer(bars, line, marks, changes, data=common.data_of(rows))
+        .add_params(common.choice("shown", list(names), names[0], "Curve"))
+        .properties(width="container", height=common.CHART_HEIGHT)
+    )
+
+
+def _rows(name: str, curve: CurveHistory, found: History) -> list[Row]:
+    levels = curve.levels
+    changes = {
+        shift.at: f"{(shift.ratio - 1) * 100:+.1f} %, first in {shift.at}" for shift in curve.shifts
+    }
+    return [
+        {
+            **{"curve": name, "run": run, "library": levels.libraries[i]},
+            "at": datetime.fromtimestamp(found.started_s[run]).isoformat(),
+            "when": moment(found.started_s[run]),
+            "ratio": common.digits(float(levels.ratio[i])),
+            "low": common.digits(float(levels.low[i])),
+            "high": common.digits(float(levels.high[i])),
+            "time": f"{levels.ratio[i]:.3f}",
+            "change": changes.get(run, ""),
+        }
+        for i, run in enumerate(levels.runs)
+    ]

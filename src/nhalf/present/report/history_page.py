@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A history as one page: the changes in words, every curve over time, and all values."""
+
+from __future__ import annotations
+
+from nhalf.decide.history.history import METHOD, History, moment
+from nhalf.present.change_words import around_text, at_text, change_text, ends
+from nhalf.present.charts.history import history_chart
+from nhalf.present.curve_names import curve_names
+from nhalf.present.panels import Table
+from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+
+FOOTER = (
+    f"Levels are the interquartile mean over sizes, relative to the first run; changes by {METHOD}."
+)
+COURSE_HOW = (
+    "Lower is faster: each mark is a run, its bar the 95 % interval over launches; a dashed line "
+    "is the first run of a new level."
+)
+VALUES_HOW = "Every run of every curve, relative to the curve's first run."
+
+
+def history_page(found: History) -> str:
+    """The whole page as HTML."""
+    names = curve_names([curve.levels.curve for curve in found.curves])
+    cards = _cards(found, names)
+    runs = list(found.started_s)
+    first, last = (moment(found.started_s[run]) for run in (runs[0], runs[-1]))
+    return rendered(
+        title="Performance over time",
+        subtitle=f"{len(runs)} runs · {first} to {last}",
+        sureness=[
+            (str(len(runs)), "runs"),
+            (str(len(found.curves)), "curves that two runs have at least"),
+            (str(len(found.shifts)), "changes found"),
+            (f"{found.error * len(found.curves) * 100:.3g} %", "chance of a change where none is"),
+        ],
+        footer=FOOTER,
+        lead=cards[:LEAD_FINDINGS],
+        others=cards[LEAD_FINDINGS:],
+        libraries=[],
+        sections=_sections(found, names),
+    )
+
+
+def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
+    called = {id(curve.levels): name for name, curve in zip(names, found.curves, strict=True)}
+    cards = [
+        {
+            "figure": change_text(shift.ratio),
+            "text": f"{called[id(levels)]}: from {shift.date} on (first run {at_text(shift)}), "
+            f"interval {change_text(shift.low)} to {change_text(shift.high)}.",
+            "remedy": f"Changed with it: {around_text(shift)}." if shift.differences else "",
+            "kind": "fact",
+            "label": "Slower" if shift.ratio > 1 else "Faster",
+        }
+        for levels, shift in found.shifts
+    ]
+    return cards + [
+        {
+            "figure": change_text(curve.last_ratio),
+            "text": f"{name}: the last run differs from those before.",
+            "remedy": "Another run tells whether that stays.",
+            "kind": "doubt",
+            "label": "Last run",
+        }
+        for name, curve in zip(names, found.curves, strict=True)
+        if curve.last_ratio is not None
+    ]
+
+
+def _sections(found: History, names: list[str]) -> list[Section]:
+    spec = {**history_chart(found, names).to_dict(), "description": f"Course. {COURSE_HOW}"}
+    rows = []
+    for name, curve in zip(names, found.curves, strict=True):
+        levels = curve.levels
+        for i, run in enumerate(levels.runs):
+            interval = ends(levels.low[i], levels.high[i])
+            when = moment(found.started_s[run])
+            ratio = f"{levels.ratio[i]:.3f}"
+            rows.append([name, when, ratio, interval, levels.libraries[i], run])
+    columns = ["curve", "measured", "/ first", "interval", "library", "run"]
+    return [
+        Section("course", "Over time", COURSE_HOW, spec, None),
+        Section("values", "Values", VALUES_HOW, None, Table(columns, rows)),
+    ]

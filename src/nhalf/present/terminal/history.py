@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf history` on the terminal: every curve in a line, its changes, and on request its runs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nhalf.base.units import format_time
+from nhalf.decide.history.history import METHOD, RUNS_SURE, History, moment
+from nhalf.present.change_words import around_text, at_text, change_text, ends
+from nhalf.present.curve_names import curve_names
+from nhalf.present.terminal.tables import show_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.base.arrays import Floats
+    from nhalf.decide.history.levels import Levels
+
+BARS = "▁▂▃▄▅▆▇█"
+SPARK_MAX = 40
+FLAT = 0.02
+"""A spark line of less than this share from top to bottom shows no height."""
+
+
+def show_history(screen: Console, found: History, every: bool) -> None:
+    """The tables: curves, changes, with `every` each run of each curve."""
+    names = curve_names([curve.levels.curve for curve in found.curves])
+    runs = list(found.started_s)
+    first, last = (moment(found.started_s[run]) for run in (runs[0], runs[-1]))
+    screen.print(f"{len(runs)} runs, {first} to {last}", markup=False)
+    rows = [
+        [
+            name,
+            str(len(curve.levels.runs)),
+            spark(curve.levels.ratio),
+            f"{curve.levels.ratio[-1]:.3f}",
+            ends(curve.levels.low[-1], curve.levels.high[-1]),
+            str(len(curve.shifts)),
+        ]
+        for name, curve in zip(names, found.curves, strict=True)
+    ]
+    show_table(["curve", "runs", "over time", "last / first", "interval", "changes"], rows)
+    _show_changes(screen, found, names)
+    if every:
+        for name, curve in zip(names, found.curves, strict=True):
+            _show_levels(screen, name, curve.levels, found)
+
+
+def _show_changes(screen: Console, found: History, names: list[str]) -> None:
+    """The changes, the latest first, and how they were found."""
+    called = {id(curve.levels): name for name, curve in zip(names, found.curves, strict=True)}
+    rows = [
+        [
+            shift.date,
+            called[id(levels)],
+            change_text(shift.ratio),
+            f"{change_text(shift.low)} to {change_text(shift.high)}",
+            at_text(shift),
+            around_text(shift) or "nothing that was recorded",
+        ]
+        for levels, shift in found.shifts
+    ]
+    if rows:
+        show_table(["changed", "curve", "time", "interval", "first run", "what else changed"], rows)
+    else:
+        screen.print("No curve changed.")
+    for name, curve in zip(names, found.curves, strict=True):
+        if curve.last_ratio is not None:
+            screen.print(
+                f"{name}: the last run differs by {change_text(curve.last_ratio)}; another run "
+                "tells whether that stays",
+                markup=False,
+            )
+    most = max(len(curve.levels.runs) for curve in found.curves)
+    if most < RUNS_SURE:
+        screen.print(f"A change needs two runs on either side: {RUNS_SURE} in all.", style="dim")
+    screen.print(
+        f"Found by {METHOD}. At most {found.error * len(found.curves) * 100:.3g} % of histories "
+        "without a change show one.",
+        style="dim",
+        markup=False,
+    )
+
+
+def _show_levels(screen: Console, name: str, levels: Levels, found: History) -> None:
+    """Every run of a curve."""
+    screen.print(f"\n{name}", style="bold", markup=False)
+    timed = not math.isnan(levels.time_s)
+    rows = []
+    for i, run in enumerate(levels.runs):
+        row = [moment(found.started_s[run]), f"{levels.ratio[i]:.3f}"]
+        row += [ends(levels.low[i], levels.high[i]), str(levels.launches[i])]
+        row += [format_time(levels.time_s * levels.ratio[i])] if timed else []
+        rows.append([*row, levels.libraries[i], run])
+    head = ["measured", "/ first", "interval", "launches", *(["time"] if timed else [])]
+    show_table([*head, "library", "run"], rows)
+
+
+def spark(ratios: Floats) -> str:
+    """The course of a curve in a few characters: its latest values, from least to most."""
+    shown = ratios[-SPARK_MAX:]
+    low, high = float(shown.min()), float(shown.max())
+    if high < low * (1 + FLAT):
+        return BARS[0] * len(shown)
+    steps = np.round((np.log(shown / low) / math.log(high / low)) * (len(BARS) - 1))
+    return "".join(BARS[int(step)] for step in steps)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Change points: where the level of a series shifts, by how much, and how well that is dated.
+
+Circular binary segmentation (A. Olshen, E. Venkatraman, R. Lucito, M. Wigler, Biostatistics 5
+(2004) 557): the stretch of a series that differs most from the rest, by Student's t, is cut out
+where the difference is significant, and each part is divided further in the same way. A stretch
+may touch an end, which is a single shift, or lie within, which is a shift there and back that no
+single cut would find. Few runs have few permutations, so the largest t is judged by Bonferroni's
+bound over all stretches instead.
+
+A shift is dated by likelihood (B. Hansen, Econometrica 68 (2000) 575): all places whose sum of
+squares exceeds the least by no more than -2 ln(1 - sqrt(0.95)) variances hold the true one in 95 of
+100 series.
+
+Noise is taken to be independent from run to run and normal on the scale of the values, which are
+logarithms of times. A level lasts for at least two values: one alone may be an accident.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nhalf.base.arrays import Floats
+from nhalf.statistics.student import student_quantile
+
+LEVEL_MIN = 2
+ERROR = 0.01
+"""How often a series without any change may show one."""
+NOISE_MIN = 1e-6
+"""Below that values are equal: machines without noise differ by rounding alone."""
+DATE_REACH = -2 * math.log(1 - math.sqrt(0.95))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A shift: the first value of the new level is number `at`, certainly one of `first` to `last`.
+
+    `value` is the new level less the former one, with its interval, in the unit of the values.
+    """
+
+    at: int
+    first: int
+    last: int
+    value: float
+    low: float
+    high: float
+
+
+def change_points(values: Floats, error: float = ERROR) -> list[Change]:
+    """The changes of `values` (n,), in order; none where fewer than four values are there.
+
+    `error` bounds how often a series without a change shows one.
+    """
+    edges = _edges(values, 0, len(values), error)
+    while True:
+        bounds = [0, *edges, len(values)]
+        found = [_change(values, bounds, k, error) for k in range(1, len(bounds) - 1)]
+        unsure = [each for each in found if each.low <= 0 <= each.high]
+        if not unsure:
+            return found
+        # A stretch that was cut out may have one sound end only: the weakest goes first.
+        edges.remove(min(unsure, key=lambda each: abs(each.value)).at)
+
+
+def last_apart(values: Floats, changes: list[Change], error: float = ERROR) -> float | None:
+    """By how much the last value differs from the level before it, where noise does not explain it.
+
+    None where it does, or where fewer than three values of that level are there.
+    """
+    start = changes[-1].at if changes else 0
+    level = values[start:-1]
+    if len(level) < LEVEL_MIN + 1:
+        return None
+    distance = float(values[-1] - level.mean())
+    deviation = max(float(level.std(ddof=1)), NOISE_MIN) * math.sqrt(1 + 1 / len(level))
+    reach = student_quantile(len(level) - 1, 1 - error) * deviation
+    return distance if abs(distance) > reach else None
+
+
+def _edges(values: Floats, start: int, end: int, error: float) -> list[int]:
+    """Where values[start:end] divides, in order."""
+    count = end - start
+    if count < 2 * LEVEL_MIN:
+        return []
+    t, places = _stretches(values[start:end])
+    best = int(np.argmax(t))
+    if t[best] <= student_quantile(count - 2, 1 - error / len(t)):
+        return []
+    cuts = sorted({start + int(place) for place in places[best]} - {start, end})
+    parts = itertools.pairwise([start, *cuts, end])
+    inner = [edge for low, high in parts for edge in _edges(values, low, high, error)]
+    return sorted([*cuts, *inner])
+
+
+def _stretches(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Student's |t| of every stretch against the rest, (m,), and where it begins and ends (m, 2).
+
+    Those that reach the end are left out: they are the rest of those that begin at the beginning.
+    """
+    count = len(values)
+    sums = np.concatenate(([0.0], np.cumsum(values - values.mean())))
+    total = float(np.sum((values - values.mean()) ** 2))
+    begin, end = np.triu_indices(count, 1)
+    inside = end - begin
+    parts = (inside, begin, count - end)
+    fits = np.logical_and.reduce([(part >= LEVEL_MIN) | (part == 0) for part in parts])
+    begin, end, inside = begin[fits], end[fits], inside[fits]
+    excess = sums[end] - sums[begin]
+    between = excess**2 * count / (inside * (count - inside))
+    variance = np.maximum((total - between) / (count - 2), NOISE_MIN**2)
+    return np.sqrt(between / variance), np.stack([begin, end], axis=1)
+
+
+def _change(values: Floats, bounds: list[int], number: int, error: float) -> Change:
+    """The change at `bounds[number]`, its interval with the noise that all levels share."""
+    low, at, high = bounds[number - 1 : number + 2]
+    before, after = values[low:at], values[at:high]
+    degrees = len(values) - (len(bounds) - 1)
+    squares = sum(_squares(values[a:b]) for a, b in itertools.pairwise(bounds))
+    variance = max(squares / max(degrees, 1), NOISE_MIN**2)
+    sure = 1 - error / (len(bounds) - 2)
+    reach = student_quantile(max(degrees, 1), sure) * math.sqrt(
+        variance * (1 / len(before) + 1 / len(after))
+    )
+    shift = float(after.mean() - before.mean())
+    both = values[low:high]
+    misfit = [_squares(both[:k]) + _squares(both[k:]) for k in range(1, len(both))]
+    most = misfit[at - low - 1] + DATE_REACH * variance
+    near = [low + k for k, squares in enumerate(misfit, 1) if squares <= most]
+    return Change(at, min(near), max(near), shift, shift - reach, shift + reach)
+
+
+def _squares(values: Floats) -> float:
+    return float(np.sum((values - values.mean()) ** 2))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collections: folders in which runs gather, asked as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nhalf.base.errors import InputError
+from nhalf.store.run import DESCRIPTION, Run
+
+USUAL = Path("runs")
+"""Where runs gather unless somebody names another place."""
+
+
+def collected(places: Iterable[Path]) -> list[Run]:
+    """The runs at `places`, each a run or a folder of runs, in that order; each run once.
+
+    Raises InputError where there is none, or where a place is neither.
+    """
+    found: dict[Path, Run] = {}
+    for place in places:
+        for path in _run_folders(place):
+            run = Run.open(path)
+            found.setdefault(run.path, run)
+    return list(found.values())
+
+
+def _run_folders(place: Path) -> list[Path]:
+    """A run itself, or the runs below a folder, however deep, by name."""
+    if not place.is_dir() or (place / DESCRIPTION).is_file():
+        return [place]
+    inside = sorted(file.parent for file in place.rglob(DESCRIPTION))
+    if not inside:
+        raise InputError(f"{place} holds no run", "name run directories, or a folder of them")
+    return inside
+
+
+def distinct(runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+
+    The same folder given twice counts once: its launches must not count double.
+    """
+    named: dict[str, Run] = {}
+    for run in {run.path.resolve(): run for run in runs}.values():
+        path = run.path.resolve()
+        candidates = [path.name, f"{path.parent.name}/{path.name}", str(path)]
+        named[next(name for name in candidates if name not in named)] = run
+    return named

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment of a run as rows of text, and what differs between several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nhalf.base.units import format_size, format_time
+
+LENGTH_MAX = 160
+"""Longer values are cut: version texts of some libraries fill a page."""
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Nested mappings as 'outer inner' rows of text."""
+    for key, value in values.items():
+        name = f"{prefix} {key}".strip().replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from flat(value, name)
+        elif value is not None and value != "" and value != []:
+            yield _named(name, value)
+
+
+def _named(name: str, value: object) -> tuple[str, str]:
+    """Names that end in a unit lose it to their value."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if name.endswith(" bytes"):
+            return name.removesuffix(" bytes"), format_size(value)
+        if name.endswith(" s"):
+            return name.removesuffix(" s"), format_time(value)
+    return name, _short(_text(value))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value)
+    return " ".join(str(value).split())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LENGTH_MAX else text[: LENGTH_MAX - 1].rstrip() + "…"
