@@ -41,7 +41,7 @@ def write_images(facts: Facts, folder: Path, kind: str) -> list[Path]:
 def _files(section: Section, facts: Facts, kind: str) -> Iterator[tuple[str, bytes]]:
     """The files of a panel by name."""
     if section.table is not None:
-        yield f"{section.name}.csv", _csv(section.table)
+        yield f"{section.name}.csv", table_csv(section.table)
     if section.spec is None:
         return
     for shown, spec in each_choice(section.spec, facts, section.patterns):
@@ -61,7 +61,8 @@ def _word(shown: str) -> str:
     return re.sub(r"[^\w.]+", "-", shown).strip("-")
 
 
-def _csv(table: Table) -> bytes:
+def table_csv(table: Table) -> bytes:
+    """A table as CSV in UTF-8."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([table.columns, *table.rows])

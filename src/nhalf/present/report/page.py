@@ -75,8 +75,8 @@ def page(facts: Facts) -> str:
         subtitle=heading.subtitle(extent),
         sureness=heading.sureness(extent),
         footer=heading.footer(extent),
-        lead=[_card(finding) for finding in found[:LEAD_FINDINGS]],
-        others=[_card(finding) for finding in found[LEAD_FINDINGS:]],
+        lead=[card(finding) for finding in found[:LEAD_FINDINGS]],
+        others=[card(finding) for finding in found[LEAD_FINDINGS:]],
         libraries=[_library(entry, facts.series_names) for entry in facts.overview],
         sections=sections(facts),
     )
@@ -125,7 +125,7 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _card(finding: Finding) -> dict[str, str]:
+def card(finding: Finding) -> dict[str, str]:
     """A finding with the figure that stands large beside it."""
     kind = "doubt" if finding.importance < 40 else "fact"
     if finding.kind == "wrong-data":

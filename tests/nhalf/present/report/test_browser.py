@@ -3,69 +3,21 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 
 from nhalf.facts.facts import Facts
 from nhalf.present.report.page import page
+from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, show, wait_drawn
 from tests.patience import patience_s
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = IN_BROWSER
 EVIL = "<script>alert(1)</script>"
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-FORGET = """if (location.protocol === "file:") { localStorage.clear(); sessionStorage.clear(); }"""
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="needs chromium and chromium-driver (apt install)"
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    try:
-        yield driver
-    finally:
-        driver.quit()
-
-
-@pytest.fixture
-def browser(chromium: webdriver.Chrome) -> Iterator[webdriver.Chrome]:
-    """A tab that knows nothing of the tests before: no page, no storage, no complaint."""
-    empty = chromium.current_window_handle
-    chromium.switch_to.new_window("tab")
-    for kind in ("browser", "performance"):
-        chromium.get_log(kind)
-    yield chromium
-    chromium.execute_script(FORGET)
-    chromium.close()
-    chromium.switch_to.window(empty)
 
 
 @pytest.fixture(scope="module")
@@ -86,53 +38,6 @@ def report(
     out = tmp_path_factory.mktemp("report") / "report.html"
     out.write_text(page(data), encoding="utf-8")
     return out
-
-
-def show(browser: webdriver.Chrome, report: Path, width: int, scheme: str = "light") -> None:
-    """Open the report at a width and wait until its charts are drawn."""
-    device = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
-    features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
-    browser.get(report.as_uri())
-    wait_drawn(browser, scheme)
-
-
-def wait_drawn(browser: webdriver.Chrome, scheme: str) -> None:
-    script = "return document.documentElement.dataset.drawn"
-    deadline_s = time.monotonic() + patience_s(60)
-    while time.monotonic() < deadline_s:
-        if browser.execute_script(script) == scheme:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"not drawn: {browser.get_log('browser')}")
-
-
-def charts(browser: webdriver.Chrome) -> list[dict[str, Any]]:
-    script = """return [...document.querySelectorAll("figure[data-panel]")].map(figure => {
-        const svg = figure.querySelector("svg.marks"), plot = figure.querySelector(".plot");
-        const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
-        return {name: figure.dataset.panel, width: box.width, height: box.height,
-                room: plot.clientWidth, text: svg ? svg.textContent : "",
-                marks: svg ? svg.querySelectorAll("path").length : 0};
-    });"""
-    found: list[dict[str, Any]] = browser.execute_script(script)
-    return found
-
-
-def ground(browser: webdriver.Chrome) -> int:
-    """How light the page's ground is, 0 to 765."""
-    color = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-    return sum(int(part) for part in color[color.index("(") + 1 : -1].split(",")[:3])
-
-
-def requests(browser: webdriver.Chrome) -> list[str]:
-    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    return [
-        message["params"]["request"]["url"]
-        for message in messages
-        if message["method"] == "Network.requestWillBeSent"
-    ]
 
 
 def test_every_panel_is_drawn_offline_without_a_word_of_complaint(

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each process sends, and to how many others."""
+
+from __future__ import annotations
+
+from nhalf.base.units import format_size
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.sends import destination_histogram, spread
+from nhalf.present.panels import Table
+from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.wording import count
+
+
+class Destinations(ProgramPanel):
+    title = "Sends of each process"
+    how_to_read = (
+        "The least, the mean and the most over all ranks; below, how many ranks send to how many "
+        "others."
+    )
+    order = 60
+
+    def render(self, program: Program) -> Table | None:
+        if program.sent.is_empty():
+            return None
+        rows = []
+        for name, title in (
+            ("messages", "messages"),
+            ("bytes", "bytes"),
+            ("mean_bytes", "mean size"),
+            ("destinations", "destinations"),
+        ):
+            found = spread(program.sends[name].drop_nulls())
+            is_size = name.endswith("bytes")
+            values = found.values()
+            rows.append([title, *(format_size(v) if is_size else f"{v:.10g}" for v in values)])
+        for row in destination_histogram(program.sends).iter_rows(named=True):
+            to = count(row["destinations"], "destination")
+            rows.append([to, count(row["ranks"], "rank"), "", ""])
+        return Table(["per process", "min", "mean", "max"], rows)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who sends how much to whom, as a map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from nhalf.base.arrays import Floats
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size
+from nhalf.facts.program.order import by_host, by_traffic
+from nhalf.facts.program.program import Program
+from nhalf.present.charts import common
+from nhalf.present.program.panels import ProgramPanel
+
+MEMBERS_MAX = 64
+"""Of more ranks, so many groups of neighbours are drawn."""
+BYTES, MESSAGES = "bytes", "messages"
+
+
+class CommunicationMatrix(ProgramPanel):
+    title = "Communication matrix"
+    how_to_read = (
+        "Each cell is what the rank of its row sends to the rank of its column, brighter the more; "
+        "stripes beside the diagonal are neighbours, a bright row or column is one rank that talks "
+        "to all, and with an order by traffic squares along the diagonal are groups that belong on "
+        "one node."
+    )
+    order = 10
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        if program.sent.is_empty():
+            return None
+        rows = [
+            row for name, order in _orders(program).items() for row in _rows(program, name, order)
+        ]
+        orders = list(dict.fromkeys(row["order"] for row in rows))
+        size = alt.Color(
+            "value:Q",
+            title="per pair",
+            scale=alt.Scale(type="log", scheme="viridis"),
+            legend=alt.Legend(gradientLength=180, tickCount=4, format=".3~s"),
+        )
+        step = math.ceil(program.ranks / MEMBERS_MAX)
+        unit = "rank" if step == 1 else f"groups of {step} ranks"
+        axis = alt.Axis(labelOverlap=True, ticks=False, domain=False, labelAngle=0)
+        fields = {"from": "from", "to": "to", "bytes_text": "bytes", "messages": "messages"}
+        chart: alt.Chart = (
+            alt.Chart(common.data_of(rows))
+            .mark_rect()
+            .encode(
+                x=alt.X("x:O", title=f"to {unit}", axis=axis),
+                y=alt.Y("y:O", title=f"from {unit}", axis=axis),
+                color=size,
+                tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in fields.items()],
+            )
+            .transform_filter("datum.order === ordered && datum.measure === chosen")
+            .add_params(
+                common.choice("chosen", [BYTES, MESSAGES], BYTES, "Show"),
+                common.choice("ordered", orders, orders[0], "Order"),
+            )
+            .properties(width="container", height=common.CHART_HEIGHT + 60)
+        )
+        return chart
+
+
+def _orders(program: Program) -> dict[str, Sequence[int]]:
+    found: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
+    if len(set(program.hosts)) > 1:
+        found["by host"] = by_host(program.hosts)
+    if 3 <= program.ranks <= MEMBERS_MAX:
+        found["by traffic"] = by_traffic(program.matrix.bytes)
+    return found
+
+
+def _rows(program: Program, order_name: str, order: Sequence[int]) -> list[Row]:
+    """The cells of one order for both measures; places are names of ranks or of groups."""
+    matrix = program.matrix.ordered(list(order))
+    step = math.ceil(program.ranks / MEMBERS_MAX)
+    sizes, messages = _grouped(matrix.bytes, step), _grouped(matrix.messages, step)
+    width = len(str(program.ranks))
+    rows = []
+    for i, j in np.argwhere(messages > 0):
+        ends = [_name(matrix.names, int(place), step) for place in (i, j)]
+        for measure, value in ((BYTES, sizes[i, j]), (MESSAGES, messages[i, j])):
+            if value <= 0:
+                continue
+            rows.append(
+                {
+                    **{"order": order_name, "measure": measure, "value": float(value)},
+                    **{"y": f"{int(i):0{width}d}", "x": f"{int(j):0{width}d}"},
+                    **{"from": ends[0], "to": ends[1]},
+                    **{"bytes_text": format_size(sizes[i, j]), "messages": int(messages[i, j])},
+                }
+            )
+    return rows
+
+
+def _grouped(values: Floats, step: int) -> Floats:
+    if step == 1:
+        return values
+    places = range(0, len(values), step)
+    summed: Floats = np.add.reduceat(np.add.reduceat(values, places, axis=0), places, axis=1)
+    return summed
+
+
+def _name(names: Sequence[str], place: int, step: int) -> str:
+    members = names[place * step : (place + 1) * step]
+    return members[0] if len(members) == 1 else f"{members[0]} to {members[-1]}"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large messages are: the cumulative distribution by number and by bytes."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size
+from nhalf.facts.program.program import Program
+from nhalf.present.charts import common
+from nhalf.present.program.panels import ProgramPanel
+
+SIZES_MAX = 200
+KINDS = {"messages": "of the messages", "bytes": "of the bytes"}
+
+
+class MessageSizes(ProgramPanel):
+    title = "Message sizes"
+    how_to_read = (
+        "At each size, the share of messages that are no larger, and the share of all bytes that "
+        "they carry: where messages rise early and bytes late, most messages are small and few "
+        "large ones carry the data."
+    )
+    order = 20
+
+    def render(self, program: Program) -> alt.TopLevelMixin | None:
+        if program.sizes.is_empty():
+            return None
+        rows = _rows(program)
+        kinds = list(KINDS.values())
+        color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
+        base = alt.Chart(common.data_of(rows)).encode(
+            x=common.size_axis(),
+            y=alt.Y(
+                "share:Q",
+                title="share of this size or smaller",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%"),
+            ),
+            color=color,
+        )
+        lines = base.mark_line(interpolate="step-after", strokeWidth=2)
+        points = base.mark_point(filled=True, size=42, opacity=1).encode(
+            shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
+            tooltip=[
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("count:Q", title="messages of this size"),
+                alt.Tooltip("kind:N", title="share"),
+                alt.Tooltip("share:Q", title="no larger", format=".1%"),
+            ],
+        )
+        return alt.layer(lines, points).properties(width="container", height=common.CHART_HEIGHT)
+
+
+def _rows(program: Program) -> list[Row]:
+    found = program.sizes
+    if found.height > SIZES_MAX:
+        every = found.height // SIZES_MAX + 1
+        found = found.with_row_index("at").filter(
+            found["messages_share"].rank("ordinal") % every == 0
+        )
+    return [
+        {
+            "kind": words,
+            "bytes": row["size_bytes"],
+            "size": format_size(row["size_bytes"]),
+            "count": row["messages"],
+            "share": common.digits(row[f"{name}_share"]),
+        }
+        for row in found.iter_rows(named=True)
+        for name, words in KINDS.items()
+    ]

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A browser for the tests of pages."""
+
+from __future__ import annotations
+
+from tests.nhalf.present.chromium import browser, chromium
+
+__all__ = ["browser", "chromium"]
