@@ -1,6 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # nhalf-needs: Java
+# nhalf-app: npb
+# nhalf-model: Java
+# nhalf-ranks: threads
 # The NAS Parallel Benchmarks in Java: starts what the jar beside this script holds.
 set -eu
 command -v java >/dev/null || {

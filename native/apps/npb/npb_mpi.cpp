@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
 // nhalf-data-by: MPI
+// nhalf-app: npb
+// nhalf-model: MPI
 // nhalf-flags: -fopenmp-simd -fno-math-errno -fno-trapping-math
 // The NAS Parallel Benchmarks in message passing: every kernel that has a file mpi.hpp.
 #include <cstdio>

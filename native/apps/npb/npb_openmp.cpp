@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: OpenMP
+// nhalf-app: npb
+// nhalf-model: OpenMP
+// nhalf-ranks: threads
 // nhalf-flags: -fno-math-errno -fno-trapping-math
 // The NAS Parallel Benchmarks in OpenMP: every kernel that has a file openmp.hpp.
 #include <omp.h>

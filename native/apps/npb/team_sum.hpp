@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "apps/npb/openmp_world.hpp"
+
 namespace nhalf::npb {
 
 /// One barrier a sum: threads write and read places by turns, so that nobody overwrites what
@@ -15,7 +17,8 @@ class TeamSum {
  public:
   static constexpr std::size_t numbers_max = 8;
 
-  explicit TeamSum(int threads) : places_(static_cast<std::size_t>(threads)) {}
+  explicit TeamSum(OpenMpWorld& world)
+      : world_(world), places_(static_cast<std::size_t>(world.threads)) {}
 
   [[nodiscard]] int threads() const { return static_cast<int>(places_.size()); }
 
@@ -25,7 +28,7 @@ class TeamSum {
     const std::size_t turn = mine.turn;
     mine.turn = 1 - turn;
     for (std::size_t i = 0; i < numbers.size(); ++i) mine.numbers[turn][i] = numbers[i];
-#pragma omp barrier
+    world_.wait();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = 0;
       for (const auto& place : places_) numbers[i] += place.numbers[turn][i];
@@ -37,6 +40,7 @@ class TeamSum {
     std::array<std::array<double, numbers_max>, 2> numbers{};
     std::size_t turn = 0;
   };
+  OpenMpWorld& world_;
   std::vector<Place> places_;
 };
 

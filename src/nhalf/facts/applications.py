@@ -6,19 +6,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from nhalf.base.rows import Row
+from nhalf.facts.contests import with_cores
+from nhalf.measure.plan.setting import split_name
 from nhalf.store.axes import parse_axes
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
 
-THREADED = ("openmp", "java")
-"""Programs whose ranks are threads of one process."""
 CLASS = "class"
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")
 NUMBERS = ("mops", "communication_share", "deviation", "computed", "official")
 CURVE = ("run", "app", "kernel", CLASS, "program", "mpi")
 """Rows that differ in ranks and placement only."""
+NAMED = ("program", "kernel", "series", "setting")
+"""What the launches of applications have beside the columns of points."""
 
 
 def applications(facts: Facts) -> list[Row]:
@@ -26,12 +30,14 @@ def applications(facts: Facts) -> list[Row]:
 
     Times are seconds, with the ends of the 95 % interval. `speedup` is against the smallest number
     of ranks or threads, taken as that many times as fast as one; `efficiency` is the speed-up per
-    rank. `computed` and `official` are the number of the verification that deviates most.
+    rank. `computed` and `official` are the number of the verification that deviates most. `series`
+    is the library, or the programming model where no library carries messages.
     """
+    programs = _programs(facts)
     rows = [
-        _row(point)
+        _row(point, programs[point["transport"]], facts.titles)
         for point in facts.summary.iter_rows(named=True)
-        if is_application(point["transport"], point["axes"])
+        if point["transport"] in programs
     ]
     rows.sort(key=lambda row: (*(str(row[name]) for name in CURVE), row["ranks"] * row["threads"]))
     first: dict[tuple[Any, ...], Row] = {}
@@ -42,21 +48,59 @@ def applications(facts: Facts) -> list[Row]:
     return rows
 
 
-def is_application(transport: str, axes: str) -> bool:
-    """Whether a point is the run of an application: a program's, with a class."""
-    return "-" in transport and f"{CLASS}=" in axes
+def application_launches(facts: Facts) -> pl.DataFrame:
+    """One row for every point of an application and launch, where ranks had cores of their own.
+
+    Columns run, program, kernel (cg.A), series, mpi, setting ('' without one), workers (ranks or
+    threads), placement, launch and `median_s`.
+    """
+    programs = _programs(facts)
+    own = pl.col("transport").is_in(list(programs)) & (pl.col("median_s") > 0)
+    points = with_cores(facts.launches.filter(own), facts)
+    named = [
+        {
+            "program": programs[row["transport"]]["model"].lower(),
+            "kernel": kernel_of(row),
+            "series": series_of(row, programs[row["transport"]], facts.titles),
+            "setting": split_name(row["mpi"] or "")[1],
+        }
+        for row in points.iter_rows(named=True)
+    ]
+    names = pl.DataFrame(named, schema=dict.fromkeys(NAMED, pl.String))
+    every = pl.concat([points, names], how="horizontal").rename({"ranks": "workers"})
+    return every.select("run", *NAMED, "mpi", "workers", "placement", "launch", "median_s")
 
 
-def _row(point: Mapping[str, Any]) -> Row:
-    app, _, kernel = point["pattern"].partition("-")
-    program = point["transport"].removeprefix(f"{app}-")
+def kernel_of(point: Mapping[str, Any]) -> str:
+    """A kernel with its class, as people write it: cg.A."""
+    name = point["pattern"].partition("-")[2]
+    return f"{name}.{parse_axes(point['axes'])[CLASS]}"
+
+
+def series_of(
+    point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]
+) -> str:
+    """The library that carries messages, or the programming model where none does."""
+    return titles.get(point["mpi"], point["mpi"]) if point["mpi"] else str(program["model"])
+
+
+def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
+    """What each program is, by its transport, as the runs keep it."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for environment in facts.environments.values():
+        found.update(environment.get("programs", {}))
+    return found
+
+
+def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
     values = {item["name"]: item["value"] for item in point["values"] or []}
-    threads = point["ranks"] if program in THREADED else 1
+    threads = point["ranks"] if program["threads"] else 1
     return {
-        "app": app,
-        "kernel": kernel,
+        "app": program["app"],
+        "kernel": point["pattern"].partition("-")[2],
         CLASS: parse_axes(point["axes"])[CLASS],
-        "program": program,
+        "program": program["model"].lower(),
+        "series": series_of(point, program, titles),
         "ranks": point["ranks"] // threads,
         "threads": threads,
         "time_s": point["median_s"],

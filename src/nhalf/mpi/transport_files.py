@@ -28,7 +28,8 @@ class TransportFile:
     `links` are the words by which a compiler links what carries its data, `package` the Debian
     package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
     is then what is measured. A program of an application has a `source` of its own, which is
-    compiled with `flags`; transports share that of the probe.
+    compiled with `flags`; transports share that of the probe. It says which application it runs
+    (`app`), in which programming `model`, and whether its ranks are `threads` of one process.
     """
 
     name: str
@@ -38,6 +39,9 @@ class TransportFile:
     carried_by_mpi: bool = False
     source: str = ""
     flags: tuple[str, ...] = ()
+    app: str = ""
+    model: str = ""
+    threads: bool = False
 
     @property
     def started_by_mpi(self) -> bool:
@@ -53,6 +57,11 @@ class TransportFile:
     def title(self) -> str:
         """How messages call that program."""
         return self.name if self.source else f"the {self.name} probe"
+
+    @property
+    def described_program(self) -> dict[str, str | bool]:
+        """What a run keeps of a program: its points mean nothing without."""
+        return {"app": self.app, "model": self.model, "threads": self.threads}
 
     @property
     def header(self) -> str:
@@ -110,4 +119,7 @@ def _described(path: Path, name: str, source: str = "") -> TransportFile:
         carried_by_mpi=said.get("data-by", "") == "MPI",
         source=source,
         flags=tuple(said.get("flags", "").split()),
+        app=said.get("app", ""),
+        model=said.get("model", ""),
+        threads=said.get("ranks", "") == "threads",
     )

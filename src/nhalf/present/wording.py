@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nhalf.base.units import format_size, format_time
 from nhalf.statistics.intervals import Interval
@@ -80,6 +80,17 @@ def threads_name(way: Mapping[str, str]) -> str:
     """Threads of each rank by the axes `threads` and `communicators`, in words."""
     threads = "1 thread" if way["threads"] == "1" else f"{way['threads']} threads"
     return threads + (", communicator each" if way["communicators"] == "each" else "")
+
+
+def kernel_name(row: Mapping[str, Any]) -> str:
+    """A kernel of an application with its class: cg.A."""
+    return f"{row['kernel']}.{row['class']}"
+
+
+def run_by(row: Mapping[str, Any]) -> str:
+    """Who ran an application, and where unless it was as usual."""
+    usual = row["placement"] in ("cores", "free", "")
+    return str(row["series"]) if usual else f"{row['series']}, {row['placement']}"
 
 
 def percent(share: float) -> str:

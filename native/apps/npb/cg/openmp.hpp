@@ -3,8 +3,6 @@
 // Before a product they wait for each other, and in every sum.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -26,8 +24,9 @@ struct Shared {
 /// One thread's view of it.
 class OpenMpExchange {
  public:
-  OpenMpExchange(Shared& shared, int thread)
-      : shared_(shared),
+  OpenMpExchange(OpenMpWorld& world, Shared& shared, int thread)
+      : world_(world),
+        shared_(shared),
         thread_(thread),
         rows_(balanced(shared.matrix, thread, shared.sum.threads())) {}
 
@@ -51,7 +50,7 @@ class OpenMpExchange {
   }
 
   void product(const std::vector<double>& in, std::vector<double>& out) {
-#pragma omp barrier
+    world_.wait();
     cg::multiply(shared_.matrix, rows_.begin, in.data(), own(out));
   }
 
@@ -60,6 +59,7 @@ class OpenMpExchange {
                                      static_cast<std::size_t>(rows_.size()));
   }
 
+  OpenMpWorld& world_;
   Shared& shared_;
   int thread_;
   Range rows_;
@@ -76,7 +76,7 @@ class OpenMp : public Kernel {
                 .p = {},
                 .q = {},
                 .r = {},
-                .sum = TeamSum(world.threads)} {
+                .sum = TeamSum(world)} {
     for (auto* vector : {&shared_.x, &shared_.z, &shared_.p, &shared_.q, &shared_.r})
       vector->resize(static_cast<std::size_t>(problem_.size));
   }
@@ -93,14 +93,13 @@ class OpenMp : public Kernel {
 
  private:
   void steps(int count) {
-#pragma omp parallel num_threads(world_.threads)
-    {
-      OpenMpExchange exchange(shared_, omp_get_thread_num());
+    world_.team([&](int thread) {
+      OpenMpExchange exchange(world_, shared_, thread);
       double zeta = 0;
       for (int step = 0; step < count; ++step)
         zeta = iterate(exchange, exchange.part(), problem_.shift);
-      if (omp_get_thread_num() == 0) zeta_ = zeta;
-    }
+      if (thread == 0) zeta_ = zeta;
+    });
   }
 
   OpenMpWorld& world_;

@@ -18,14 +18,13 @@ class OpenMp : public Kernel {
 
   void run() override {
     const auto batches = std::uint64_t{1} << (problem_.log_pairs - log_batch);
-#pragma omp parallel num_threads(world_.threads)
-    {
+    world_.team([&](int) {
       Tally mine;
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
       for (std::uint64_t batch = 0; batch < batches; ++batch) add_batch(batch, mine);
 #pragma omp critical
       tally_.add(mine);
-    }
+    });
   }
 
   std::vector<Check> checks() override { return checks_of(problem_, tally_); }

@@ -3,8 +3,6 @@
 // planes across them for z.
 #pragma once
 
-#include <omp.h>
-
 #include <vector>
 
 #include "apps/npb/flow/cell.hpp"
@@ -45,14 +43,12 @@ class AlternatingOpenMp : public Kernel {
 
  private:
   void step() {
-#pragma omp parallel num_threads(world_.threads)
-    {
-      const Index thread = omp_get_thread_num();
+    world_.team([this](Index thread) {
       auto& room = rooms_[static_cast<std::size_t>(thread)];
       cell_.step_planes(room, begin(2, thread), begin(2, thread + 1));
-#pragma omp barrier
+      world_.wait();
       cell_.step_across(room, begin(1, thread), begin(1, thread + 1));
-    }
+    });
   }
 
   /// The first plane across direction `d` that a thread has.

@@ -54,12 +54,15 @@ struct Decay {
   std::vector<double> x, y, z;
 };
 
-/// The random numbers that a plane begins with.
-NHALF_CLONES inline void fill_plane(const Problem& problem, int z, std::span<double> plane) {
+/// The random numbers that some rows of a plane begin with, from the row `first_y` on.
+NHALF_CLONES inline void fill_rows(const Problem& problem, int z, int first_y,
+                                   std::span<double> rows) {
   Random random;
-  random.skip(static_cast<std::uint64_t>(plane.size()) * static_cast<std::uint64_t>(z));
   const auto row = 2 * static_cast<std::size_t>(problem.nx);
-  for (std::size_t at = 0; at < plane.size(); at += row) random.fill(plane.subspan(at, row));
+  const auto before = static_cast<std::uint64_t>(problem.ny) * static_cast<std::uint64_t>(z) +
+                      static_cast<std::uint64_t>(first_y);
+  random.skip(static_cast<std::uint64_t>(row) * before);
+  for (std::size_t at = 0; at < rows.size(); at += row) random.fill(rows.subspan(at, row));
 }
 
 /// Lines whose elements are `step` complex numbers apart, and which begin `apart` ones apart.
@@ -114,22 +117,45 @@ NHALF_CLONES inline void transform_plane(const Transforms& transforms, Direction
     transform_lines(transforms.y, {plane + 2 * x, nx, 1}, direction, room);
 }
 
-/// Transforms the lines along z that begin in a row; rows of neighbouring z are `step` complex
-/// numbers apart.
-NHALF_CLONES inline void transform_row(const Transforms& transforms, double* row, std::size_t step,
-                                       double* room) {
-  for (std::size_t x = 0; x < transforms.x.length(); x += lanes)
+/// Transforms rows along x, which follow each other.
+NHALF_CLONES inline void transform_along_x(const Transforms& transforms, Direction direction,
+                                           std::span<double> rows, double* room) {
+  const auto row = 2 * transforms.x.length();
+  for (std::size_t at = 0; at < rows.size(); at += lanes * row)
+    transform_lines(transforms.x, {rows.data() + at, 1, row / 2}, direction, room);
+}
+
+/// Transforms a plane of `columns` in x along y.
+NHALF_CLONES inline void transform_along_y(const Transforms& transforms, Direction direction,
+                                           double* plane, std::size_t columns, double* room) {
+  for (std::size_t x = 0; x < columns; x += lanes)
+    transform_lines(transforms.y, {plane + 2 * x, columns, 1}, direction, room);
+}
+
+/// A row or the part of one: its y, its first x, and how many x it has.
+struct Row {
+  std::size_t y;
+  std::size_t first_x;
+  std::size_t columns;
+};
+
+/// Transforms the lines along z that begin in a row of `columns`; rows of neighbouring z are `step`
+/// complex numbers apart.
+NHALF_CLONES inline void transform_row(const Transforms& transforms, double* row,
+                                       std::size_t columns, std::size_t step, double* room) {
+  for (std::size_t x = 0; x < columns; x += lanes)
     transform_lines(transforms.z, {row + 2 * x, step, 1}, Direction::forward, room);
 }
 
-/// Lets what begins in a row decay, and transforms it back along z; `y` is the row's own.
-NHALF_CLONES inline void evolve_row(const Transforms& transforms, const Decay& decay, std::size_t y,
+/// Lets what begins in a row decay, and transforms it back along z.
+NHALF_CLONES inline void evolve_row(const Transforms& transforms, const Decay& decay, Row row,
                                     const double* from, double* to, std::size_t step,
                                     double* room) {
   const auto nz = transforms.z.length();
-  for (std::size_t x = 0; x < transforms.x.length(); x += lanes) {
+  for (std::size_t x = 0; x < row.columns; x += lanes) {
     std::array<double, lanes> factors;
-    for (std::size_t l = 0; l < lanes; ++l) factors[l] = decay.x[x + l] * decay.y[y];
+    for (std::size_t l = 0; l < lanes; ++l)
+      factors[l] = decay.x[row.first_x + x + l] * decay.y[row.y];
     for (std::size_t z = 0; z < nz; ++z) {
       const double* numbers = from + 2 * (z * step + x);
       double* line = room + z * width;
@@ -144,14 +170,23 @@ NHALF_CLONES inline void evolve_row(const Transforms& transforms, const Decay& d
   }
 }
 
-/// The part of a checksum that lies in some planes, from `first_z` on.
-inline Complex checksum(const Problem& problem, int first_z, int planes, const double* numbers) {
+/// Whole rows: those of some planes, from `first_z` on, that begin at `first_y`.
+struct Rows {
+  int first_z;
+  int planes;
+  int first_y;
+  int rows;
+};
+
+/// The part of a checksum that lies in some rows.
+inline Complex checksum(const Problem& problem, Rows mine, const double* numbers) {
   Complex sum;
   for (int j = 1; j <= 1024; ++j) {
-    const int z = 5 * j % problem.nz - first_z;
-    if (z < 0 || z >= planes) continue;
-    const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(problem.ny) +
-                     static_cast<std::size_t>(3 * j % problem.ny);
+    const int z = 5 * j % problem.nz - mine.first_z;
+    const int y = 3 * j % problem.ny - mine.first_y;
+    if (z < 0 || z >= mine.planes || y < 0 || y >= mine.rows) continue;
+    const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(mine.rows) +
+                     static_cast<std::size_t>(y);
     const auto place =
         row * static_cast<std::size_t>(problem.nx) + static_cast<std::size_t>(j % problem.nx);
     sum.real += numbers[2 * place] / problem.points();

@@ -3,8 +3,6 @@
 // wait for each other in between.
 #pragma once
 
-#include <omp.h>
-
 #include <cstddef>
 #include <vector>
 
@@ -34,7 +32,7 @@ class OpenMp : public Kernel {
     start();
     for (std::size_t step = 0; step < sums_.size(); ++step) {
       evolve(static_cast<int>(step) + 1);
-      sums_[step] = checksum(problem_, 0, problem_.nz, field_.data());
+      sums_[step] = checksum(problem_, {0, problem_.nz, 0, problem_.ny}, field_.data());
     }
   }
 
@@ -42,41 +40,41 @@ class OpenMp : public Kernel {
 
  private:
   void start() {
-#pragma omp parallel num_threads(world_.threads)
-    {
-      double* room = own_room();
-#pragma omp for schedule(static)
+    world_.team([this](int thread) {
+      double* room = own_room(thread);
+#pragma omp for schedule(static) nowait
       for (int z = 0; z < problem_.nz; ++z) {
         const auto at = plane_ * static_cast<std::size_t>(z);
-        fill_plane(problem_, z, std::span(spectrum_).subspan(at, plane_));
+        fill_rows(problem_, z, 0, std::span(spectrum_).subspan(at, plane_));
         transform_plane(transforms_, Direction::forward, spectrum_.data() + at, room);
       }
-#pragma omp for schedule(static)
+      world_.wait();
+#pragma omp for schedule(static) nowait
       for (int y = 0; y < problem_.ny; ++y)
-        transform_row(transforms_, spectrum_.data() + row_ * static_cast<std::size_t>(y),
+        transform_row(transforms_, spectrum_.data() + row_ * static_cast<std::size_t>(y), row_ / 2,
                       plane_ / 2, room);
-    }
+    });
   }
 
   void evolve(int time) {
     decay_.at(time);
-#pragma omp parallel num_threads(world_.threads)
-    {
-      double* room = own_room();
-#pragma omp for schedule(static)
+    world_.team([this](int thread) {
+      double* room = own_room(thread);
+#pragma omp for schedule(static) nowait
       for (int y = 0; y < problem_.ny; ++y) {
         const auto at = row_ * static_cast<std::size_t>(y);
-        evolve_row(transforms_, decay_, static_cast<std::size_t>(y), spectrum_.data() + at,
-                   field_.data() + at, plane_ / 2, room);
+        evolve_row(transforms_, decay_, {static_cast<std::size_t>(y), 0, row_ / 2},
+                   spectrum_.data() + at, field_.data() + at, plane_ / 2, room);
       }
-#pragma omp for schedule(static)
+      world_.wait();
+#pragma omp for schedule(static) nowait
       for (int z = 0; z < problem_.nz; ++z)
         transform_plane(transforms_, Direction::inverse,
                         field_.data() + plane_ * static_cast<std::size_t>(z), room);
-    }
+    });
   }
 
-  double* own_room() { return rooms_[static_cast<std::size_t>(omp_get_thread_num())].data(); }
+  double* own_room(int thread) { return rooms_[static_cast<std::size_t>(thread)].data(); }
 
   OpenMpWorld& world_;
   const Problem& problem_;

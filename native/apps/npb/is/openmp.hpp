@@ -3,8 +3,6 @@
 // put them there, and rank the keys of some whole buckets each.
 #pragma once
 
-#include <omp.h>
-
 #include <climits>
 #include <cstddef>
 #include <span>
@@ -34,11 +32,10 @@ class OpenMp : public Kernel {
   }
 
   void prepare() override {
-#pragma omp parallel num_threads(world_.threads)
-    {
-      const auto [first, size] = part(omp_get_thread_num());
+    world_.team([this](int thread) {
+      const auto [first, size] = part(thread);
       make_keys(problem_, static_cast<std::int64_t>(first), std::span(keys_).subspan(first, size));
-    }
+    });
     iterate(1);
     right_ = 0;
   }
@@ -63,6 +60,7 @@ class OpenMp : public Kernel {
   struct alignas(64) Own {
     std::vector<int> counts;
     std::vector<int> next;
+    int right = 0;
   };
   struct Span {
     std::size_t first;
@@ -74,21 +72,18 @@ class OpenMp : public Kernel {
     int test_keys[tests];
     for (std::size_t test = 0; test < tests; ++test)
       test_keys[test] = keys_[static_cast<std::size_t>(problem_.places[test])];
-    int right = 0;
-#pragma omp parallel num_threads(world_.threads) reduction(+ : right)
-    {
-      const int thread = omp_get_thread_num();
+    world_.team([&](int thread) {
       const auto [first, size] = part(thread);
       const auto mine = std::span<const int>(keys_).subspan(first, size);
       auto& own = teams_[static_cast<std::size_t>(thread)];
       count_buckets(mine, problem_.bucket_shift(), own.counts, own.next);
-#pragma omp barrier
+      world_.wait();
       place(thread, own.next);
       scatter(mine, problem_.bucket_shift(), std::span(own.next), sorted_.data());
-#pragma omp barrier
-      right += rank_own(thread, iteration, test_keys);
-    }
-    right_ += right;
+      world_.wait();
+      own.right = rank_own(thread, iteration, test_keys);
+    });
+    for (const auto& own : teams_) right_ += own.right;
   }
 
   /// Where this thread's keys of every bucket go: behind those of threads before it.

@@ -2,7 +2,6 @@
 // LU in OpenMP: threads have rows of every plane, and follow each other from plane to plane.
 #pragma once
 
-#include <omp.h>
 #include <sched.h>
 
 #include <atomic>
@@ -84,15 +83,13 @@ class OpenMp : public Kernel {
 
   void step() {
     for (auto& progress : progress_) progress.planes = 0;
-#pragma omp parallel num_threads(world_.threads)
-    {
-      const Index thread = omp_get_thread_num();
+    world_.team([this](Index thread) {
       lower(thread);
-#pragma omp barrier
+      world_.wait();
       progress_[static_cast<std::size_t>(thread)].planes = 0;
-#pragma omp barrier
+      world_.wait();
       upper(thread);
-    }
+    });
   }
 
   Member& member(Index thread) { return crew_[static_cast<std::size_t>(thread)]; }
@@ -130,7 +127,11 @@ class OpenMp : public Kernel {
       return;
     }
     const auto& progress = progress_[static_cast<std::size_t>(other)].planes;
-    while (progress.load(std::memory_order_acquire) <= planes) sched_yield();
+    const auto behind = [&] { return progress.load(std::memory_order_acquire) <= planes; };
+    if (behind())
+      world_.wait([&] {
+        while (behind()) sched_yield();
+      });
     edges.all_y() = member(other).handed[static_cast<std::size_t>(k)];
   }
 
@@ -141,13 +142,12 @@ class OpenMp : public Kernel {
   }
 
   void set_residual() {
-#pragma omp parallel num_threads(world_.threads)
-    {
-      Member& me = member(omp_get_thread_num());
+    world_.team([this](Index thread) {
+      Member& me = member(thread);
       me.residual.start(u_, box_.first(2));
       for (Index k = box_.first(2); k < box_.last(2); ++k)
         me.residual.plane(u_, forcing_, 1.0, r_, k);
-    }
+    });
   }
 
   OpenMpWorld& world_;

@@ -3,10 +3,9 @@
 // and close the grid at its ends.
 #pragma once
 
-#include <omp.h>
-
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include "apps/npb/mg/charges.hpp"
@@ -19,18 +18,16 @@ namespace nhalf::npb::mg {
 /// One thread's view of the grids that all share.
 class OpenMpExchange {
  public:
-  OpenMpExchange(Hierarchy& grids, int thread, int threads)
-      : grids_(grids), thread_(thread), threads_(threads) {}
+  OpenMpExchange(OpenMpWorld& world, Hierarchy& grids, int thread)
+      : world_(world), grids_(grids), thread_(thread) {}
 
   [[nodiscard]] Planes planes(std::size_t level) const {
     const int count = grids_.blocks[level].points[2];
-    return {1 + count * thread_ / threads_, count * (thread_ + 1) / threads_};
+    return {1 + count * thread_ / world_.threads, count * (thread_ + 1) / world_.threads};
   }
   [[nodiscard]] static bool is_active(std::size_t) { return true; }
   static void spread(std::size_t) {}
-  static void wait() {
-#pragma omp barrier
-  }
+  void wait() { world_.wait(); }
 
   void halo(std::size_t level, std::vector<double>& grid) {
     const auto mine = planes(level);
@@ -41,9 +38,9 @@ class OpenMpExchange {
   }
 
  private:
+  OpenMpWorld& world_;
   Hierarchy& grids_;
   int thread_;
-  int threads_;
 };
 
 class OpenMp : public Kernel {
@@ -79,16 +76,15 @@ class OpenMp : public Kernel {
   }
 
   void steps(int count) {
-    double sum = 0;
-#pragma omp parallel num_threads(world_.threads) reduction(+ : sum)
-    {
-      OpenMpExchange exchange(grids_, omp_get_thread_num(), world_.threads);
+    std::vector<double> squares(static_cast<std::size_t>(world_.threads));
+    world_.team([&](int thread) {
+      OpenMpExchange exchange(world_, grids_, thread);
       Cycle cycle(problem_, grids_, exchange);
       cycle.find_residual();
       for (int step = 0; step < count; ++step) cycle.step();
-      sum += cycle.residual_squares();
-    }
-    norm_ = std::sqrt(sum / points(problem_));
+      squares[static_cast<std::size_t>(thread)] = cycle.residual_squares();
+    });
+    norm_ = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0) / points(problem_));
   }
 
   OpenMpWorld& world_;

@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import msgspec
 
+from nhalf.base import native_files
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import parse_duration
 from nhalf.measure.apps import App, AppRequest
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import check_hosts, parse_precision, placed, placements, words
+from nhalf.mpi.transport_files import TransportFile, program_files
 from nhalf.sites.site import Site
 
 ALL = "all"
 CLASSES = ("S", "W", "A", "B", "C", "D")
-PROGRAMS = ("mpi", "openmp", "java")
-THREADS = ("npb-openmp", "npb-java")
-"""Whose ranks are threads of one process."""
 
 
 class Npb(App):
@@ -27,16 +26,12 @@ class Npb(App):
 
     def plan(self, asked: AppRequest, site: Site) -> Plan:
         """One block for each program, on its numbers of ranks or threads."""
-        known = [f"npb-{name}" for name in PROGRAMS]
-        programs = [f"npb-{name}" for name in words(asked.program)]
-        for name in programs:
-            if name not in known:
-                raise unknown("program", name.removeprefix("npb-"), PROGRAMS)
-        blocks = [_block(asked, site, name) for name in programs]
+        programs = [_program(name) for name in words(asked.program)]
+        blocks = [_block(asked, site, program) for program in programs]
         if "placement" in asked.given:
             check_hosts(blocks, site)
         return Plan(
-            transports=programs,
+            transports=[program.name for program in programs],
             mpi=words(asked.mpi),
             blocks=blocks,
             launches=asked.launches,
@@ -52,19 +47,30 @@ class Npb(App):
         )
 
 
-def _block(asked: AppRequest, site: Site, program: str) -> Block:
+def _program(model: str) -> TransportFile:
+    """The program in a programming model.
+
+    Raises InputError for an unknown one, MissingError where nothing native is installed.
+    """
+    known = {file.model.lower(): file for file in program_files().values() if file.app == "npb"}
+    if model not in known:
+        native_files.native_folder()
+        raise unknown("program", model, known)
+    return known[model]
+
+
+def _block(asked: AppRequest, site: Site, program: TransportFile) -> Block:
     """What one program runs."""
-    is_threads = program in THREADS
-    text = asked.threads or asked.ranks if is_threads else asked.ranks
+    text = asked.threads or asked.ranks if program.threads else asked.ranks
     kernels = words(asked.kernel)
     block = Block(
         patterns=[ALL] if kernels == [ALL] else [f"npb-{name}" for name in kernels],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
         axes={"class": ",".join(_classes(asked.class_))},
-        transports=[program],
+        transports=[program.name],
     )
-    if is_threads:
+    if program.threads:
         return block
     block = msgspec.structs.replace(block, placements=placements(asked.placement))
     return placed(block, asked.given, site)

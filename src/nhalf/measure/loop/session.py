@@ -68,7 +68,12 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     )
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "environment": {**environment(), "site": site.in_words(), **_variables(plan)},
+        "environment": {
+            **environment(),
+            "site": site.in_words(),
+            **_variables(plan),
+            **programs(plan),
+        },
         "plan": msgspec.to_builtins(plan),
         "titles": {subject.key: subject.title for subject in subjects},
     }
@@ -259,6 +264,12 @@ def _check_settings(plan: Plan) -> None:
                 f"the setting {setting.name!r} is for transport {wanted}",
                 f"add --transport {wanted}",
             )
+
+
+def programs(plan: Plan) -> dict[str, Any]:
+    """What the programs of applications in a plan are, as the description of a run keeps it."""
+    found = {name: file.described_program for name in plan.transports if (file := known(name)).app}
+    return {"programs": found} if found else {}
 
 
 def _variables(plan: Plan) -> dict[str, Any]:

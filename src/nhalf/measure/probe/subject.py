@@ -57,7 +57,8 @@ class Subject:
             return self.transport.replace(JOINT, f" {JOINT} ")
         title = f"{self.library.title} + {self.setting}" if self.setting else self.library.title
         carried = self.transport.partition(JOINT)[0]
-        return title if carried == MPI.name else f"{title}, {carried}"
+        is_own = carried == MPI.name or carried in program_files()
+        return title if is_own else f"{title}, {carried}"
 
     def under(self, setting: Setting) -> Subject:
         """The same with the variables, or the options of the transport, of a setting."""

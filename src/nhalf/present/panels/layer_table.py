@@ -37,7 +37,8 @@ class LayerTable(Panel):
             about = {"transport": transport, "mpi": mpi}
             times = [_smallest(frame, points, name) for name in patterns]
             rows.append([label(facts, about), *_message(facts, about), *times])
-        return Table(["library or layer", "latency", "peak rate", "n½", *titles], rows)
+        columns = ["library or layer", "latency", "peak rate", "n½", *titles]
+        return Table(columns, rows) if rows else None
 
 
 def _setting(points: pl.DataFrame, pattern: str) -> dict[str, int]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from nhalf.base.units import format_time
 from nhalf.present.terminal.tables import show_table
-from nhalf.present.wording import says_nothing
+from nhalf.present.wording import kernel_name, says_nothing
 
 COLUMNS = (
     *("kernel", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up", "per rank"),
-    *("in MPI", "deviation"),
+    *("waiting", "deviation"),
 )
 
 
@@ -26,7 +26,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     where = row["mpi"] or row["program"]
     shape = f"{row['threads']} threads" if row["threads"] > 1 else str(row["ranks"])
     return [
-        f"{row['kernel']}.{row['class']}",
+        kernel_name(row),
         where,
         shape if row["placement"] in ("cores", "free") else f"{shape} ({row['placement']})",
         format_time(row["time_s"]) if row["time_s"] else "–",

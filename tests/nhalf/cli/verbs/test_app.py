@@ -23,6 +23,7 @@ def built() -> bool:
 
 
 needs_program = pytest.mark.skipif(not built(), reason="npb-openmp is not built")
+WHOLE = ("--json", "--report")
 QUICK = ("--class", "S", "--program", "openmp", "--launches", "1")
 
 
@@ -35,8 +36,9 @@ def test_applications_are_listed(call: Callable[..., Ended]) -> None:
 @needs_program
 def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_path: Path) -> None:
     out = tmp_path / "run"
-    done = call("app", "npb", "--kernel", "ep", *QUICK, "--threads", "2", "--out", out, "--json")
+    done = call("app", "npb", "--kernel", "ep", *QUICK, "--threads", "2", "--out", out, *WHOLE)
     assert done.code == 0, done.err
+    assert "Applications: time in communication" in (out / "report.html").read_text()
     (row,) = json.loads(done.out)["rows"]
     assert (row["kernel"], row["class"], row["program"]) == ("ep", "S", "openmp")
     assert (row["ranks"], row["threads"], row["verified"]) == (1, 2, True)

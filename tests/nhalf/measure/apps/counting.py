@@ -15,13 +15,15 @@ Traffic = Counter[tuple[str, int, int]]
 """By name of the call, partner (-1 for none) and bytes: how often."""
 
 
-def counted(subject: Subject, counter: Path, kernel: str, ranks: int) -> list[Traffic]:
-    """What every rank sent in a whole run of class S."""
+def counted(
+    subject: Subject, counter: Path, kernel: str, ranks: int, class_: str = "S"
+) -> list[Traffic]:
+    """What every rank sent in a whole run."""
     command, environment = subject.launch(ranks, FREE, "")
-    files = counter.parent / f"{kernel}-{ranks}"
+    files = counter.parent / f"{kernel}-{class_}-{ranks}"
     environment = {**environment, "LD_PRELOAD": str(counter), "NHALF_COUNTS": str(files)}
     with Probe(command, environment, patience_s(60)) as probe:
-        probe.send(f"id=1 pattern=npb-{kernel} samples_max=1 axis.class=S")
+        probe.send(f"id=1 pattern=npb-{kernel} samples_max=1 axis.class={class_}")
         assert probe.receive(patience_s(300), identity="1")["verified"]
     return [read(files.with_name(f"{files.name}.{rank}")) for rank in range(ranks)]
 

@@ -59,6 +59,9 @@ def check(said: Sequence[dict[str, Any]]) -> None:
     for one in said:
         assert one["values"]["mops"] > 0
         assert len(one["samples_s"]) >= 1
+        # Ranks in calls of MPI, threads in waiting for each other.
+        share = one["values"].get("communication_share")
+        assert one["ranks"] == 1 or share is None or 0 < share < 1
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

@@ -101,6 +101,20 @@ def test_ft_transposes_once_a_transform(subject: Subject, counter: Path, ranks: 
         assert not sends(found)
 
 
+@pytest.mark.full
+def test_ft_transposes_twice_where_there_are_more_ranks_than_planes(
+    subject: Subject, counter: Path
+) -> None:
+    """Class W has 32 planes: of 64 ranks two share one."""
+    rank_bytes = 16 * 128 * 128 * 32 // 64
+    for found in counted(subject, counter, "ft", 64, "W"):
+        assert collectives(found) == {
+            ("alltoall", rank_bytes // 2): 6 + 2,
+            ("alltoall", rank_bytes // 32): 6 + 2,
+            ("reduce", 16): 6,
+        }
+
+
 @pytest.mark.parametrize("ranks", RANKS)
 def test_is_sends_all_keys_in_every_iteration(subject: Subject, counter: Path, ranks: int) -> None:
     keys_bytes = 4 * 2**16 // ranks

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications side by side, launch by launch: libraries, programs, shapes and exchanged parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import polars as pl
+
+from nhalf.facts.applications import application_launches
+from nhalf.facts.difference import FASTER
+from nhalf.facts.facts import Facts
+from nhalf.measure.plan.setting import JOINT
+from nhalf.statistics.intervals import Interval, ratio_interval
+
+OWN = "as it is"
+"""Who runs without an exchanged part."""
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two that ran the same kernels in the same launches: by kernel, first's time over second's.
+
+    `place` says what both have in common beside the kernels, value by column.
+    """
+
+    first: str
+    second: str
+    place: dict[str, object]
+    ratios: dict[str, Interval]
+
+    @property
+    def reversed(self) -> Race:
+        """The same from the other side."""
+        turned = {
+            kernel: Interval(1 / one.median, 1 / one.high, 1 / one.low)
+            for kernel, one in self.ratios.items()
+        }
+        return Race(self.second, self.first, self.place, turned)
+
+    def wins(self) -> dict[str, Interval]:
+        """The kernels in which the second is faster beyond doubt, most of all first."""
+        found = {name: one for name, one in self.ratios.items() if one.low > FASTER}
+        return dict(sorted(found.items(), key=lambda item: -item[1].median))
+
+
+def series_races(facts: Facts) -> Iterator[Race]:
+    """Libraries and programming models, on as many ranks or threads in the same place."""
+    launches = application_launches(facts).filter(setting="")
+    yield from _races(launches, "series", ("run", "workers", "placement"))
+
+
+def shape_races(facts: Facts) -> Iterator[Race]:
+    """Placements of as many ranks of one library."""
+    yield from _races(application_launches(facts), "placement", ("run", "series", "workers"))
+
+
+def part_races(facts: Facts) -> Iterator[Race]:
+    """A library as it is and with an exchanged part: the second is the part."""
+    launches = application_launches(facts).with_columns(
+        library=pl.col("mpi").str.split(JOINT).list.first(),
+        setting=pl.when(setting="").then(pl.lit(OWN)).otherwise("setting"),
+    )
+    for race in _races(launches, "setting", ("run", "library", "workers", "placement")):
+        if OWN in (race.first, race.second):
+            yield race if race.first == OWN else race.reversed
+
+
+def growth(facts: Facts) -> Iterator[Race]:
+    """Speed-ups: the time on the fewest ranks or threads over that on the most, by kernel.
+
+    They are as they were measured: of 4 ranks against 2, at best 2.
+    """
+    launches = application_launches(facts).filter(setting="")
+    for (run, series), frame in launches.group_by("run", "series", maintain_order=True):
+        found = {}
+        for (kernel,), rows in frame.group_by("kernel", maintain_order=True):
+            few, many = rows["workers"].min(), rows["workers"].max()
+            if few != many:
+                found[few, many, str(kernel)] = _ratio(rows, "workers", few, many)
+        for few, many in sorted({key[:2] for key in found}):
+            ratios = {key[2]: one for key, one in found.items() if key[:2] == (few, many) and one}
+            if ratios:
+                yield Race(str(few), str(many), {"run": run, "series": series}, ratios)
+
+
+def _races(launches: pl.DataFrame, entrant: str, place: Sequence[str]) -> Iterator[Race]:
+    """Every two values of a column that ran something in the same place."""
+    for values, frame in launches.group_by(place, maintain_order=True):
+        where = dict(zip(place, values, strict=True))
+        for first, second in combinations(sorted(frame[entrant].unique().to_list()), 2):
+            ratios = {}
+            for (kernel,), rows in frame.group_by("kernel", maintain_order=True):
+                ratio = _ratio(rows, entrant, first, second)
+                if ratio:
+                    ratios[str(kernel)] = ratio
+            if ratios:
+                yield Race(str(first), str(second), where, ratios)
+
+
+def _ratio(rows: pl.DataFrame, column: str, first: object, second: object) -> Interval | None:
+    """The time with the first value over that with the second; None in less than two launches."""
+    two = [
+        rows.filter(pl.col(column) == value).group_by("launch").agg(pl.col("median_s").median())
+        for value in (first, second)
+    ]
+    both = two[0].join(two[1], on="launch", suffix="_other").sort("launch")
+    if both.height < 2:
+        return None
+    return ratio_interval((both["median_s"] / both["median_s_other"]).to_list())

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences about applications, of runs whose times are known."""
+
+from __future__ import annotations
+
+from nhalf.present.findings.application_speedup import ApplicationSpeedup
+from nhalf.present.findings.applications import Applications
+from tests.nhalf.applied import Ran, applied
+
+
+def test_who_is_faster_is_told_with_the_kernel_that_shows_it_most() -> None:
+    facts = applied(
+        {
+            Ran("cg", "mpich", 2): 4.0, Ran("cg", "openmpi", 2): 6.0,
+            Ran("ep", "mpich", 2): 4.0, Ran("ep", "openmpi", 2): 4.4,
+            Ran("ft", "mpich", 2): 4.0, Ran("ft", "openmpi", 2): 4.0,
+        }
+    )  # fmt: skip
+    (found,) = Applications().find(facts)
+    assert found.text.startswith("MPICH runs cg.A 1.50x as fast as Open MPI, on 2 ranks")
+    assert found.text.endswith("Also faster in ep.A.")
+    assert found.low <= 1.5 <= found.high
+    assert found.pattern == "npb-cg"
+
+
+def test_shapes_are_told_apart() -> None:
+    facts = applied(
+        {Ran("cg", workers=8, placement="1x8"): 6.0, Ran("cg", workers=8, placement="8x1"): 4.0}
+    )
+    (found,) = Applications().find(facts)
+    assert found.text.startswith("8x1 runs cg.A 1.50x as fast as 1x8, MPICH, 8 ranks")
+    assert found.kind == "application-shape"
+
+
+def test_equals_and_single_launches_are_no_finding() -> None:
+    same = {Ran("cg", "mpich", 2): 4.0, Ran("cg", "openmpi", 2): 4.0}
+    assert list(Applications().find(applied(same))) == []
+    other = {Ran("cg", "mpich", 2): 4.0, Ran("cg", "openmpi", 2): 6.0}
+    assert list(Applications().find(applied(other, launches=1))) == []
+
+
+def test_the_best_and_the_worst_speedup_are_told() -> None:
+    facts = applied(
+        {
+            Ran("ep", workers=1): 8.0, Ran("ep", workers=4): 2.0, Ran("cg", workers=1): 8.0,
+            Ran("cg", workers=4): 5.0,
+        }
+    )  # fmt: skip
+    (found,) = ApplicationSpeedup().find(facts)
+    assert "from 1 to 4 ranks or threads: ep.A is 4.0x as fast" in found.text
+    assert "cg.A 1.60x" in found.text
+    assert found.low <= 1.6 <= found.high
