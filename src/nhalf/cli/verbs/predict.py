@@ -31,7 +31,11 @@ class Request(Changed, Json, heading="What to predict"):
     """What is predicted for which machine."""
 
     what: Annotated[
-        str, Word("A pattern, one of its algorithms (bcast/binomial), or beff.", "PATTERN")
+        str,
+        Word(
+            "A pattern, one of its algorithms (bcast/binomial), beff, or a traced program.",
+            "PATTERN|TRACE",
+        ),
     ]
     machine: Annotated[
         str, Option("A machine of record (nhalf machines list), a machine file, a run.")
@@ -52,6 +56,16 @@ class Request(Changed, Json, heading="What to predict"):
             "unsure; needs SimGrid."
         ),
     ] = ""
+    traced_on: Annotated[
+        str,
+        Option("Of a trace, the machine that it was traced on, which shows the error."),
+    ] = ""
+    placement: Annotated[
+        str, Option("Of a trace, hosts x ranks on each, 4x2. Default: as it was traced.")
+    ] = ""
+    computing: Annotated[
+        str, Option("Of a trace, how many times as long computing takes there.")
+    ] = "1"
     table: Annotated[
         Path | None,
         Option("Write the choice as a decision table for libnhalf_coll.so.", heading=OUTPUT),
@@ -81,6 +95,11 @@ def command(request: Request) -> None:
     if request.what in EFFECTIVE_BANDWIDTH:
         _effective_bandwidth(request)
         return
+    if Path(request.what, "trace.json").is_file():
+        _predict_trace(request)
+        return
+    if request.given & {"traced_on", "placement", "computing"}:
+        raise InputError(f"{request.what} is not a trace", "name the folder of one")
     found = _predicted(request)
     if request.table is not None:
         _write_table(found, request.table)
@@ -93,6 +112,22 @@ def command(request: Request) -> None:
         emit_json(found.as_json())
     else:
         _show(stdout_console(), found)
+
+
+def _predict_trace(request: Request) -> None:
+    from nhalf.cli.program_prediction import TraceRequest, predict_trace
+
+    asked = TraceRequest(
+        request.what,
+        request.machine,
+        request.mpi,
+        request.traced_on,
+        request.placement,
+        request.computing,
+        request.set_,
+        request.given,
+    )
+    predict_trace(asked, as_json=request.json)
 
 
 def _show_costs(request: Request) -> None:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf predict` of a traced program: its own calls on another machine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nhalf.base.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """What `nhalf predict` was asked of a trace: as typed; `given` are the options that were."""
+
+    path: str
+    machine: str
+    mpi: str
+    traced_on: str
+    placement: str
+    computing: str
+    changes: Sequence[str]
+    given: Collection[str]
+
+
+OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "table", "report"}
+
+
+def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
+    """Print the predicted run time with its error; raises InputError for options of patterns."""
+    from nhalf.cli.machine_side import side
+    from nhalf.decide.program.predict import Asked, predict_program
+    from nhalf.facts.program.program import Program
+    from nhalf.machines.change import change
+    from nhalf.present.program.prediction import prediction_lines
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    others = sorted(OF_PATTERNS.intersection(request.given))
+    if others:
+        raise InputError(f"{request.path} is a trace and has no {others[0]}", "leave it out")
+    machine, library = side(request.machine)
+    traced_on, traced_library = side(request.traced_on) if request.traced_on else (None, "")
+    asked = Asked(
+        change(machine, request.changes),
+        request.mpi or library,
+        request.placement,
+        _factor(request.computing),
+    )
+    program = Program.open(Path(request.path))
+    found = predict_program(program, asked, traced_on, traced_library)
+    if as_json:
+        emit_json(found.as_json())
+    else:
+        for line in prediction_lines(found):
+            stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _factor(text: str) -> float:
+    """A positive number; raises InputError."""
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 0 < factor < math.inf:
+        raise InputError(f"--computing {text} is no factor", "1 is as fast, 0.5 twice as fast")
+    return factor

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run time of a traced program on another machine, and how wrong such a prediction is.
+
+The same is done for the machine that the program was traced on; how far that is from the measured
+run is the error that is printed, and that the interval is made of. Where no machine file of that
+machine is given, the trace's own shortest calls stand for it: they say what messages without
+waiting took, so that the error is that of the replay alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nhalf.base.errors import InputError
+from nhalf.decide.program.costs import Costs, MachineCosts, TracedCosts
+from nhalf.decide.program.counted import counted
+from nhalf.decide.program.replay import Replay, Spent
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import schedule
+from nhalf.machines.layout import parse_layout
+from nhalf.machines.machine import Machine
+
+TIMELINE, COUNTS = "timeline", "counts"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to predict for: the machine, a library of it, a placement ('4x2'), and how many times
+    as long computing takes there.
+    """
+
+    machine: Machine
+    mpi: str = ""
+    placement: str = ""
+    computing_ratio: float = 1.0
+
+
+@dataclass(frozen=True)
+class ProgramPrediction:
+    """A predicted run time with its interval, seconds; `time_share` is where it goes, 0 to 1.
+
+    `error` is predicted over measured minus one on the machine traced on, `traced_on` its name;
+    `method` is TIMELINE where the calls were replayed in their order, COUNTS where only their
+    numbers are known. `forced` counts sends for which buffers had to be assumed.
+    """
+
+    program: str
+    machine: str
+    method: str
+    measured_s: float
+    time_s: float
+    low_s: float
+    high_s: float
+    error: float
+    traced_on: str
+    time_share: dict[str, float]
+    forced: int = 0
+
+    @property
+    def dominated_by(self) -> str:
+        """What takes most of the predicted time."""
+        return max(self.time_share, key=lambda name: self.time_share[name])
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf predict TRACE --json` prints."""
+        return {**vars(self), "dominated_by": self.dominated_by}
+
+
+def predict_program(
+    program: Program, asked: Asked, traced_on: Machine | None = None, traced_mpi: str = ""
+) -> ProgramPrediction:
+    """The run time of a program as asked for.
+
+    Raises InputError where nothing was traced, the machine has no ping-pong, or the placement has
+    no room for all ranks.
+    """
+    if program.calls.is_empty() or program.elapsed_s <= 0:
+        raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
+    costs = MachineCosts(asked.machine, hosts_of(program, asked.placement), asked.mpi)
+    spent, forced = _spent(program, costs, asked.computing_ratio)
+    same: Costs = (
+        TracedCosts(program)
+        if traced_on is None
+        else MachineCosts(traced_on, program.hosts, traced_mpi)
+    )
+    again, _ = _spent(program, same, 1.0)
+    error = _end_s(again) / program.elapsed_s - 1
+    time_s = _end_s(spent)
+    return ProgramPrediction(
+        program.name,
+        asked.machine.name,
+        COUNTS if program.timeline.is_empty() else TIMELINE,
+        program.elapsed_s,
+        time_s,
+        time_s / (1 + abs(error)),
+        time_s * (1 + abs(error)),
+        error,
+        traced_on.name if traced_on else "",
+        _shares(spent),
+        forced,
+    )
+
+
+def hosts_of(program: Program, placement: str) -> tuple[str, ...]:
+    """The node of each rank: as traced, or in a layout such as 4x2."""
+    if not placement:
+        return program.hosts
+    layout = parse_layout(placement)
+    if layout is None:
+        raise InputError(f"{placement!r} is not a placement", "write HOSTSxRANKS, such as 4x2")
+    if layout.ranks < program.ranks:
+        raise InputError(
+            f"{placement} has room for {layout.ranks} of {program.ranks} ranks",
+            "name more hosts, or more ranks on each",
+        )
+    return tuple(str(layout.host_of(rank)) for rank in range(program.ranks))
+
+
+def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list[Spent], int]:
+    if program.timeline.is_empty():
+        return counted(program, costs, computing_ratio), 0
+    replay = Replay(schedule(program), costs, computing_ratio)
+    return replay.run(), replay.forced
+
+
+def _end_s(spent: Sequence[Spent]) -> float:
+    return max(one.end_s for one in spent)
+
+
+def _shares(spent: Sequence[Spent]) -> dict[str, float]:
+    """Of the time of all ranks."""
+    parts = {
+        "computing": [one.computing_s for one in spent],
+        "messages": [one.messages_s for one in spent],
+        "collective operations": [one.collectives_s for one in spent],
+        "waiting": [one.waiting_s for one in spent],
+    }
+    total = sum(map(sum, parts.values()))
+    return {name: float(np.sum(each) / total) if total else 0.0 for name, each in parts.items()}

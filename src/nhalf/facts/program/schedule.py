@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each rank does one call after another, from a timeline: to be replayed or written down.
+
+Time outside of MPI stands before each call. A message is known by its ends, communicator, tag and
+its number among such: MPI keeps their order. A receive that was begun before is completed by the
+wait in which it ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.facts.program.program import Program
+
+SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "collective"
+_ORDER = {"sent": 0, "received": 1, "collective": 2, "one-sided": 3, "waiting": 4}
+_EARLY_S = 1e-9
+"""A wait and what it completes end at one time stamp, but for rounding."""
+_BEGUN_BEFORE = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+
+Message = tuple[int, int, int, int, int]
+"""Source, target, communicator, tag, and number among those."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call: `before_s` outside of MPI, then `measured_s` inside.
+
+    `message` is that of a send or receive, `completes` those that a wait completes; `number` counts
+    the collective operations of a communicator.
+    """
+
+    kind: str
+    call: str
+    before_s: float
+    measured_s: float
+    size_bytes: int = 0
+    message: Message | None = None
+    completes: tuple[Message, ...] = ()
+    communicator: int = 0
+    partner: int = -2
+    number: int = 0
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a send returns only when its data is on the way."""
+        return not self.call.startswith("MPI_I")
+
+
+@dataclass
+class Actor:
+    """A thread of a rank: its steps, when it begins, and what it does after the last call."""
+
+    rank: int
+    thread: int
+    begin_s: float
+    after_s: float = 0.0
+    steps: list[Step] = field(default_factory=list)
+
+
+def schedule(program: Program) -> list[Actor]:
+    """The steps of every thread of every rank, in the order of ranks."""
+    numbered = _numbered(program.timeline)
+    actors = []
+    known = {each.rank: each for each in program.trace.ranks}
+    first_s = min((each.start_s for each in program.trace.ranks), default=0.0)
+    for (rank, thread), rows in numbered.group_by(["rank", "thread"], maintain_order=True):
+        where = known.get(int(str(rank)))
+        begin_s = (where.start_s if where else first_s) - first_s
+        actor = Actor(int(str(rank)), int(str(thread)), begin_s)
+        last_s = _steps(actor, rows.to_dicts(), begin_s + first_s)
+        if where is not None and thread == 0:
+            actor.after_s = max(0.0, where.end_s - last_s)
+        actors.append(actor)
+    silent = set(known) - {actor.rank for actor in actors}
+    for rank in silent:
+        life_s = known[rank].end_s - known[rank].start_s
+        actors.append(Actor(rank, 0, known[rank].start_s - first_s, life_s))
+    return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
+
+
+def _numbered(timeline: pl.DataFrame) -> pl.DataFrame:
+    """The calls in order, with `number` among messages or collective operations of one kind."""
+    ends = pl.when(pl.col("kind") == "received")
+    source = ends.then("partner").otherwise("rank").alias("source")
+    target = ends.then("rank").otherwise("partner").alias("target")
+    order = pl.col("kind").replace_strict(_ORDER, default=9, return_dtype=pl.Int32)
+    found = timeline.with_columns(source, target, order=order).sort(
+        "rank", "start_s", "thread", "order"
+    )
+    keys = ["kind", "source", "target", "communicator", "tag"]
+    is_collective = pl.col("kind") == "collective"
+    message = pl.int_range(pl.len()).over(keys)
+    operation = pl.int_range(pl.len()).over("kind", "rank", "communicator")
+    number = pl.when(is_collective).then(operation).otherwise(message)
+    return found.with_columns(number=number).sort("rank", "thread", "start_s", "order")
+
+
+def _steps(actor: Actor, rows: list[Row], begin_s: float) -> float:
+    """Adds the steps of one thread; returns when the last call ended."""
+    waits = [row for row in rows if row["kind"] == "waiting"]
+    completed = _completed(rows, waits)
+    last_s = begin_s
+    for row in rows:
+        before_s = max(0.0, row["start_s"] - last_s)
+        begun = row["kind"] == "received" and is_begun_before(row["call"])
+        end_s = row["start_s"] if begun else row["end_s"]
+        step = _step(row, before_s, max(0.0, end_s - row["start_s"]), begun, completed)
+        actor.steps.append(step)
+        last_s = max(last_s, end_s)
+    return last_s
+
+
+def is_begun_before(call: str) -> bool:
+    """Whether a receive only begins in the call that it is named after."""
+    return call in _BEGUN_BEFORE or call.endswith("_init")
+
+
+def _completed(rows: list[Row], waits: list[Row]) -> dict[int, list[Message]]:
+    """The messages that each wait completes, by the wait's identity."""
+    found: dict[int, list[Message]] = {}
+    begun = [r for r in rows if r["kind"] == "received" and is_begun_before(r["call"])]
+    begun.sort(key=lambda row: row["end_s"])
+    ends = sorted(waits, key=lambda row: row["end_s"])
+    place = 0
+    for row in begun:
+        while place < len(ends) and ends[place]["end_s"] < row["end_s"] - _EARLY_S:
+            place += 1
+        if place == len(ends):
+            break
+        if row["partner"] >= 0:
+            found.setdefault(id(ends[place]), []).append(_message(row))
+    return found
+
+
+def _message(row: Row) -> Message:
+    return (row["source"], row["target"], row["communicator"], row["tag"], row["number"])
+
+
+def _step(
+    row: Row, before_s: float, measured_s: float, begun: bool, completed: dict[int, list[Message]]
+) -> Step:
+    kinds = {"sent": SEND, "received": POST if begun else RECEIVE, "collective": COLLECTIVE}
+    kind = kinds.get(row["kind"], WAIT)
+    has_message = kind in (SEND, RECEIVE, POST) and row["partner"] >= 0
+    return Step(
+        kind,
+        row["call"],
+        before_s,
+        measured_s,
+        row["size_bytes"],
+        _message(row) if has_message else None,
+        tuple(completed.get(id(row), ())),
+        row["communicator"],
+        row["partner"],
+        row["number"],
+    )

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A predicted run time in words: the time, what it consists of, and how wrong it may be."""
+
+from __future__ import annotations
+
+from nhalf.base.units import format_time
+from nhalf.decide.program.predict import COUNTS, ProgramPrediction
+from nhalf.present.wording import count, percent
+
+
+def prediction_lines(found: ProgramPrediction) -> list[str]:
+    """A line each."""
+    parts = ", ".join(f"{name} {percent(share)}" for name, share in found.time_share.items())
+    where = found.traced_on or "the machine it was traced on, with the trace's own shortest calls"
+    how = "its calls by number" if found.method == COUNTS else "its timeline replayed"
+    lines = [
+        f"{found.program} on {found.machine}: {format_time(found.time_s)} "
+        f"({format_time(found.low_s)} to {format_time(found.high_s)}); traced: "
+        f"{format_time(found.measured_s)}",
+        f"  {parts}: {found.dominated_by} dominates",
+        f"  error {found.error * 100:+.1f} % on {where} ({how})",
+    ]
+    if found.method == COUNTS:
+        lines.append("  more exact with nhalf trace --detail timeline")
+    if found.forced:
+        lines.append(
+            f"  {count(found.forced, 'send')} larger than the machine's threshold of rendezvous "
+            "would deadlock there: buffers are assumed"
+        )
+    return lines

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replays of programs whose run time is known in closed form on a machine with T(n) = t0 + n/r."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.program.costs import MachineCosts, pattern_of
+from nhalf.decide.program.predict import Asked, hosts_of, predict_program
+from nhalf.decide.program.replay import Replay
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import schedule
+from nhalf.machines.machine import FittedModel, Machine, PatternModel, Protocol, Segment
+from nhalf.machines.machine_file import write
+from tests.nhalf.traced_programs import program, stored
+from tests.server import Ended
+
+T0_S, RATE_BPS = 1e-3, 1e6
+RENDEZVOUS_BYTES = 65536
+
+
+def curve(t0_s: float, placement: str) -> FittedModel:
+    segment = Segment(
+        from_bytes=0, to_bytes=1 << 30, t0_s=t0_s, r_inf_Bps=RATE_BPS, n_half_bytes=t0_s * RATE_BPS
+    )
+    return FittedModel(
+        transport="mpi", mpi="a", pattern="pingpong", ranks=2, placement=placement,
+        segments=(segment,),
+    )  # fmt: skip
+
+
+def machine(slower: float = 1.0, patterns: tuple[PatternModel, ...] = ()) -> Machine:
+    return Machine(
+        name="known",
+        models=(curve(T0_S * slower, "cores"), curve(10 * T0_S * slower, "other-node")),
+        patterns=patterns,
+        protocol=Protocol(rendezvous_bytes=RENDEZVOUS_BYTES),
+    )
+
+
+def message_s(size_bytes: int, slower: float = 1.0) -> float:
+    return T0_S * slower + size_bytes / RATE_BPS
+
+
+def call(
+    name: str, kind: str, rank: int, partner: int, span: tuple[float, float], **more: Any
+) -> dict[str, Any]:
+    times = {"start_s": span[0], "end_s": span[1]}
+    return {"call": name, "kind": kind, "rank": rank, "partner": partner, **times, **more}
+
+
+def ping_pong(rounds: int, size_bytes: int, computing_s: float = 0.0) -> Program:
+    """As measured on that machine: a rank computes, sends, and receives the answer."""
+    whole_s = message_s(size_bytes)
+    rows, now_s = [], 0.0
+    for number in range(2 * rounds):
+        source, target = number % 2, 1 - number % 2
+        begin_s = now_s + computing_s
+        send = (begin_s, begin_s + whole_s / 2)
+        rows.append(call("MPI_Send", "sent", source, target, send, size_bytes=size_bytes))
+        begun_s = 0.0 if number == 0 else now_s - whole_s / 2
+        taken = (begun_s, begin_s + whole_s)
+        rows.append(call("MPI_Recv", "received", target, source, taken, size_bytes=size_bytes))
+        now_s = begin_s + whole_s
+    return with_counts(rows, 2, now_s)
+
+
+def with_counts(rows: list[dict[str, Any]], ranks: int, elapsed_s: float) -> Program:
+    """A program with the counts that belong to its timeline."""
+    calls: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        key = (row["rank"], row["call"], row["kind"], row["partner"], row.get("size_bytes", 0))
+        spent_s = row["end_s"] - row["start_s"]
+        one = calls.setdefault(
+            key,
+            {**{n: row.get(n, 0) for n in ("rank", "call", "kind", "partner", "size_bytes")},
+             "count": 0, "bytes": 0, "time_s": 0.0, "min_s": spent_s, "max_s": 0.0},
+        )  # fmt: skip
+        one["count"] += 1
+        one["bytes"] += row.get("size_bytes", 0)
+        one["time_s"] += spent_s
+        one["min_s"] = min(one["min_s"], spent_s)
+    return program(ranks, calls.values(), timeline=rows, elapsed_s=elapsed_s)
+
+
+def replayed_s(made: Program, on: Machine, placement: str = "") -> float:
+    replay = Replay(schedule(made), MachineCosts(on, hosts_of(made, placement)))
+    return max(one.end_s for one in replay.run())
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1000, 50000])
+def test_a_ping_pong_takes_twice_the_message(size_bytes: int) -> None:
+    made = ping_pong(10, size_bytes)
+    assert made.elapsed_s == pytest.approx(20 * message_s(size_bytes))
+    assert replayed_s(made, machine()) == pytest.approx(made.elapsed_s)
+    assert replayed_s(made, machine(3.0)) == pytest.approx(20 * message_s(size_bytes, 3.0))
+
+
+def test_computing_stays_and_can_be_scaled() -> None:
+    made = ping_pong(5, 1000, computing_s=0.01)
+    found = predict_program(made, Asked(machine(3.0)), machine())
+    assert found.time_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
+    assert found.error == pytest.approx(0, abs=1e-9)
+    assert (found.low_s, found.high_s) == pytest.approx((found.time_s, found.time_s))
+    half = predict_program(made, Asked(machine(3.0), computing_ratio=0.5), machine())
+    assert half.time_s == pytest.approx(10 * (0.005 + message_s(1000, 3.0)))
+
+
+def test_a_placement_over_nodes_takes_the_other_curve() -> None:
+    made = ping_pong(10, 1000)
+    assert replayed_s(made, machine(), "2x1") == pytest.approx(20 * (10 * T0_S + 1000 / RATE_BPS))
+    for text, words in (("1x1", "room"), ("near", "not a placement")):
+        with pytest.raises(InputError, match=words):
+            hosts_of(made, text)
+
+
+def test_large_sends_wait_for_their_receive() -> None:
+    size_bytes = RENDEZVOUS_BYTES
+    rows = [
+        call("MPI_Send", "sent", 0, 1, (0.0, 0.1), size_bytes=size_bytes),
+        call("MPI_Recv", "received", 1, 0, (1.0, 1.1), size_bytes=size_bytes),
+    ]
+    made = with_counts(rows, 2, 1.1)
+    replay = Replay(schedule(made), MachineCosts(machine(), made.hosts)).run()
+    assert replay[0].end_s == pytest.approx(2.0 + message_s(size_bytes))  # and 1 s after it
+    assert replay[1].end_s == pytest.approx(1.0 + message_s(size_bytes))
+    assert replay[0].waiting_s == pytest.approx(1.0)
+
+
+def exchange(size_bytes: int, begun: bool) -> Program:
+    """Two ranks that send to each other at once."""
+    rows = []
+    for rank in (0, 1):
+        receive = "MPI_Irecv" if begun else "MPI_Recv"
+        start_s = 0.0 if begun else 0.1
+        send = (0.0, 0.1)
+        rows.append(
+            call(receive, "received", rank, 1 - rank, (start_s, 0.2), size_bytes=size_bytes)
+        )
+        rows.append(call("MPI_Send", "sent", rank, 1 - rank, send, size_bytes=size_bytes))
+        if begun:
+            rows.append(call("MPI_Wait", "waiting", rank, -2, (0.1, 0.2)))
+    return with_counts(rows, 2, 0.2)
+
+
+def test_an_exchange_with_receives_begun_before() -> None:
+    whole_s = message_s(1000)
+    assert replayed_s(exchange(1000, begun=True), machine()) == pytest.approx(whole_s)
+    # From the threshold of rendezvous on both ends have to be there, which they are.
+    large = exchange(RENDEZVOUS_BYTES, begun=True)
+    spent = Replay(schedule(large), MachineCosts(machine(), large.hosts)).run()
+    assert spent[0].end_s >= message_s(RENDEZVOUS_BYTES)
+
+
+def test_an_exchange_that_would_deadlock_is_told() -> None:
+    made = exchange(RENDEZVOUS_BYTES, begun=False)
+    found = predict_program(made, Asked(machine()), machine())
+    assert found.forced > 0
+    assert found.time_s >= message_s(RENDEZVOUS_BYTES)
+
+
+def barrier(late_s: float) -> Program:
+    rows = []
+    for number in range(3):
+        for rank in range(4):
+            span = (number + late_s * rank, number + 3 * late_s + 0.01)
+            rows.append(call("MPI_Barrier", "collective", rank, -2, span))
+    return with_counts(rows, 4, 2 + 3 * late_s + 0.01)
+
+
+def model_of(pattern: str, time_s: float) -> PatternModel:
+    return PatternModel(
+        transport="mpi", mpi="a", pattern=pattern, from_ranks=2, startup_s={"1": time_s}
+    )  # fmt: skip
+
+
+def test_a_barrier_ends_after_the_last() -> None:
+    made = barrier(late_s=0.1)
+    on = machine(patterns=(model_of("barrier", 0.02),))
+    spent = Replay(schedule(made), MachineCosts(on, made.hosts)).run()
+    assert max(one.end_s for one in spent) == pytest.approx(2.3 + 0.01 + 3 * (0.02 - 0.01))
+    assert spent[3].waiting_s == pytest.approx(0)
+    assert spent[0].waiting_s == pytest.approx(3 * 0.3)
+    assert spent[0].collectives_s == pytest.approx(0.06)
+
+
+def test_a_root_does_not_wait_for_those_it_sends_to() -> None:
+    rows = [
+        call("MPI_Bcast", "collective", rank, 0, (0.0 if rank == 0 else 1.0, 1.1))
+        for rank in (0, 1)
+    ]
+    made = with_counts(rows, 2, 1.1)
+    on = machine(patterns=(model_of("bcast", 0.02),))
+    spent = Replay(schedule(made), MachineCosts(on, made.hosts)).run()
+    assert spent[0].end_s == pytest.approx(0.02)
+    assert spent[1].end_s == pytest.approx(1.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("alltoallv", ("alltoall", 8)), ("allgatherv", ("allgather", 64)), ("exscan", ("scan", 64))],
+)
+def test_operations_have_patterns(name: str, expected: tuple[str, int]) -> None:
+    assert pattern_of(name, 8, 64) == expected
+
+
+def test_counts_alone_give_a_time_and_its_error() -> None:
+    timeline = ping_pong(10, 1000, computing_s=0.01)
+    made = Program(
+        timeline.path, timeline.trace, timeline.calls, timeline.bins, timeline.timeline.clear(),
+        timeline.communicators,
+    )  # fmt: skip
+    found = predict_program(made, Asked(machine(3.0)), machine())
+    assert found.method == "counts"
+    assert found.time_s > made.elapsed_s * 0.5
+    assert found.low_s <= found.time_s <= found.high_s
+    assert sum(found.time_share.values()) == pytest.approx(1)
+
+
+def test_a_trace_that_was_cut_comes_to_an_end() -> None:
+    made = ping_pong(5, 1000)
+    cut = Program(
+        made.path, made.trace, made.calls, made.bins,
+        made.timeline.filter((made.timeline["rank"] == 0) | (made.timeline["start_s"] < 0.005)),
+        made.communicators,
+    )  # fmt: skip
+    assert replayed_s(cut, machine()) > 0
+
+
+def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    for name, slower in (("here", 1.0), ("there", 3.0)):
+        write(machine(slower), tmp_path / f"{name}.toml")
+    here, there = tmp_path / "here.toml", tmp_path / "there.toml"
+    told = call("predict", run, "--machine", there, "--traced-on", here, "--json")
+    assert told.code == 0, told.err
+    found: Mapping[str, Any] = json.loads(told.out)
+    assert found["time_s"] == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
+    assert found["error"] == pytest.approx(0, abs=1e-9)
+    assert "error +0.0 %" in call("predict", run, "--machine", there, "--traced-on", here).out
+    alone = call("predict", run, "--machine", there)
+    assert "the trace's own shortest calls" in alone.out
+    call("predict", run, "--machine", there, "--ranks", "4").is_error(2, "trace")
+    call("predict", run, "--machine", there, "--computing", "0").is_error(2, "factor")
+    call("predict", "bcast", "--machine", there, "--placement", "2x1").is_error(2, "not a trace")
