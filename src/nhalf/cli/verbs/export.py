@@ -14,9 +14,7 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, Changed, Json
 
 if TYPE_CHECKING:
-    from nhalf.exchange.exporters import Exporter
-    from nhalf.facts.facts import Facts
-    from nhalf.machines.machine import Machine
+    from nhalf.exchange.exporters import Exporter, Subject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +22,7 @@ class Request(Changed, Json, heading="What to export"):
     """What is exported in which form."""
 
     subject: Annotated[
-        Path | None, Word("Run directory, machine of record or machine file.", "RUN|MACHINE")
+        Path | None, Word("Run directory, trace, machine of record or machine file.", "RUN|MACHINE")
     ] = None
     to: Annotated[str, Option("The form; see --list.")] = ""
     reframe: Annotated[bool, Option("Short for --to reframe.")] = False
@@ -39,7 +37,7 @@ class Request(Changed, Json, heading="What to export"):
 
 
 def command(request: Request) -> None:
-    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame."""
+    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto."""
     from nhalf.base.plugins import load
     from nhalf.exchange.exporters import PACKAGE, Exporter
     from nhalf.present.terminal.output import emit_json
@@ -85,18 +83,24 @@ def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
     return kind(asked)
 
 
-def _subject(path: Path | None, changes: Sequence[str]) -> Facts | Machine | None:
+def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
     """What is exported; a run becomes a machine where it is to be changed.
 
-    Raises InputError where there is neither a run nor a machine.
+    Raises InputError where there is neither a run, a trace nor a machine.
     """
+    from nhalf.measure.traced.tables import is_trace
+
+    if path is not None and is_trace(path) and not changes:
+        from nhalf.facts.program.program import Program
+
+        return Program.open(path)
     from nhalf.exchange.exporters import the_machine
     from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.store.run import Run
 
-    found: Facts | Machine | None = None
+    found: Subject = None
     if path is not None:
         known = catalogue.is_machine(path)
         found = catalogue.machine(path) if known else Facts.of([Run.open(path)])

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
+    from nhalf.facts.program.program import Program
     from nhalf.machines.machine import Machine
+
+Subject: TypeAlias = "Facts | Machine | Program | None"
+"""What is exported: a run, a machine, a traced program or, where that makes sense, nothing."""
 
 PACKAGE = "nhalf.exchange.exporters"
 
@@ -43,14 +47,14 @@ class Exporter(ABC):
         self.asked = asked or Asked()
 
     @abstractmethod
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The whole file, of a run, of a machine or, where that makes sense, of nothing.
 
         Raises InputError where something else is needed, or this one has not what is.
         """
 
 
-def the_facts(subject: Facts | Machine | None, form: str) -> Facts:
+def the_facts(subject: Subject, form: str) -> Facts:
     """The facts of a form that needs measurements; raises InputError for anything else."""
     from nhalf.facts.facts import Facts
 
@@ -59,13 +63,25 @@ def the_facts(subject: Facts | Machine | None, form: str) -> Facts:
     raise InputError(f"{form} needs measurements", "name the directory of a run")
 
 
-def the_machine(subject: Facts | Machine | None, form: str) -> Machine:
+def the_machine(subject: Subject, form: str) -> Machine:
     """The machine of a form that needs one; that of a run is fitted.
 
     Raises InputError where nothing was named, or there is nothing to fit.
     """
     from nhalf.facts.facts import Facts
+    from nhalf.machines.machine import Machine
 
-    if subject is None:
-        raise InputError(f"{form} needs a run or a machine", "name its directory or its file")
-    return subject.machine if isinstance(subject, Facts) else subject
+    if isinstance(subject, Facts):
+        return subject.machine
+    if isinstance(subject, Machine):
+        return subject
+    raise InputError(f"{form} needs a run or a machine", "name its directory or its file")
+
+
+def the_program(subject: Subject, form: str) -> Program:
+    """The program of a form that needs a trace; raises InputError for anything else."""
+    from nhalf.facts.program.program import Program
+
+    if isinstance(subject, Program):
+        return subject
+    raise InputError(f"{form} needs a traced program", "name the folder of a trace")

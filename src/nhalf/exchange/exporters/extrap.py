@@ -16,9 +16,7 @@ import msgspec
 import polars as pl
 
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Exporter, the_facts
-from nhalf.facts.facts import Facts
-from nhalf.machines.machine import Machine
+from nhalf.exchange.exporters import Exporter, Subject, the_facts
 from nhalf.statistics.summary import launch_medians
 
 METRIC = "time"
@@ -33,7 +31,7 @@ class ExtraP(Exporter):
     what: ClassVar[str] = "the launch medians of a run as JSON, for Extra-P"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The JSON; raises InputError where no point has data that verified."""
         facts = the_facts(subject, "extrap")
         sound = facts.measurements.filter(pl.col("verified"))

@@ -19,9 +19,10 @@ import polars as pl
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.units import format_size
-from nhalf.exchange.exporters import Exporter
+from nhalf.exchange.exporters import Asked, Exporter, Subject
+from nhalf.exchange.program.goal_schedule import goal_schedule
 from nhalf.facts.facts import Facts
-from nhalf.machines.machine import Machine
+from nhalf.facts.program.program import Program
 
 RANKS_MAX = 2**16
 PINGPONG, BARRIER = "pingpong", "barrier"
@@ -110,17 +111,19 @@ SCHEDULES: dict[str, Callable[[Ranks], None]] = {
 
 
 class Goal(Exporter):
-    """One pattern: ping-pong, ring, binomial broadcast or dissemination barrier."""
+    """One pattern (ping-pong, ring, binomial broadcast or dissemination barrier), or a trace."""
 
-    what: ClassVar[str] = "the schedule of a pattern in GOAL, for LogGOPSim's txt2bin"
+    what: ClassVar[str] = "the schedule of a pattern or a trace in GOAL, for LogGOPSim's txt2bin"
     takes: ClassVar[frozenset[str]] = frozenset({"pattern", "ranks", "size_bytes"})
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The schedule of a pattern for ranks and a size, those of the run where none are asked.
 
         Without a pattern it is the ping-pong. Of a run the largest number of ranks and the
         largest size count, of the pattern if it was measured. A barrier has no size.
         """
+        if isinstance(subject, Program):
+            return _of_program(subject, self.asked)
         name = self.asked.pattern or PINGPONG
         if name not in SCHEDULES:
             raise unknown("schedule", name, SCHEDULES)
@@ -139,6 +142,18 @@ class Goal(Exporter):
         SCHEDULES[name](ranks)
         about = f"{name} of {count} ranks, {format_size(sent_bytes)} each message"
         return _written(about, ranks)
+
+
+def _of_program(program: Program, asked: Asked) -> str:
+    """The calls of a timeline. Raises InputError where there is none, or a pattern is asked for."""
+    if program.timeline.is_empty():
+        raise InputError(
+            f"{program.path} has counts only, and a schedule needs the order of the calls",
+            "trace the program with --detail timeline",
+        )
+    if asked.pattern or asked.ranks or asked.size_bytes is not None:
+        raise InputError("a trace has its own messages", "leave out --pattern, --ranks and --bytes")
+    return goal_schedule(program)
 
 
 def _largest(facts: Facts, pattern: str) -> tuple[int, int]:

@@ -17,8 +17,7 @@ from typing import ClassVar
 
 from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
-from nhalf.exchange.exporters import Exporter, the_machine
-from nhalf.facts.facts import Facts
+from nhalf.exchange.exporters import Exporter, Subject, the_machine
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
@@ -51,7 +50,7 @@ class LogGOPSimParams(Exporter):
     what: ClassVar[str] = "L, o, g, G, O and S as options of LogGOPSim"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The options; raises InputError where there is neither LogGP nor a ping-pong."""
         machine = the_machine(subject, "loggopsim-params")
         found = _parameters(machine, self.asked.mpi)

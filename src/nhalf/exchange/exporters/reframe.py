@@ -22,10 +22,9 @@ from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.base.templates import render
 from nhalf.base.units import format_size
-from nhalf.exchange.exporters import Exporter, the_facts
+from nhalf.exchange.exporters import Exporter, Subject, the_facts
 from nhalf.facts.facts import Facts
 from nhalf.machines.layout import parse_layout
-from nhalf.machines.machine import Machine
 from nhalf.measure.plan.catalogue import StudyBlock, StudyFile
 from nhalf.measure.plan.plan import Plan, read_plan
 
@@ -55,7 +54,7 @@ class ReFrame(Exporter):
 
     what: ClassVar[str] = "a check for ReFrame that runs nhalf and reads its JSON"
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The check as Python source; of nothing it measures a study and knows no references."""
         given = _defaults() if subject is None else _of_run(the_facts(subject, "reframe"))
         # Every text in the source goes through one of these two.

@@ -23,12 +23,11 @@ import msgspec
 
 from nhalf.base.templates import render
 from nhalf.base.units import format_rate, format_time
-from nhalf.exchange.exporters import Asked, Exporter, the_machine
+from nhalf.exchange.exporters import Asked, Exporter, Subject, the_machine
 from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
 from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
 from nhalf.exchange.platform.shape import Shape, shape_of
 from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
-from nhalf.facts.facts import Facts
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
 from nhalf.machines.pieces import fastest_Bps, pieces
@@ -44,7 +43,7 @@ class SimGrid(Exporter):
     what: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The platform as XML; raises InputError where there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
         given = _platform(machine, self.asked)

@@ -63,11 +63,11 @@ class Actor:
 
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
-    numbered = _numbered(program.timeline)
+    found = numbered(program.timeline)
     actors = []
     known = {each.rank: each for each in program.trace.ranks}
     first_s = min((each.start_s for each in program.trace.ranks), default=0.0)
-    for (rank, thread), rows in numbered.group_by(["rank", "thread"], maintain_order=True):
+    for (rank, thread), rows in found.group_by(["rank", "thread"], maintain_order=True):
         where = known.get(int(str(rank)))
         begin_s = (where.start_s if where else first_s) - first_s
         actor = Actor(int(str(rank)), int(str(thread)), begin_s)
@@ -82,7 +82,7 @@ def schedule(program: Program) -> list[Actor]:
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
-def _numbered(timeline: pl.DataFrame) -> pl.DataFrame:
+def numbered(timeline: pl.DataFrame) -> pl.DataFrame:
     """The calls in order, with `number` among messages or collective operations of one kind."""
     ends = pl.when(pl.col("kind") == "received")
     source = ends.then("partner").otherwise("rank").alias("source")

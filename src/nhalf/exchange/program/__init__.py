@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of programs in the forms of others."""
