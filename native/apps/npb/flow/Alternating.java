@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package npb.flow;
+
+import java.util.List;
+import java.util.function.Supplier;
+import npb.Check;
+import npb.Kernel;
+import npb.Team;
+
+/**
+ * Alternating directions (BT and SP): threads take planes of points for x and y, and planes across
+ * them for z.
+ */
+public final class Alternating implements Kernel {
+  private final Team team;
+  private final Problem problem;
+  private final Field u;
+  private final Field r;
+  private final Field forcing;
+  private final Residual[] residuals;
+  private final Lines[] lines;
+  private final Method[] methods;
+
+  /** {@code make} makes a thread's method. */
+  public Alternating(Team team, Problem problem, Supplier<Method> make) {
+    this.team = team;
+    this.problem = problem;
+    final int n = problem.n();
+    u = new Field(n, 1);
+    r = new Field(n, 0);
+    forcing = new Field(n, 0);
+    u.set(true);
+    Residual.setForcing(u, forcing);
+    residuals = new Residual[team.threads()];
+    lines = new Lines[team.threads()];
+    methods = new Method[team.threads()];
+    team.run(
+        thread -> {
+          residuals[thread] = new Residual(n, 1, n - 1);
+          lines[thread] = new Lines(n);
+          methods[thread] = make.get();
+        });
+  }
+
+  @Override
+  public void prepare() {
+    u.set(false);
+    team.run(this::step);
+    u.set(false);
+  }
+
+  @Override
+  public void warmUp() {
+    team.run(this::step);
+  }
+
+  @Override
+  public void run() {
+    team.run(
+        thread -> {
+          for (int i = 0; i < problem.steps(); ++i) {
+            step(thread);
+          }
+        });
+  }
+
+  @Override
+  public List<Check> checks() {
+    residuals[0].start(u, 1);
+    for (int k = 1; k < problem.n() - 1; ++k) {
+      residuals[0].plane(u, forcing, 1, r, k);
+    }
+    return problem.checks(r.norms(), u.errors());
+  }
+
+  private void step(int thread) {
+    final int begin = begin(thread);
+    final int end = begin(thread + 1);
+    final Lines own = lines[thread];
+    final Method method = methods[thread];
+    if (begin < end) {
+      residuals[thread].start(u, begin);
+    }
+    for (int k = begin; k < end; ++k) {
+      residuals[thread].plane(u, forcing, problem.dt(), r, k);
+      own.takeX(u, r, k);
+      method.solve(0, own.u, own.r);
+      own.giveX(r, k);
+      own.takeY(u, r, k);
+      method.solve(1, own.u, own.r);
+    }
+    team.barrier();
+    for (int j = begin; j < end; ++j) {
+      own.takeZ(u, r, j);
+      method.solve(2, own.u, own.r);
+    }
+    team.barrier();
+  }
+
+  /** The first plane across a direction that a thread has. */
+  private int begin(int thread) {
+    return 1 + team.begin(problem.n() - 2, thread);
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package npb.flow;
+
+/** What derivatives of fluxes are made of, at one point of lines that lie side by side. */
+public final class States {
+  public final double[][] velocity;
+  /** 1 / density. */
+  public final double[] volume;
+  /** Energies per mass. */
+  public final double[] kinetic;
+  public final double[] total;
+
+  public States(int n) {
+    velocity = new double[3][n];
+    volume = new double[n];
+    kinetic = new double[n];
+    total = new double[n];
+  }
+
+  /** Of the quantities of point p. */
+  public void set(double[][][] u, int p) {
+    set(u[0][p], u[1][p], u[2][p], u[3][p], u[4][p]);
+  }
+
+  private void set(double[] density, double[] mx, double[] my, double[] mz, double[] energy) {
+    final double[] vx = velocity[0];
+    final double[] vy = velocity[1];
+    final double[] vz = velocity[2];
+    for (int l = 0; l < volume.length; ++l) {
+      final double inverse = 1.0 / density[l];
+      final double x = mx[l] * inverse;
+      final double y = my[l] * inverse;
+      final double z = mz[l] * inverse;
+      final double e = energy[l];
+      volume[l] = inverse;
+      vx[l] = x;
+      vy[l] = y;
+      vz[l] = z;
+      kinetic[l] = 0.5 * (x * x + y * y + z * z);
+      total[l] = e * inverse;
+    }
+  }
+}
