@@ -64,6 +64,7 @@ Region& region_of(Memory& memory, const Case& point, std::size_t size_bytes,
 struct Session {
   nhalf::SteadyClock clock{};
   nhalf::ClockQuality quality = nhalf::calibrate(clock);
+  nhalf::CoreWitness<nhalf::SteadyClock> core{clock, quality.overhead_s};
   Memory memory{};
 };
 
@@ -134,7 +135,8 @@ std::string answer(Session& session, const std::string& line) {
     check_axes(info, point.axes);
     const auto pattern = make(session, point);
     const auto measured =
-        nhalf::NodeSampler(session.clock, session.quality, effort_of(words)).measure(*pattern);
+        nhalf::NodeSampler(session.clock, session.quality, session.core, effort_of(words))
+            .measure(*pattern);
     return nhalf::point_record(id, info, 1, point.size_bytes, 0, measured);
   } catch (const InputError& error) {
     return nhalf::error_record(id, error.what());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "contract/pattern.hpp"
+#include "node/core_witness.hpp"
 #include "node/cycle_chain.hpp"
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
@@ -30,9 +31,11 @@ class NodeSampler {
  public:
   static constexpr double batch_s = 50e-6;
 
-  NodeSampler(SteadyClock& clock, const ClockQuality& quality, const Effort& effort)
+  NodeSampler(SteadyClock& clock, const ClockQuality& quality, CoreWitness<SteadyClock>& core,
+              const Effort& effort)
       : clock_(clock),
         quality_(quality),
+        core_(core),
         effort_(effort),
         criterion_(effort),
         witness_(clock, quality.overhead_s) {}
@@ -86,42 +89,75 @@ class NodeSampler {
   void sample(Pattern& pattern, Measurement& result) {
     const auto rounds = static_cast<double>(result.batch_rounds);
     double spent_s = 0;
-    while (result.stop == Stop::none) {
-      const double before_s = witness_.cycle_s();
+    double before_s = witness_.cycle_s();
+    bool was_alone = core_.is_alone(before_s);
+    while (result.stop == Stop::none || (alone_ < alone_min && result.samples_s.size() < most)) {
       const double time_s = run_s(pattern, result.batch_rounds);
       const double after_s = witness_.cycle_s();
       // Another program makes a look longer, and seldom both.
       const double cycle_s = std::min(before_s, after_s);
+      const bool is_steady = std::max(before_s, after_s) < steady_ratio * cycle_s;
+      const bool is_alone = core_.is_alone(cycle_s) && is_steady;
       result.samples_s.push_back(time_s / rounds);
-      cycles_.push_back(time_s / rounds / cycle_s);
-      cycle_s_.push_back(cycle_s);
+      samples_.push_back({time_s / rounds / cycle_s, cycle_s, was_alone && is_alone});
+      alone_ += samples_.back().is_alone ? 1 : 0;
+      before_s = after_s;
+      was_alone = is_alone;
       spent_s += time_s;
-      result.stop = criterion_.decide(result.samples_s, spent_s);
+      if (result.stop == Stop::none) result.stop = criterion_.decide(result.samples_s, spent_s);
     }
+  }
+
+  /// The samples that count: those of a core that was alone, all where these are too few.
+  void choose() {
+    if (alone_ < alone_min) return;
+    std::erase_if(samples_, [](const Sample& one) { return !one.is_alone; });
   }
 
   /// Cycles of a round by quantiles, how long a cycle was, and what others took of the core.
   void add_values(Measurement& result, const Taken& began) {
     const auto ended = taken();
     const double computed_s = ended.computed_s - began.computed_s;
-    const std::pair<const char*, double> cycles[] = {
+    result.values.push_back({"alone_share", static_cast<double>(alone_) /
+                                                static_cast<double>(result.samples_s.size())});
+    choose();
+    std::vector<double> cycles;
+    std::vector<double> cycle_s;
+    for (const auto& one : samples_) {
+      cycles.push_back(one.cycles);
+      cycle_s.push_back(one.cycle_s);
+    }
+    const std::pair<const char*, double> shares[] = {
         {"cycles_p10", 0.1}, {"cycles_p25", 0.25}, {"cycles_p50", 0.5}, {"cycles_p75", 0.75}};
-    for (const auto& [name, share] : cycles)
-      result.values.push_back({name, quantile(cycles_, share)});
-    result.values.push_back({"cycle_s", quantile(cycle_s_, 0.5)});
-    result.values.push_back({"cycle_p10_s", quantile(cycle_s_, 0.1)});
-    result.values.push_back({"cycle_p90_s", quantile(cycle_s_, 0.9)});
+    for (const auto& [name, share] : shares)
+      result.values.push_back({name, quantile(cycles, share)});
+    result.values.push_back({"cycle_s", quantile(cycle_s, 0.5)});
+    result.values.push_back({"cycle_p10_s", quantile(cycle_s, 0.1)});
+    result.values.push_back({"cycle_p90_s", quantile(cycle_s, 0.9)});
     result.values.push_back({"preempted", ended.times_ratio - began.times_ratio});
     result.values.push_back({"core_share", std::min(1.0, computed_s / result.elapsed_s)});
   }
 
+  /// Cycles of a round, how long they were, and whether the core was alone before and after.
+  struct Sample {
+    double cycles = 0;
+    double cycle_s = 0;
+    bool is_alone = false;
+  };
+  /// So many samples of a core that was alone are waited for, up to `most` samples in all.
+  static constexpr std::size_t alone_min = 8;
+  static constexpr std::size_t most = 240;
+  /// Looks at a cycle that are further apart are disturbed, or the clock changed.
+  static constexpr double steady_ratio = 1.02;
+
   SteadyClock& clock_;
   ClockQuality quality_;
+  CoreWitness<SteadyClock>& core_;
   Effort effort_;
   Criterion criterion_;
   CycleWitness<SteadyClock> witness_;
-  std::vector<double> cycles_;
-  std::vector<double> cycle_s_;
+  std::vector<Sample> samples_;
+  std::size_t alone_ = 0;
 };
 
 }  // namespace nhalf

@@ -136,6 +136,19 @@ static double clock_hz(void) {
 #endif
 }
 
+// Seconds of instructions that need no unit: twice as long where another thread has the same core.
+static double issue_s(void) {
+#if defined(__x86_64__)
+#define IDLE ".byte 0x0f, 0x1f, 0x40, 0x00\n\t"
+#else
+#define IDLE "nop\n\t"
+#endif
+#define IDLE8 IDLE IDLE IDLE IDLE IDLE IDLE IDLE IDLE
+  double begin = now_s();
+  for (int i = 0; i < 2000; i++) __asm__ volatile(IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8);
+  return now_s() - begin;
+}
+
 // How often each innermost loop of a kernel runs in a pass.
 static long iterations(int number, long n) {
   long apart = (n - 7) / 2, count = 0;
@@ -166,6 +179,11 @@ static long iterations(int number, long n) {
   }
 }
 
+// A pass in seconds; the clock before and after it, and the longer of two looks at issue_s.
+struct sample {
+  double before_hz, after_hz, issue_s, time_s;
+};
+
 static double summed(const struct kernel* kernel) {
   double sum = (double)found;
   for (long i = 0; i < kernel->results; i++) sum += kernel->result[i] * (double)(i % 7 + 1);
@@ -190,19 +208,27 @@ static void run(int number, long length, int samples, double seconds) {
   prepare();
   long passes = 1;
   while (passes < 1L << 40 && time_of(kernel, n, passes) < seconds) passes *= 2;
-  double* time_s = malloc(2 * sizeof(double) * (size_t)samples);
-  if (!time_s) exit(1);
+  struct sample* taken = malloc(sizeof(struct sample) * (size_t)samples);
+  if (!taken) exit(1);
   for (int i = 0; i < samples; i++) {
     prepare();
-    time_s[2 * i] = clock_hz();
-    time_s[2 * i + 1] = time_of(kernel, n, passes) / (double)passes;
+    taken[i].before_hz = clock_hz();
+    double before = issue_s();
+    taken[i].time_s = time_of(kernel, n, passes) / (double)passes;
+    double after = issue_s();
+    taken[i].issue_s = before > after ? before : after;
+    taken[i].after_hz = clock_hz();
   }
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", time_s[2 * i]);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].before_hz);
+  printf("],\"clock_after_hz\":[");
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].after_hz);
+  printf("],\"issue_s\":[");
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].issue_s);
   printf("],\"time_s\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", time_s[2 * i + 1]);
+  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].time_s);
   printf("]}\n");
   fflush(stdout);
-  free(time_s);
+  free(taken);
 }
 
 int main(int count, char** words) {

@@ -84,6 +84,27 @@ inline __attribute__((always_inline)) void step(V (&x)[chains], const V& a, cons
   }
 }
 
+/// Sums and products in turn, all independent: more than of either where they have units of their
+/// own.
+template <int bits>
+void sums_and_products(std::uint64_t rounds, void*) {
+  using V = typename Vector<bits>::Type;
+  V a = all_of<bits>(1.0);
+  pin(a);
+  V x[many];
+  for (int i = 0; i < many; ++i) x[i] = all_of<bits>(1.1357);
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+#pragma GCC unroll 24
+      for (int k = 0; k < many; ++k) {
+        x[k] = k % 2 == 0 ? x[k] + a : x[k] * a;
+        pin(x[k]);
+      }
+    }
+  }
+}
+
 template <class Operation, int bits, int chains>
 void arithmetic(std::uint64_t rounds, void*) {
   using V = typename Vector<bits>::Type;
@@ -130,6 +151,12 @@ void stores(std::uint64_t rounds, void* memory) {
 #define NHALF_UNIT(name, Operation, bits)                                                   \
   UnitKernel{name, bits, 1, steps_per_round, &arithmetic<Operation, bits, 1>}, UnitKernel { \
     name, bits, many, steps_per_round *many, &arithmetic<Operation, bits, many>             \
+  }
+/// Sums, products, quotients, and the first two together.
+#define NHALF_SUMS(bits)                                                        \
+  NHALF_UNIT("add", Add, bits), NHALF_UNIT("multiply", Multiply, bits),         \
+      NHALF_UNIT("divide", Divide, bits), UnitKernel {                          \
+    "add-multiply", bits, many, steps_per_round *many, &sums_and_products<bits> \
   }
 /// Accesses to memory that the nearest cache holds.
 #define NHALF_ACCESSES(bits)                                                     \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for every processor of its kind, and those that have nothing to do with vectors.
+#include "node/idle.hpp"
 #include "node/units/loops.hpp"
 
 namespace nhalf {
@@ -70,28 +71,43 @@ void forwarding(std::uint64_t rounds, void* memory) {
   }
 }
 
-/// The same in registers of whole numbers.
-void integer_forwarding(std::uint64_t rounds, void* memory) {
-  volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
-  std::uint64_t x = 1;
+/// A sum in memory with other work between its steps: a value that is not asked for at once may
+/// come earlier.
+void forwarded_sum(std::uint64_t rounds, void* memory) {
+  volatile double* const place = static_cast<volatile double*>(memory);
+  double a = 1.0;
+  pin(a);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 8
     for (int i = 0; i < steps_per_round; ++i) {
+      double x = *place;
+      x += a;
+      pin(x);
       *place = x;
-      x = *place;
-      asm volatile("" : "+r"(x));
+      for (int k = 0; k < 12; ++k) idle();
     }
   }
 }
 
-constexpr int idle_per_round = 64;
-
-/// Instructions that need no unit: as many a cycle as the processor can issue.
-void issue(std::uint64_t rounds, void*) {
+/// A whole number in memory is increased, as a counter without optimisation is: some processors
+/// know by its address that it is the one that was stored last, and wait for no store.
+void integer_forwarding(std::uint64_t rounds, void* memory) {
+  volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
   for (; rounds > 0; --rounds) {
-#pragma GCC unroll 64
-    for (int i = 0; i < idle_per_round; ++i) asm volatile("nop");
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+#if defined(__x86_64__)
+      asm volatile("addq $1, %0" : "+m"(*place) : : "cc");
+#else
+      *place = *place + 1;
+#endif
+    }
   }
+}
+
+/// As many a cycle as the processor can issue.
+void issue(std::uint64_t rounds, void*) {
+  idle_rounds(rounds);
 }
 
 template <int chains>
@@ -116,14 +132,11 @@ constexpr UnitKernel kernels[] = {
     {"integer-add", 64, 1, steps_per_round, &integer_adds<1>},
     {"integer-add", 64, 8, steps_per_round * 8, &integer_adds<8>},
     {"store-forward", 64, 1, steps_per_round, &forwarding},
+    {"store-forward-add", 64, 1, steps_per_round, &forwarded_sum},
     {"integer-store-forward", 64, 1, steps_per_round, &integer_forwarding},
-    NHALF_UNIT("add", Add, 64),
-    NHALF_UNIT("multiply", Multiply, 64),
-    NHALF_UNIT("divide", Divide, 64),
+    NHALF_SUMS(64),
     NHALF_ACCESSES(64),
-    NHALF_UNIT("add", Add, 128),
-    NHALF_UNIT("multiply", Multiply, 128),
-    NHALF_UNIT("divide", Divide, 128),
+    NHALF_SUMS(128),
     NHALF_ACCESSES(128),
 #if defined(__aarch64__) || defined(__powerpc64__)
     NHALF_UNIT("fused", Fused, 64),

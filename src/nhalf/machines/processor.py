@@ -20,8 +20,10 @@ Name = Literal[
     "load",
     "store",
     "integer",
+    "permute",
 ]
-"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too."""
+"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too, and `permute` moves
+numbers from any place of a vector to any other."""
 Kind = Literal["floating_point", "memory", "fixed_point"]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -44,7 +46,7 @@ class Operation(_Part, frozen=True, kw_only=True):
 
     `per_cycle` operations begin in a cycle where nothing else does; `latency_cycles` later the
     result of one can be used, None where that is not known. For a load it is from the address to
-    the use of a value in the first-level cache. `_ci` are 95 % intervals of what was measured.
+    the use of a value in the first-level cache. `_ci` are ends of what was measured.
     """
 
     name: Name
@@ -53,6 +55,16 @@ class Operation(_Part, frozen=True, kw_only=True):
     latency_cycles: Positive | None = None
     per_cycle_ci: Range | None = None
     latency_ci: Range | None = None
+
+    @property
+    def most_per_cycle(self) -> float:
+        """The upper end of what is known of its rate: what a bound has to reckon with."""
+        return max(self.per_cycle_ci) if self.per_cycle_ci else self.per_cycle
+
+    @property
+    def least_cycles(self) -> float | None:
+        """The lower end of what is known of its latency."""
+        return min(self.latency_ci) if self.latency_ci else self.latency_cycles
 
     @property
     def key(self) -> str:
@@ -111,7 +123,7 @@ class Processor(_Part, frozen=True, kw_only=True):
     clock_hz: Positive
     issue_per_cycle: Positive
     store_forward_cycles: Positive | None = None
-    integer_store_forward_cycles: Positive | None = None
+    integer_store_forward_cycles: NotNegative | None = None
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False

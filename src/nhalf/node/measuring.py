@@ -26,6 +26,8 @@ from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 LAUNCHES = 3
+UNIT_LAUNCHES = 3
+"""So many further ones look at units only: they are quick, and a neighbour goes away meanwhile."""
 POINTS = 330
 """About so many in a launch: what is asked depends on the answers."""
 NEAR_BYTES = 8 << 20
@@ -54,9 +56,9 @@ def measure(run: Run, progress: Progress) -> Outcome:
         records.planned(LAUNCHES * POINTS)
         known: list[Reading] = []
         began_s = time.monotonic()
-        for launch in range(LAUNCHES):
-            if time.monotonic() - began_s > ENOUGH_S:
-                break
+        for launch in range(LAUNCHES + UNIT_LAUNCHES):
+            if launch < LAUNCHES and launch and time.monotonic() - began_s > ENOUGH_S:
+                continue
             # Another core each time: a neighbour may have one of them.
             allowed = sorted(os.sched_getaffinity(0))
             tokens = [*subject.command, "--cpus", str(allowed[(launch + 1) % len(allowed)])]
@@ -64,7 +66,8 @@ def measure(run: Run, progress: Progress) -> Outcome:
                 records.launch(Start(subject.key, 1, PLACEMENT), launch, processes.launch, [])
                 core = Core(processes, subject, records, launch)
                 ask_units(core)
-                ask(core)
+                if launch < LAUNCHES:
+                    ask(core)
                 known += core.known
         progress.say("bandwidth of each level")
         ask_bandwidth(records, plateaus(curve(known)))

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
-from nhalf.machines.processor import Name, Operation
+from nhalf.machines.processor import Name, Operation, Unit
 from nhalf.node.reading import UNIT, Reading
-from nhalf.statistics.intervals import Interval, launch_interval
+from nhalf.statistics.intervals import Interval
 
 NAMES: dict[str, Name] = {
     "add": "add",
@@ -18,9 +19,16 @@ NAMES: dict[str, Name] = {
     "load": "load",
     "store": "store",
     "integer-add": "integer",
+    "permute": "permute",
 }
+TOGETHER = "add-multiply"
+"""Sums and products in turn, each as often."""
+SHARING = ("add", "multiply", "fused")
 """Kernels of the probe, and what they measure; a root is multiplied, so that it stays a number."""
 LANE_BITS = 64
+MANY_LAUNCHES = 3
+WHOLE_ERROR = 0.15
+"""A measured rate or latency is that of a whole number within this."""
 
 Key = tuple[str, int]
 
@@ -60,23 +68,85 @@ def single(found: Iterable[Reading], kernel: str, *, latency: bool = False) -> I
     return next((value for (name, _), value in every.items() if name == kernel), None)
 
 
+def together(found: Iterable[Reading]) -> list[Unit]:
+    """What sums and products share: no more of both begin in a cycle than of a mixture."""
+    rates = _per_cycle([one for one in found if one.pattern == UNIT])
+    cycles: dict[str, float] = {}
+    for (kernel, bits), rate in sorted(rates.items()):
+        if kernel != TOGETHER:
+            continue
+        lanes = max(1, bits // LANE_BITS)
+        names = [NAMES[other] for other in SHARING if (other, bits) in rates]
+        keys = [name if lanes == 1 else f"{name}.{lanes}" for name in names]
+        # So many at least: no neighbour makes a unit faster.
+        whole = math.ceil(rate.high * (1 - WHOLE_ERROR / 5))
+        cycles |= dict.fromkeys(keys, 1 / whole)
+    return [Unit(name="arithmetic", kind="floating_point", cycles=cycles)] if cycles else []
+
+
 def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:
-    """Operations in a cycle with the number of chains that suits best, over launches."""
-    best: dict[Key, dict[int, float]] = {}
+    """Operations in a cycle with the number of chains that suits best.
+
+    Neighbours only take: what a quick launch did in its least disturbed samples is the upper end,
+    and the lower one is what the slowest did.
+    """
+    quick: dict[Key, list[float]] = {}
+    slow: dict[Key, list[float]] = {}
     for one in units:
         if one.axis("chains") > 1:
-            launches = best.setdefault(_key(one), {})
-            launches[one.launch] = max(launches.get(one.launch, 0.0), 1 / one.cycles)
-    return {key: launch_interval(list(values.values())) for key, values in best.items()}
+            quick.setdefault(_key(one), []).append(1 / least_cycles(one))
+            slow.setdefault(_key(one), []).append(1 / one.cycles)
+    return {
+        key: Interval(_rate(_quick(slow[key])), min(slow[key]), _rate(_quick(quick[key])))
+        for key in quick
+    }
 
 
 def _latencies(units: Sequence[Reading]) -> dict[Key, Interval]:
-    """Cycles from an operation to the next that needs its result, over launches."""
+    """Cycles from an operation to the next that needs its result; the shortest is the lower end."""
+    least: dict[Key, list[float]] = {}
     every: dict[Key, list[float]] = {}
     for one in units:
         if one.axis("chains") == 1:
+            least.setdefault(_key(one), []).append(least_cycles(one))
             every.setdefault(_key(one), []).append(one.cycles)
-    return {key: launch_interval(values) for key, values in every.items()}
+    return {
+        key: Interval(
+            _whole(1 / _quick([1 / one for one in ones])),
+            _whole(1 / _quick([1 / one for one in least[key]])),
+            max(_whole(min(ones)), *ones),
+        )
+        for key, ones in every.items()
+    }
+
+
+def _quick(rates: Sequence[float]) -> float:
+    """The quickest launch; of many the second, since a look at the clock may be wrong."""
+    ordered = sorted(rates, reverse=True)
+    return ordered[1] if len(ordered) > MANY_LAUNCHES else ordered[0]
+
+
+def least_cycles(one: Reading) -> float:
+    """The least disturbed tenth of the samples of a point."""
+    found = one.value("cycles_p10")
+    return one.cycles if found is None else found
+
+
+def _rate(per_cycle: float) -> float:
+    """The rate of units that begin a whole number in a cycle, or one in a whole number of cycles.
+
+    What is measured stays a little below it.
+    """
+    if per_cycle < 1 / (1 + WHOLE_ERROR):
+        return 1 / _whole(1 / per_cycle)
+    whole = math.ceil(per_cycle * (1 - WHOLE_ERROR / 5))
+    return whole if per_cycle > whole * (1 - WHOLE_ERROR) else per_cycle
+
+
+def _whole(cycles: float) -> float:
+    """The whole number of cycles that a measurement lies a little above, or what it is."""
+    whole = math.floor(cycles + WHOLE_ERROR / 5)
+    return float(whole) if whole and cycles - whole < WHOLE_ERROR else cycles
 
 
 def _key(one: Reading) -> Key:

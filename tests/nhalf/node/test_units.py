@@ -3,7 +3,7 @@ import pytest
 
 from nhalf.node.measured import measured
 from nhalf.node.reading import UNIT, Reading, reading
-from nhalf.node.units import operations
+from nhalf.node.units import operations, together
 
 TRUTH = {
     ("add", 64, 1): 4.0,
@@ -58,3 +58,47 @@ def test_a_processor_is_described() -> None:
 
 def test_without_units_there_is_no_processor() -> None:
     assert measured([], "today", {}) is None
+
+
+def unit(operation: str, chains: int, launch: int, p10: float, p25: float) -> Reading:
+    axes = {"operation": operation, "bits": "64", "chains": str(chains)}
+    values: dict[str, float | None] = {"cycles_p10": p10, "cycles_p25": p25, "cycle_s": 4e-10}
+    return reading(UNIT, 0, axes, launch, [p25 * 4e-10], values)
+
+
+def test_rates_are_those_of_the_quickest_launches_and_whole() -> None:
+    # Half of the launches share the core with a neighbour, and one look at the clock was wrong.
+    cycles = [1.0, 1.1, 0.53, 0.52, 0.3, 0.54]
+    found = [unit("add", 12, launch, p, 1.02 * p) for launch, p in enumerate(cycles)]
+    (add,) = operations(found)
+    assert (add.per_cycle, add.most_per_cycle) == (2.0, 2.0)
+    assert add.per_cycle_ci is not None
+    assert add.per_cycle_ci[0] == pytest.approx(1 / 1.122)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "latency"), [(4.003, 4.0), (3.99, 4.0), (4.1, 4.0), (3.46, 3.46), (0.02, 0.02)]
+)
+def test_latencies_are_whole_unless_they_are_between(cycles: float, latency: float) -> None:
+    found = [unit("add", 12, 0, 1.0, 1.0), unit("add", 1, 0, cycles, cycles)]
+    assert operations(found)[0].least_cycles == pytest.approx(latency)
+
+
+def test_a_mixture_tells_what_sums_and_products_share() -> None:
+    found = [unit(name, 12, 0, 0.5, 0.5) for name in ("add", "multiply")]
+    assert together(found) == []
+    (shared,) = together([*found, unit("add-multiply", 12, 0, 0.39, 0.4)])
+    assert shared.cycles == {"add": 1 / 3, "multiply": 1 / 3}
+
+
+def test_stores_are_forwarded_as_early_as_they_ever_are() -> None:
+    added = [
+        *core(),
+        unit("store-forward-add", 1, 0, 6.0, 6.0),
+        unit("integer-add", 1, 0, 1.0, 1.0),
+        unit("integer-store-forward", 1, 0, 1.0, 1.0),
+    ]
+    found = measured(added, "today", {})
+    assert found is not None
+    assert found.store_forward_cycles == pytest.approx(2.0, abs=0.05)
+    assert found.integer_store_forward_cycles == 0.0

@@ -124,7 +124,7 @@ def _unit_cycles(shares: Mapping[str, float], amounts: Mapping[str, float]) -> f
 
 
 def _alone_cycles(processor: Processor, name: str, amount: float) -> float:
-    rates = [one.per_cycle * one.lanes for one in processor.operations if one.name == name]
+    rates = [one.most_per_cycle * one.lanes for one in processor.operations if one.name == name]
     return amount / max(rates) if rates else 0.0
 
 

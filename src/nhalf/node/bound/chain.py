@@ -26,9 +26,9 @@ class Latencies:
     def of(cls, processor: Processor, fuses: bool) -> Latencies:
         """Those of a processor for scalars; 0 where one is not known."""
         known: dict[str, float] = {
-            one.name: one.latency_cycles or 0.0 for one in processor.operations
+            one.name: one.least_cycles or 0.0 for one in processor.operations
         }
-        scalars = {one.name: one.latency_cycles for one in processor.operations if one.lanes == 1}
+        scalars = {one.name: one.least_cycles for one in processor.operations if one.lanes == 1}
         known |= {name: cycles for name, cycles in scalars.items() if cycles is not None}
         return cls(known, fuses and "fused_multiply_add" in known)
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, name, whole
-from nhalf.node.ladder.listing import Instruction
+from nhalf.node.ladder.listing import EmittedLoop, Instruction
 from nhalf.node.ladder.micro import WITHOUT_RESULT, is_memory
 
 _OLD = {"a": "ax", "b": "bx", "c": "cx", "d": "dx"}
@@ -67,13 +67,17 @@ class Numbers:
             return self.of(f"[{self.address(operand).key}]")
         return self.of(register(operand))
 
-    def step(self, one: Instruction) -> None:
+    def step(self, one: Instruction, may_be_skipped: bool = False) -> None:
         """What an instruction changes."""
         if not one.operands or one.is_jump or one.name.startswith(WITHOUT_RESULT):
             return
         target = one.operands[-1]
         key = f"[{self.address(target).key}]" if is_memory(target) else register(target)
-        self.known[key] = self._result(one)
+        self.known[key] = self._unknown() if may_be_skipped else self._result(one)
+
+    def _unknown(self) -> Polynomial:
+        self.unknowns += 1
+        return name(f"{VARYING}{self.unknowns}")
 
     def _result(self, one: Instruction) -> Polynomial:
         first, target = one.operands[0], one.operands[-1]
@@ -89,8 +93,7 @@ class Numbers:
             return self.value(target) + whole(1 if core == "inc" else -1)
         if core in {"sal", "shl"} and first.startswith("$"):
             return self.value(target) * whole(2 ** (int(first[1:], 0) % 64))
-        self.unknowns += 1
-        return name(f"{VARYING}{self.unknowns}")
+        return self._unknown()
 
 
 def _displacement(text: str) -> Polynomial:
@@ -102,11 +105,11 @@ def _displacement(text: str) -> Polynomial:
     return total
 
 
-def in_any_iteration(instructions: tuple[Instruction, ...]) -> Numbers:
+def in_any_iteration(loop: EmittedLoop) -> Numbers:
     """What numbers are when an iteration begins, counters by its number."""
     once = Numbers()
-    for one in instructions:
-        once.step(one)
+    for at, one in enumerate(loop.instructions):
+        once.step(one, at in loop.skipped)
     begin: dict[str, Polynomial] = {}
     for key, after in once.known.items():
         start = name(f"{key}@start")

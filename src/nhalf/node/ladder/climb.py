@@ -30,8 +30,8 @@ class Gap(NamedTuple):
 class Climb:
     """Cycles per iteration on each rung; None where one is not known.
 
-    `loads_ratio` are loads that were emitted for each essential one, `spill_count` accesses to the
-    stack in an iteration. `is_fused` says that no product was left beside a sum that it could have
+    `loads_ratio` are loads that were emitted for each essential one; `spills_per_iteration` are
+    accesses to the stack. `is_fused` says that no product was left beside a sum that it could have
     been part of; `is_in_cache` that all data stays in the nearest caches.
     """
 
@@ -44,7 +44,7 @@ class Climb:
     is_fused: bool = True
     is_in_cache: bool = True
     loads_ratio: float = 1.0
-    spill_count: float = 0.0
+    spills_per_iteration: float = 0.0
 
     def as_values(self) -> dict[str, float | None]:
         """By name, as a store has them."""
@@ -84,7 +84,7 @@ class Climb:
         """Why more was emitted than is essential."""
         if not self.is_optimised:
             return "values are kept in memory and not in registers", "compile with -O2"
-        if self.spill_count:
+        if self.spills_per_iteration:
             return "registers spill", "split the loop, or unroll it less"
         if not self.is_vector:
             return (

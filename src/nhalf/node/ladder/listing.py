@@ -29,25 +29,46 @@ class Instruction:
 
 @dataclass(frozen=True)
 class EmittedLoop:
-    """The instructions of a loop without a loop in it, and the line that most come from."""
+    """The instructions of a loop without a loop in it, and the line that most come from.
+
+    `skipped` are the places of those that some passes jump over.
+    """
 
     instructions: tuple[Instruction, ...]
     lines: Counter[int]
+    skipped: frozenset[int] = frozenset()
+
+    @property
+    def always(self) -> list[Instruction]:
+        """The instructions that every pass comes to."""
+        return [one for at, one in enumerate(self.instructions) if at not in self.skipped]
 
 
 def emitted_loops(listing: str) -> list[EmittedLoop]:
     """The innermost loops of a listing, in its order."""
     instructions, labels = _read(listing)
-    spans = sorted(
-        {
-            (labels[one.operands[0]], at)
-            for at, one in enumerate(instructions)
-            if one.is_jump and one.operands and labels.get(one.operands[0], at + 1) <= at
-        }
-    )
+    ends: dict[int, int] = {}
+    for at, one in enumerate(instructions):
+        if one.is_jump and one.operands and labels.get(one.operands[0], at + 1) <= at:
+            # A loop may begin its next pass from several places.
+            ends[labels[one.operands[0]]] = at
+    spans = sorted(ends.items())
     inner = [one for one in spans if not any(_within(other, one) for other in spans)]
-    found = [instructions[begin : end + 1] for begin, end in inner]
-    return [EmittedLoop(tuple(one), Counter(each.line for each in one)) for one in found]
+    return [_loop(instructions, labels, begin, end) for begin, end in inner]
+
+
+def _loop(
+    instructions: list[Instruction], labels: dict[str, int], begin: int, end: int
+) -> EmittedLoop:
+    within = instructions[begin : end + 1]
+    skipped: set[int] = set()
+    for at, one in enumerate(within):
+        target = labels.get(one.operands[0], -1) - begin if one.is_jump and one.operands else -1
+        if at < target < len(within):
+            skipped |= set(range(at + 1, target))
+        elif target == 0:  # the next pass may begin here
+            skipped |= set(range(at + 1, len(within)))
+    return EmittedLoop(tuple(within), Counter(one.line for one in within), frozenset(skipped))
 
 
 def _within(one: tuple[int, int], other: tuple[int, int]) -> bool:

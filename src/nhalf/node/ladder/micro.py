@@ -15,6 +15,8 @@ _FUSED = re.compile(r"vfn?m(?:add|sub)(?:132|213|231)?([ps])([sd])$")
 NAMES = {"add": "add", "sub": "add", "min": "add", "max": "add", "mul": "multiply"}
 NAMES |= {"div": "divide", "sqrt": "square_root"}
 WIDTHS_BYTES = {"%xmm": 16, "%ymm": 32, "%zmm": 64}
+PERMUTES = ("vperm", "vinsertf", "vinserti", "vextractf", "vextracti")
+IN_LANE = ("vpermil",)
 WITHOUT_RESULT = ("cmp", "test", "comis", "ucomis", "vcomis", "vucomis", "j", "nop", "prefetch")
 MOVES = ("mov", "vmov", "movs", "cvt", "vcvt", "lea", "vbroadcast", "vpbroadcast")
 
@@ -66,6 +68,10 @@ def arithmetic(one: Instruction) -> Operation | None:
         return Operation(NAMES[real[1]], _lanes(one, real[2], real[3]))
     if is_move(one) and not one.name.startswith("lea"):
         return None
+    if one.name.startswith(PERMUTES) and not one.name.startswith(IN_LANE):
+        return None if reads_memory(one) or writes_memory(one) else Operation("permute", width(one))
+    if any("mm" in word for word in one.operands):
+        return Operation("vector")
     return Operation("integer")
 
 
@@ -81,6 +87,8 @@ def width(one: Instruction) -> int:
 def operations(one: Instruction) -> list[Operation]:
     """All that it asks of units."""
     found = [Operation("load", width(one))] if reads_memory(one) else []
+    if "gather" in one.name:
+        found = [Operation("load")] * width(one)
     computed = arithmetic(one)
     if computed is not None and not one.is_jump and not one.name.startswith("nop"):
         found.append(computed)

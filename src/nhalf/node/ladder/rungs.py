@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
-from nhalf.machines.processor import Processor
+from nhalf.machines.processor import Processor, Unit
 from nhalf.node.bound.counts import Counts
+from nhalf.node.bound.misses import stride_elements
+from nhalf.node.ladder.addresses import in_any_iteration
 from nhalf.node.ladder.listing import EmittedLoop, Instruction, emitted_loops, loops_of_lines
 from nhalf.node.ladder.micro import Operation, operations, reads_memory, writes_memory
 from nhalf.node.ladder.schedule import chain_cycles
@@ -19,6 +22,8 @@ from nhalf.node.ladder.schedule import chain_cycles
 COMPILE_TIMEOUT_S = 60.0
 FLOPS = {"add": 1, "multiply": 1, "fused_multiply_add": 2, "divide": 4, "square_root": 4}
 REALS = tuple(FLOPS)
+EIGHT = 8
+"""Bytes of a number."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,14 @@ class Rungs:
     """Cycles per iteration of the source: by what was emitted, and by its chain.
 
     `unit` is the one that what was emitted keeps busiest; `emitted_per_iteration` are its
-    operations, `spill_count` its accesses to the stack.
+    operations, `spills_per_iteration` its accesses to the stack.
     """
 
     emitted_cycles: float
     chain_cycles: float
     unit: str
     emitted_per_iteration: dict[Operation, float]
-    spill_count: float = 0.0
+    spills_per_iteration: float = 0.0
 
     @property
     def scheduled_cycles(self) -> float:
@@ -86,12 +91,17 @@ def rungs(
 
 
 def _asked(loop: EmittedLoop) -> Counter[Operation]:
-    return Counter(one for each in loop.instructions for one in operations(each))
+    return Counter(one for each in loop.always for one in operations(each))
 
 
 def _iterations(loop: EmittedLoop, source: Counts) -> int:
-    """How many iterations of the source a pass of the emitted loop is."""
+    """How many iterations of the source a pass of the emitted loop is: by how far it goes on."""
     asked = _asked(loop)
+    strides = [stride_elements(one) for one in source.streams]
+    moves = [abs(stride) * EIGHT for stride in strides if stride]
+    steps = _steps_bytes(loop)
+    if moves and steps and min(steps) % min(moves) == 0:
+        return min(steps) // min(moves)
     flops = sum(FLOPS.get(one.name, 0) * one.lanes * count for one, count in asked.items())
     if source.flops and flops:
         return max(1, round(flops / source.flops))
@@ -103,6 +113,7 @@ def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
     times = {"issue": _issued(loop) / processor.issue_per_cycle}
     for one, count in asked.items():
         times[one.name] = times.get(one.name, 0.0) + count * _cycles(one, processor)
+    times |= {unit.name: _shared_cycles(unit, asked) for unit in processor.units}
     unit = max(times, key=lambda name: times[name])
     return Rungs(
         times[unit] / iterations,
@@ -113,6 +124,12 @@ def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
     )
 
 
+def _shared_cycles(unit: Unit, asked: Counter[Operation]) -> float:
+    """What all that shares a unit keeps it busy for; other widths of the same are not counted."""
+    keys = {one: one.name if one.lanes == 1 else f"{one.name}.{one.lanes}" for one in asked}
+    return sum(count * unit.cycles.get(keys[one], 0.0) for one, count in asked.items())
+
+
 def _is_spill(one: Instruction) -> bool:
     """Whether it reaches for the stack."""
     return any("(%rsp" in place for place in (reads_memory(one), writes_memory(one)))
@@ -120,12 +137,27 @@ def _is_spill(one: Instruction) -> bool:
 
 def _issued(loop: EmittedLoop) -> int:
     """Instructions; a comparison and the jump after it are one."""
-    pairs = zip(loop.instructions, loop.instructions[1:], strict=False)
+    always = loop.always
+    pairs = pairwise(always)
     joined = sum(
         one.name.startswith(("cmp", "test", "add", "sub", "dec", "inc")) and other.is_jump
         for one, other in pairs
     )
-    return len(loop.instructions) - joined
+    return len(always) - joined
+
+
+def _steps_bytes(loop: EmittedLoop) -> list[int]:
+    """By how many bytes each access goes on in a pass, as far as that is plain."""
+    numbers = in_any_iteration(loop)
+    found = []
+    for at, one in enumerate(loop.instructions):
+        for place in filter(None, (reads_memory(one), writes_memory(one))):
+            address = numbers.address(place)
+            step = None if address.is_indirect else address.step().constant
+            if step and at not in loop.skipped:
+                found.append(abs(step))
+        numbers.step(one, at in loop.skipped)
+    return found
 
 
 def _cycles(one: Operation, processor: Processor) -> float:
@@ -134,4 +166,4 @@ def _cycles(one: Operation, processor: Processor) -> float:
     if not known:
         return 0.0
     nearest = min(known, key=lambda each: abs(each.lanes - one.lanes))
-    return 1 / nearest.per_cycle
+    return 1 / nearest.most_per_cycle

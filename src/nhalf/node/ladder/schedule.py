@@ -90,12 +90,13 @@ def _hit_cycles(processor: Processor) -> float:
 
 def chain_cycles(loop: EmittedLoop, processor: Processor) -> float:
     """Cycles per pass of the longest chain from one pass to the next."""
-    numbers = in_any_iteration(loop.instructions)
+    numbers = in_any_iteration(loop)
     steps = _Steps(processor)
-    for one in loop.instructions:
-        if not one.is_jump:
+    for at, one in enumerate(loop.instructions):
+        may_be_skipped = at in loop.skipped
+        if not one.is_jump and not may_be_skipped:
             _take(one, steps, numbers.address)
-        numbers.step(one)
+        numbers.step(one, may_be_skipped)
     return slowest_circle(steps.closed(), len(steps.cycles))
 
 
@@ -137,6 +138,6 @@ def _latency(one: Instruction, processor: Processor) -> float:
         return 0.0
     for lanes in (computed.lanes, 1):
         known = processor.operation(computed.name, lanes)
-        if known is not None and known.latency_cycles is not None:
-            return known.latency_cycles
+        if known is not None and known.least_cycles is not None:
+            return known.least_cycles
     return 1.0

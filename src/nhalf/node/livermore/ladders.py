@@ -54,7 +54,7 @@ def climb(bound: KernelBound, ladder: Ladder | None, timing: Timing) -> Climb:
         is_vector=any(one.is_vector for one in loops),
         is_fused=_is_fused(bound, loops),
         loads_ratio=sum(one.loads for one in loops) / essential if essential else 1.0,
-        spill_count=sum(one.spill_count for one in loops),
+        spills_per_iteration=sum(one.spills_per_iteration for one in loops),
     )
 
 

@@ -21,8 +21,11 @@ from nhalf.node.livermore.titles import TITLES
 
 COMPILERS = ("gcc", "clang")
 LEVELS = (("-O0",), ("-O2",), ("-O3", "-march=native"))
-SAMPLES = 9
-SECONDS = 0.002
+SAMPLES = 40
+SECONDS = 0.0005
+STEADY_SHARE = 0.98
+ALONE_SHARE = 0.8
+COUNTED_MIN = 4
 RUN_TIMEOUT_S = 120.0
 SUM_ERROR_MAX = 1e-6
 """Compilers may fuse products with sums, which rounds once instead of twice."""
@@ -97,11 +100,57 @@ def timings(build: Build, number: int = 0) -> Iterator[Timing]:
 
 
 def _timing(build: Build, said: dict[str, Any]) -> Timing:
-    """Of a line of the driver: the lower quartile of samples, since neighbours only slow down."""
-    clock_hz = median(said["clock_hz"])
-    times_s = tuple(time_s / said["iterations"] for time_s in said["time_s"])
-    cycles = sorted(times_s)[len(times_s) // 4] * clock_hz
-    return Timing(said["kernel"], build, cycles, said["iterations"], said["sum"], clock_hz, times_s)
+    """Of a line of the driver: the lower quartile of the samples that count."""
+    looks = zip(
+        *(said[name] for name in ("time_s", "clock_hz", "clock_after_hz", "issue_s")), strict=True
+    )
+    samples = [Sample(time_s / said["iterations"], *others) for time_s, *others in sorted(looks)]
+    counted = undisturbed(samples)
+    cycles = sorted(one.cycles for one in counted)
+    clock_hz = median(one.clock_hz for one in counted)
+    times_s = tuple(one.time_s for one in samples)
+    low = cycles[len(cycles) // 4]
+    return Timing(said["kernel"], build, low, said["iterations"], said["sum"], clock_hz, times_s)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The time of an iteration; the clock before and after, and how long it took to issue."""
+
+    time_s: float
+    before_hz: float
+    after_hz: float
+    issue_s: float
+
+    @property
+    def clock_hz(self) -> float:
+        """Another program only makes a look at the clock slower, and seldom both."""
+        return max(self.before_hz, self.after_hz)
+
+    @property
+    def cycles(self) -> float:
+        """Cycles of an iteration."""
+        return self.time_s * self.clock_hz
+
+    @property
+    def issue_cycles(self) -> float:
+        """What so many instructions that need no unit took."""
+        return self.issue_s * self.clock_hz
+
+
+def undisturbed(samples: Sequence[Sample]) -> list[Sample]:
+    """Samples during which the core was alone and its clock did not change; else the best of both.
+
+    Where another thread has the same core, instructions are issued half as fast: where several
+    looks were faster, the core was not alone.
+    """
+    steady = [one for one in samples if one.before_hz > STEADY_SHARE * one.clock_hz]
+    steady = [one for one in steady if one.after_hz > STEADY_SHARE * one.clock_hz]
+    if len(steady) < COUNTED_MIN:
+        steady = list(samples)
+    quickest = sorted(one.issue_cycles for one in steady)[len(steady) // 20]
+    alone = [one for one in steady if one.issue_cycles < quickest / ALONE_SHARE]
+    return alone if len(alone) >= COUNTED_MIN else steady
 
 
 def check_sums(timed: Sequence[Timing]) -> None:

@@ -11,7 +11,7 @@ from nhalf.node.ladder.climb import Climb
 
 CAUSES: dict[str, dict[str, Any]] = {
     "values are kept in memory": {"emitted_cycles": 2.0, "is_optimised": False},
-    "registers spill": {"emitted_cycles": 2.0, "spill_count": 1.0},
+    "registers spill": {"emitted_cycles": 2.0, "spills_per_iteration": 1.0},
     "not vectorised": {"emitted_cycles": 2.0, "is_vector": False},
     "redundant loads": {"emitted_cycles": 2.0, "loads_ratio": 1.5},
     "products are not fused": {"emitted_cycles": 2.0, "is_fused": False},
@@ -46,6 +46,6 @@ def test_small_and_unknown_gaps_are_not_explained() -> None:
 
 
 def test_a_store_keeps_every_rung() -> None:
-    one = Climb(essential_cycles=1.5, is_vector=False, spill_count=2.0)
+    one = Climb(essential_cycles=1.5, is_vector=False, spills_per_iteration=2.0)
     assert Climb.of_values({**one.as_values(), "cycle_s": 1e-9}) == one
     assert Climb.of_values({}) == Climb()

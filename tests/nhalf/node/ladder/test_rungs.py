@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace as replace_struct
 
-from nhalf.machines.processor import Name, Processor
+from nhalf.machines.processor import Name, Processor, Unit
 from nhalf.machines.processor import Operation as Described
 from nhalf.node.ladder.listing import emitted_loops, loops_of_lines
 from nhalf.node.ladder.micro import Operation, operations
@@ -57,6 +58,10 @@ ASKED = {
     "leaq 0(,%rax,8), %rdx": [Operation("integer")],
     "cmpq -24(%rbp), %rax": [Operation("load"), Operation("integer")],
     "movq %rax, %rdx": [],
+    "vpermt2pd %ymm1, %ymm2, %ymm3": [Operation("permute", 4)],
+    "vinsertf128 $1, (%rax), %ymm1, %ymm2": [Operation("load", 4)],
+    "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [*[Operation("load")] * 4, Operation("vector")],
+    "xorpd %xmm0, %xmm0": [Operation("vector")],
     "jne .L3": [],
 }
 
@@ -96,3 +101,33 @@ def test_a_vector_loop_does_several_iterations_at_a_time() -> None:
     assert (found.unit, found.emitted_cycles) == ("issue", 5 / 4 / 4)
     assert (found.chain_cycles, found.is_vector) == (0.25, True)
     assert found.scheduled_cycles == found.emitted_cycles
+
+
+BRANCH = "\tcomisd\t%xmm1, %xmm0\n\tjbe\t.L5\n\tdivsd\t%xmm1, %xmm0\n.L5:\n"
+
+
+def test_what_a_pass_may_jump_over_bounds_nothing() -> None:
+    (loop,) = emitted_loops(HEAD + BRANCH + TAIL)
+    assert [loop.instructions[at].name for at in loop.skipped] == ["divsd"]
+    (leaving,) = emitted_loops(HEAD + "\tjbe\t.L9\n" + TAIL.removesuffix("\tret\n") + ".L9:\n")
+    assert not leaving.skipped
+    (again,) = emitted_loops(HEAD + "\tjbe\t.L3\n" + TAIL)
+    assert len(again.skipped) == 3
+
+
+def test_iterations_of_a_pass_are_seen_by_how_far_it_goes() -> None:
+    body = "".join(f"\tmovsd\t{8 * k}(%rsi,%rax,8), %xmm{k}\n" for k in range(4))
+    text = HEAD + body + TAIL.replace("$1", "$4")
+    (found,) = rungs(text, [each("s += y[k];")], PROCESSOR, True)
+    assert found is not None
+    assert found.loads == 1.0
+
+
+def test_sums_and_products_share_a_unit() -> None:
+    cycles = {"add": 1.0, "multiply": 1.0}
+    unit = Unit(name="arithmetic", kind="floating_point", cycles=cycles)
+    body = "\tmulsd\t%xmm1, %xmm2\n\taddsd\t%xmm1, %xmm3\n"
+    shared = replace_struct(PROCESSOR, units=(unit,))
+    (found,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k] * s + s;")], shared, True)
+    assert found is not None
+    assert (found.unit, found.emitted_cycles) == ("arithmetic", 2.0)

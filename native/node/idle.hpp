@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions that need no unit: as many begin in a cycle as the processor can issue.
+#pragma once
+
+#include <cstdint>
+
+namespace nhalf {
+namespace {
+
+inline constexpr int idle_per_round = 64;
+
+/// As long as usual instructions: decoders, and what keeps their results, have room for so many
+/// bytes in a cycle, and not for so many of the shortest ones.
+inline void idle() {
+#if defined(__x86_64__)
+  asm volatile(".byte 0x0f, 0x1f, 0x40, 0x00");
+#else
+  asm volatile("nop");
+#endif
+}
+
+inline void idle_rounds(std::uint64_t rounds) {
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 64
+    for (int i = 0; i < idle_per_round; ++i) idle();
+  }
+}
+
+}  // namespace
+}  // namespace nhalf
