@@ -23,6 +23,7 @@ TIMES_ITSELF = {
     "native/patterns/bases/scheduled_traffic.hpp",
     "native/patterns/bases/together_loop.hpp",
     "native/patterns/overhead_recv.hpp",
+    "native/patterns/work_barrier.hpp",
 }
 """Where waiting for a time or taking one is part of the traffic."""
 

@@ -40,6 +40,13 @@ class Running(Request, heading=WHAT):
     placement: Annotated[
         str, Option("cores, free, same-cache or 4x2 (hosts x ranks); several by commas.")
     ] = "cores"
+    barrier: Annotated[
+        str, Option("Also with these barriers instead of the library's: tournament, ... .")
+    ] = ""
+    table: Annotated[
+        tuple[Path, ...],
+        Option("Also under this decision table, such as one of nhalf tune; repeatable."),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

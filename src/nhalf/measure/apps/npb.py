@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from nhalf.base import native_files
@@ -12,6 +14,9 @@ from nhalf.measure.apps import App, AppRequest
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.planning import check_hosts, parse_precision, placed, placements, words
+from nhalf.measure.plan.setting import Setting
+from nhalf.measure.probe.exchanged import barrier_tables, exchanged
+from nhalf.measure.probe.libraries import libraries_of
 from nhalf.mpi.transport_files import TransportFile, program_files
 from nhalf.sites.site import Site
 
@@ -30,7 +35,7 @@ class Npb(App):
         blocks = [_block(asked, site, program) for program in programs]
         if "placement" in asked.given:
             check_hosts(blocks, site)
-        return Plan(
+        plan = Plan(
             transports=[program.name for program in programs],
             mpi=words(asked.mpi),
             blocks=blocks,
@@ -45,6 +50,18 @@ class Npb(App):
             host_file=asked.host_file_path,
             launcher=asked.launcher,
         )
+        return msgspec.structs.replace(plan, settings=_parts(asked, programs, plan))
+
+
+def _parts(asked: AppRequest, programs: Sequence[TransportFile], plan: Plan) -> list[Setting]:
+    """What is exchanged beneath the program whose messages a library carries."""
+    tables = [*(barrier_tables(words(asked.barrier)) if asked.barrier else []), *asked.table]
+    if not tables:
+        return []
+    for program in programs:
+        if program.carried_by_mpi:
+            return exchanged(tables, program, libraries_of(plan))
+    raise InputError("--barrier and --table are for message passing", "add --program mpi")
 
 
 def _program(model: str) -> TransportFile:

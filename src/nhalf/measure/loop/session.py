@@ -24,8 +24,8 @@ from nhalf.measure.plan.plan import Plan, read_plan
 from nhalf.measure.plan.resolve import absent, check_blocks, resolve
 from nhalf.measure.plan.setting import Setting, check_settings
 from nhalf.measure.plan.state import EXTENDED, LIKE
+from nhalf.measure.probe.libraries import libraries_of
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
-from nhalf.mpi import Library, discover
 from nhalf.mpi.links import sharing_first
 from nhalf.mpi.transport_files import MPI, TransportFile
 from nhalf.sites.environment import environment
@@ -223,7 +223,7 @@ def _started_by_mpi(plan: Plan, transport: TransportFile) -> tuple[list[Subject]
     """
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
-    found = _libraries(plan)
+    found = libraries_of(plan)
     for library in sharing_first(found) if transport.links else found:
         try:
             plain = library_subject(library, transport)
@@ -259,7 +259,10 @@ def _check_settings(plan: Plan) -> None:
     check_settings(plan.settings)
     for setting in plan.settings:
         wanted = setting.transport or MPI.name
-        if wanted not in plan.transports:
+        carried = not setting.transport and any(
+            known(name).carried_by_mpi for name in plan.transports
+        )
+        if wanted not in plan.transports and not carried:
             raise InputError(
                 f"the setting {setting.name!r} is for transport {wanted}",
                 f"add --transport {wanted}",
@@ -276,18 +279,3 @@ def _variables(plan: Plan) -> dict[str, Any]:
     """What the settings of a plan set, as the description of a run keeps it."""
     found = {one.name: one.variables for one in plan.settings}
     return {"settings": found} if found else {}
-
-
-def _libraries(plan: Plan) -> list[Library]:
-    """The libraries asked for, or every one that is here."""
-    prefixes = [Path(prefix) for prefix in plan.mpi_prefixes]
-    if plan.mpi in ([], ["all"]):
-        found = discover.libraries(prefixes)
-        if not found:
-            raise MissingError(
-                "no MPI library was found",
-                "install one with `nhalf mpi install mpich`, or use --transport threads",
-            )
-        return found
-    named = [discover.find(name, prefixes) for name in plan.mpi]
-    return list({library.name: library for library in named}.values())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nhalf.present.findings.application_parts import ApplicationParts
 from nhalf.present.findings.application_speedup import ApplicationSpeedup
 from nhalf.present.findings.applications import Applications
 from tests.nhalf.applied import Ran, applied
@@ -50,3 +51,17 @@ def test_the_best_and_the_worst_speedup_are_told() -> None:
     assert "from 1 to 4 ranks or threads: ep.A is 4.0x as fast" in found.text
     assert "cg.A 1.60x" in found.text
     assert found.low <= 1.6 <= found.high
+
+
+def test_an_exchanged_part_is_told_where_it_matters_and_where_it_does_not() -> None:
+    facts = applied(
+        {
+            Ran("cg", "mpich", 2): 4.0, Ran("cg", "mpich+tournament", 2): 2.0,
+            Ran("ep", "mpich", 2): 4.0, Ran("ep", "mpich+tournament", 2): 4.0,
+            Ran("is", "mpich", 2): 4.0, Ran("is", "mpich+tournament", 2): 5.0,
+        }
+    )  # fmt: skip
+    faster, slower, same = ApplicationParts().find(facts)
+    assert faster.text.startswith("MPICH, 2 ranks: with tournament, cg.A is 2.0x as fast as")
+    assert "is.A is 1.25x as slow as" in slower.text
+    assert "changes ep.A by less than 3 %" in same.text

@@ -10,6 +10,7 @@ import pytest
 
 from nhalf.present.panels import Panel, Table
 from nhalf.present.panels.application_communication import ApplicationCommunication
+from nhalf.present.panels.application_parts import ApplicationParts
 from nhalf.present.panels.application_shapes import ApplicationShapes
 from nhalf.present.panels.application_speedup import PERFECT, ApplicationSpeedup
 from nhalf.present.panels.application_times import ApplicationTimes
@@ -59,6 +60,13 @@ def test_the_share_of_communication_is_drawn_where_somebody_waits() -> None:
         ("2", "MPICH", 0.25), ("2", "OpenMP", 0.25),
     }  # fmt: skip
     assert ApplicationCommunication().render(applied(RUNS, share=None)) is None
+
+
+def test_parts_stand_beside_the_library_as_it_is() -> None:
+    runs = {Ran("cg", "mpich", 2): 4.0, Ran("cg", "mpich+tournament", 2): 2.0}
+    (row,) = drawn(ApplicationParts(), runs)
+    assert (row["name"], row["kind"], row["ratio"]) == ("cg.A", "tournament", 2.0)
+    assert row["on"] == "MPICH, 2 ranks"
 
 
 @pytest.mark.parametrize("panel", [ApplicationSpeedup(), ApplicationTimes(), ApplicationShapes()])

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work between barriers: at which grain a barrier matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import polars as pl
+
+from nhalf.base.operations import NATIVE
+from nhalf.facts.basis import Basis
+from nhalf.facts.contests import with_cores
+from nhalf.facts.facts import Facts
+from nhalf.facts.series import with_series
+from nhalf.statistics.intervals import Interval, launch_interval
+from nhalf.store.axes import axis
+from nhalf.store.keys import VARIED_POINT
+
+PATTERN = "work-barrier"
+MATTERS = 0.1
+"""The share of the time from which on a barrier is said to matter."""
+STEPS = 20
+"""Of the iteration to the grain; barriers hardly depend on the work, so that few are needed."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The work between barriers, in seconds, below which barriers take more than MATTERS.
+
+    `faster` is the same of the algorithm with which that is least, where it is beyond doubt less.
+    """
+
+    series: str
+    mpi: str
+    ranks: int
+    grain_s: Interval
+    algorithm: str = ""
+    faster_s: Interval | None = None
+
+
+def loops(facts: Basis, of: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `of` that are loops of work and a barrier, with what the barrier adds.
+
+    Adds `grain_s`, `share` (of the time that is no work, at least 0), `kind` (the algorithm) and
+    `series`; sorted by grain.
+    """
+    points = of.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
+    grain_s = axis("grain").cast(pl.Float64).fill_null(0.0) * 1e-9
+    kind = pl.col("algorithm").replace({"": NATIVE})
+    timed = points.with_columns(grain_s=grain_s, kind=kind).with_columns(
+        share=(1 - pl.col("grain_s") / pl.col("median_s")).clip(0.0, 1.0), algorithm=pl.lit("")
+    )
+    return with_series(timed.sort("grain_s"), facts)
+
+
+def crossings(facts: Facts) -> Iterator[Crossing]:
+    """By library and number of ranks, with its own barrier and the one that crosses first."""
+    launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)
+    by = ["series", "mpi", "ranks"]
+    for (series, mpi, ranks), frame in launches.group_by(by, maintain_order=True):
+        found = {str(kind): _interval(rows) for (kind,), rows in frame.group_by("kind")}
+        own = found.pop(NATIVE, None)
+        if own is None:
+            continue
+        others = {kind: one for kind, one in found.items() if one and one.high < own.low}
+        best = min(others, key=lambda kind: others[kind].median, default="")
+        least = others.get(best)
+        yield Crossing(str(series), str(mpi), int(str(ranks)), own, best, least)
+
+
+def _interval(rows: pl.DataFrame) -> Interval | None:
+    """Where the share of barriers crosses MATTERS, over launches; None where it does not."""
+    keys = [name for name in VARIED_POINT if name != "algorithm"]
+    grains_s = []
+    for _, launch in rows.group_by([*keys, "launch"], maintain_order=True):
+        grain_s = _crossing_s(launch["grain_s"].to_list(), launch["median_s"].to_list())
+        if grain_s is None:
+            return None
+        grains_s.append(grain_s)
+    return launch_interval(grains_s) if len(grains_s) > 1 else None
+
+
+def _crossing_s(grains_s: Sequence[float], times_s: Sequence[float]) -> float | None:
+    """The last grain at which what is no work is MATTERS of the time; None where there is none.
+
+    Between two grains, what is no work grows evenly with the logarithm of the work.
+    """
+    added_s = [time_s - grain_s for grain_s, time_s in zip(grains_s, times_s, strict=True)]
+    many = (1 - MATTERS) / MATTERS
+    for first, last in reversed(list(pairwise(zip(grains_s, added_s, strict=True)))):
+        if first[0] <= many * first[1] and many * last[1] < last[0]:
+            grain_s = first[0]
+            for _ in range(STEPS):
+                part = math.log(grain_s / first[0]) / math.log(last[0] / first[0])
+                here_s = first[1] + part * (last[1] - first[1])
+                grain_s = min(max(many * here_s, first[0]), last[0])
+            return grain_s
+    return None

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MPI libraries that a plan asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nhalf.base.errors import MissingError
+from nhalf.measure.plan.plan import Plan
+from nhalf.mpi import Library, discover
+
+
+def libraries_of(plan: Plan) -> list[Library]:
+    """The libraries asked for, or every one that is here."""
+    prefixes = [Path(prefix) for prefix in plan.mpi_prefixes]
+    if plan.mpi in ([], ["all"]):
+        found = discover.libraries(prefixes)
+        if not found:
+            raise MissingError(
+                "no MPI library was found",
+                "install one with `nhalf mpi install mpich`, or use --transport threads",
+            )
+        return found
+    named = [discover.find(name, prefixes) for name in plan.mpi]
+    return list({library.name: library for library in named}.values())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an exchanged barrier or decision table does to applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.listing import few
+from nhalf.facts.application_races import Race, part_races
+from nhalf.facts.difference import FASTER
+from nhalf.facts.facts import Facts
+from nhalf.present.findings import Finder, Finding
+from nhalf.present.wording import between, ends, percent, times, weight
+from nhalf.statistics.intervals import Interval
+
+KERNELS_MAX = 4
+
+
+class ApplicationParts(Finder):
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        for race in part_races(facts):
+            library = str(race.place["library"])
+            title = f"{facts.titles.get(library, library)}, {race.place['workers']} ranks"
+            for speed, one in (("fast", race), ("slow", race.reversed)):
+                wins = one.wins()
+                if wins:
+                    yield _changed(title, race.second, speed, wins)
+            same = [name for name, ratio in race.ratios.items() if _is_same(ratio)]
+            if same:
+                yield _unchanged(title, race, same)
+
+
+def _is_same(ratio: Interval) -> bool:
+    return ratio.low > 1 / FASTER and ratio.high < FASTER
+
+
+def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Finding:
+    most, ratio = next(iter(wins.items()))
+    also = f" Also {few(list(wins)[1:], KERNELS_MAX)}." if len(wins) > 1 else ""
+    return Finding(
+        f"{title}: with {part}, {most} is {times(ratio.median)} as {speed} as with the "
+        f"library's own ({between(ratio)}).{also}",
+        importance=weight(ratio.median, 55, 70),
+        kind="application-part",
+        label="Exchanged parts",
+        value=ratio.median,
+        low=ratio.low,
+        high=ratio.high,
+        pattern=f"npb-{most.partition('.')[0]}",
+    )
+
+
+def _unchanged(title: str, race: Race, same: list[str]) -> Finding:
+    widest = max((race.ratios[name] for name in same), key=lambda ratio: ratio.half_width)
+    return Finding(
+        f"{title}: {race.second} instead of the library's own changes {few(same, KERNELS_MAX)} by "
+        f"less than {percent(FASTER - 1)} (widest interval {ends(widest)}).",
+        importance=44,
+        kind="application-part-same",
+        label="Exchanged parts",
+        figure="no change",
+        value=widest.median,
+        low=widest.low,
+        high=widest.high,
+    )
