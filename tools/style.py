@@ -39,12 +39,12 @@ NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
     "native/apps/npb",
 )
-C_INTERFACES = ("native/interposer/", "tests/native/apps/counter.cpp")
+C_INTERFACES = ("native/interposer/", "native/trace/", "tests/native/apps/counter.cpp")
 """Where functions are given what MPI's own are given."""
 
 CLOCK_ROOMS = (
     *("native/timing/", "native/simulator/", "native/transports/", "tests/native/"),
-    "native/node/livermore/",
+    *("native/node/livermore/", "native/trace/"),
 )
 
 

@@ -9,23 +9,12 @@
 
 #if defined(OPEN_MPI)
 
-#include <dlfcn.h>
+#include "interposer/sentinels.hpp"
 
 namespace nhalf::coll::fortran {
 
-/// The common block of a sentinel: its address is what programs pass. Null where no Fortran is.
-inline const void* sentinel(const char* name) {
-  return dlsym(RTLD_DEFAULT, name);
-}
-
-/// An address as C has it.
-inline void* address(void* given) {
-  static const void* in_place = sentinel("mpi_fortran_in_place_");
-  static const void* bottom = sentinel("mpi_fortran_bottom_");
-  if (given != nullptr && given == in_place) return MPI_IN_PLACE;
-  if (given != nullptr && given == bottom) return MPI_BOTTOM;
-  return given;
-}
+using nhalf::fortran::address;
+using nhalf::fortran::answer;
 
 inline MPI_Comm comm(const MPI_Fint* handle) {
   return PMPI_Comm_f2c(*handle);
@@ -35,9 +24,6 @@ inline MPI_Datatype type(const MPI_Fint* handle) {
 }
 inline MPI_Op operation(const MPI_Fint* handle) {
   return PMPI_Op_f2c(*handle);
-}
-inline void answer(MPI_Fint* error, int value) {
-  if (error != nullptr) *error = value;
 }
 
 }  // namespace nhalf::coll::fortran

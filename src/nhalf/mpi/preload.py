@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library that routes the collectives of unchanged programs, for one MPI library."""
+"""Libraries that unchanged programs are started with, and the one that routes collectives."""
 
 from __future__ import annotations
 
@@ -26,9 +26,23 @@ VERBOSE = "NHALF_COLL_VERBOSE"
 FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
+    "-Wl,--as-needed",
 )
 _ABI_NAME = b"libmpi_abi.so"
 _SEPARATORS = " \t\n:"
+
+
+@dataclass(frozen=True)
+class Preloaded:
+    """A library that programs are started with: built for the standard ABI, else compiled once."""
+
+    title: str
+    name: str
+    folder: str
+    source: str
+
+
+COLLECTIVES = Preloaded("library of collectives", ABI_LIBRARY, "collectives", SOURCE)
 
 
 @dataclass(frozen=True)
@@ -62,7 +76,7 @@ def preload(
     if table is not None and not table.is_file():
         raise InputError(f"there is no decision table {table}", "give the file of one")
     is_standard = library.abi if program is None else _is_standard(library, program)
-    path = _abi_library() if is_standard else own_library(library, others)
+    path = abi_library() if is_standard else own_library(library, others)
     if any(mark in str(path) for mark in _SEPARATORS):
         raise InputError(
             f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
@@ -78,7 +92,9 @@ def preload(
     return Preload(path, variables)
 
 
-def own_library(library: Library, others: Sequence[Library] = ()) -> Path:
+def own_library(
+    library: Library, others: Sequence[Library] = (), what: Preloaded = COLLECTIVES
+) -> Path:
     """The library compiled with an MPI library's own header, once; from the cache afterwards.
 
     Where it has no compiler, that of a library among `others` serves whose handles are the same.
@@ -99,10 +115,10 @@ def own_library(library: Library, others: Sequence[Library] = ()) -> Path:
     tools = [maker.compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return compiled(
         Program(
-            title=f"the library of collectives for {library.name}",
-            name=ABI_LIBRARY,
-            folder=f"collectives/{maker.vendor}-{maker.version}",
-            source=SOURCE,
+            title=f"the {what.title} for {library.name}",
+            name=what.name,
+            folder=f"{what.folder}/{maker.vendor}-{maker.version}",
+            source=what.source,
             command=[str(maker.compiler), *FLAGS],
             why_not=lambda path: "" if path.is_file() else "there is no file",
             variables={**maker.environment, **variables},
@@ -111,11 +127,11 @@ def own_library(library: Library, others: Sequence[Library] = ()) -> Path:
     )
 
 
-def _abi_library() -> Path:
+def abi_library(what: Preloaded = COLLECTIVES) -> Path:
     """The library for programs of the MPI standard ABI. Raises MissingError."""
-    path = native_files.native_folder() / "lib" / ABI_LIBRARY
+    path = native_files.native_folder() / "lib" / what.name
     if not path.is_file():
-        raise MissingError(f"{ABI_LIBRARY} was not built: it is not at {path}", native_files.REMEDY)
+        raise MissingError(f"{what.name} was not built: it is not at {path}", native_files.REMEDY)
     return path
 
 

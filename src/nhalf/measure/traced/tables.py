@@ -54,8 +54,9 @@ CALLS: dict[str, pl.DataType] = {
 `partner` is the destination, source, target or root. `size_bytes` is that of a message as it was
 sent or received. Of a collective it is what the rank puts in (its vector of a reduction, its block
 of a gather, all its blocks of an all-to-all or, at the root, of a scatter), and where it puts in
-nothing, what it gets. `bytes` is the sum over the calls. `waiting_s` is what calls that can wait
-took beyond the shortest one of their row up to then."""
+nothing, what it gets. `bytes` is the sum over the calls. `waiting_s` is the whole time
+of waits, probes, barriers and whatever else moves nothing, and what other calls that can wait took
+beyond the shortest one of their row up to then."""
 
 BINS: dict[str, pl.DataType] = {
     "rank": pl.Int32(),

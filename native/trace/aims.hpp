@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// The roles of calls by what the table says of them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "trace/amounts.hpp"
+#include "trace/roles.hpp"
+#include "trace/waits.hpp"
+
+namespace nhalf::trace {
+
+[[gnu::always_inline]] inline Counted sent(Recorder& on, Call call, std::uint64_t bytes, int to,
+                                           int tag, MPI_Comm comm) {
+  const auto& group = on.communicator(comm);
+  const auto partner = group.partner(to);
+  return {on.subject(call, Kind::sent, group, partner, partner == no_process ? 0 : bytes), tag};
+}
+
+inline Exchanged exchanged(Recorder& on, Call call, std::uint64_t bytes, int to, int tag,
+                           MPI_Comm comm, MPI_Status*& status) {
+  return {sent(on, call, bytes, to, tag, comm).subject, tag, comm, status};
+}
+
+inline Begun begun(Recorder& on, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return {source, tag, on.communicator(comm), request};
+}
+
+inline Prepared prepared_send(Recorder& on, Call call, std::uint64_t bytes, int to, int tag,
+                              MPI_Comm comm, MPI_Request* request) {
+  return {sent(on, call, bytes, to, tag, comm).subject, tag, on.communicator(comm), request};
+}
+
+inline Prepared prepared_receive(Recorder& on, Call call, int tag, MPI_Comm comm,
+                                 MPI_Request* request) {
+  const auto& group = on.communicator(comm);
+  return {on.subject(call, Kind::received, group, no_process, 0), tag, group, request, true};
+}
+
+inline Counted collective(Recorder& on, Call call, std::uint64_t bytes, MPI_Comm comm) {
+  return {on.subject(call, Kind::collective, on.communicator(comm), no_partner, bytes)};
+}
+
+inline Counted rooted(Recorder& on, Call call, std::uint64_t bytes, int root, MPI_Comm comm) {
+  const auto& group = on.communicator(comm);
+  const bool takes_part = root != MPI_PROC_NULL;
+  return {on.subject(call, Kind::collective, group, group.partner(root), takes_part ? bytes : 0)};
+}
+
+inline Prepared prepared(Recorder& on, Counted what, MPI_Comm comm, MPI_Request* request) {
+  return {what.subject, 0, on.communicator(comm), request};
+}
+
+inline Counted one_sided(Recorder& on, Call call, std::uint64_t bytes, int target, MPI_Win window) {
+  const auto* group = Windows::of_process().find(number_of(window));
+  if (group == nullptr) group = &on.communicator(world());
+  const auto partner = group->partner(target);
+  return {on.subject(call, Kind::one_sided, *group, partner, partner == no_process ? 0 : bytes)};
+}
+
+/// What waits for no message in particular.
+inline Counted waiting(Call call) {
+  return {{static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}};
+}
+
+inline Counted waiting(Recorder& on, Call call, MPI_Comm comm) {
+  return {on.subject(call, Kind::waiting, on.communicator(comm), no_partner, 0)};
+}
+
+/// A window's begin or end of accesses, with the rank that it is about where there is one.
+inline Counted synchronised(Recorder& on, Call call, MPI_Win window) {
+  const auto* group = Windows::of_process().find(number_of(window));
+  if (group == nullptr) group = &on.communicator(world());
+  return {on.subject(call, Kind::waiting, *group, no_partner, 0)};
+}
+
+inline Counted synchronised(Recorder& on, Call call, int target, MPI_Win window) {
+  auto what = synchronised(on, call, window);
+  const auto* group = Windows::of_process().find(number_of(window));
+  if (group != nullptr) what.subject.partner = group->partner(target);
+  return what;
+}
+
+inline Made made(Recorder& on, Call call, MPI_Comm from, MPI_Comm* made) {
+  return {collective(on, call, 0, from).subject, made};
+}
+
+/// One that is like another, and may not be ready yet.
+inline Made duplicated(Recorder& on, Call call, MPI_Comm from, MPI_Comm* made) {
+  return {collective(on, call, 0, from).subject, made, &on.communicator(from)};
+}
+
+}  // namespace nhalf::trace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells by subject: they follow each other in the file, and a table of their numbers with open
+// addresses, in memory alone, finds them.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "trace/file.hpp"
+#include "trace/layout.hpp"
+
+namespace nhalf::trace {
+
+/// How many cells all threads of the process may still take.
+inline constinit std::atomic<std::int64_t> cells_left{static_cast<std::int64_t>(cells_most)};
+
+class Cells {
+ public:
+  Cells(File& file, Layout& layout) : file_(file), layout_(layout), numbers_(1024, 0) {}
+
+  static std::uint64_t packed(const Subject& subject) {
+    return static_cast<std::uint64_t>(subject.call) << 52U |
+           static_cast<std::uint64_t>(subject.kind) << 48U |
+           static_cast<std::uint64_t>(subject.communicator & 0xffffU) << 32U |
+           static_cast<std::uint32_t>(subject.partner);
+  }
+
+  /// The cell of a subject, made where there is none; one of fewer details where there is no room.
+  [[gnu::always_inline]] Cell& of(const Subject& subject) {
+    const auto which = packed(subject);
+    const auto mask = numbers_.size() - 1;
+    for (auto at = hash(which, subject.size_bytes) & mask;; at = (at + 1) & mask) {
+      const auto number = numbers_[at];
+      if (number == 0) [[unlikely]]
+        return added(subject, at);
+      Cell& cell = layout_.cells[number - 1];
+      if (cell.which == which && cell.size_bytes == subject.size_bytes) [[likely]]
+        return cell;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t step = 1024;
+  /// Kept for subjects of which sizes are rounded, then for such without partners, too.
+  static constexpr std::int64_t for_rounded = 40'000;
+  static constexpr std::int64_t for_joined = 8'000;
+
+  static std::uint64_t hash(std::uint64_t which, std::uint64_t size_bytes) {
+    auto mixed = (which ^ (size_bytes * 0x9e3779b97f4a7c15U)) * 0xd6e8feb86659fd93U;
+    return mixed ^ (mixed >> 32U);
+  }
+
+  [[gnu::noinline]] Cell& added(const Subject& subject, std::uint64_t at) {
+    const bool is_rounded = std::popcount(subject.size_bytes) <= 1;
+    const bool is_joined = subject.partner == elsewhere && subject.size_bytes == 0;
+    const auto left = cells_left.load(std::memory_order_relaxed);
+    const auto kept = is_joined ? 0 : is_rounded ? for_joined : for_rounded;
+    if (!is_full_ && left > kept && room()) return made(subject, at);
+    return fewer_details(subject, is_rounded);
+  }
+
+  bool room() {
+    const auto needed = layout_.head.cells + 1;
+    if (needed > cells_most) return false;
+    const auto in_steps = (needed + step - 1) / step * step;
+    const auto bytes = offsetof(Layout, cells) + in_steps * sizeof(Cell);
+    if (file_.grow(bytes)) return true;
+    is_full_ = true;
+    layout_.head.lost |= disk_full;
+    return false;
+  }
+
+  Cell& made(const Subject& subject, std::uint64_t at) {
+    cells_left.fetch_sub(1, std::memory_order_relaxed);
+    Cell& cell = layout_.cells[layout_.head.cells];
+    cell =
+        Cell{packed(subject), subject.size_bytes, 0, 0, 0, 0, std::numeric_limits<Ticks>::max(), 0};
+    // Whoever reads after a kill sees whole cells only.
+    std::atomic_signal_fence(std::memory_order_release);
+    layout_.head.cells += 1;
+    numbers_[at] = static_cast<std::uint32_t>(layout_.head.cells);
+    if (layout_.head.cells * 2 > numbers_.size()) enlarge();
+    return cell;
+  }
+
+  /// Sizes are rounded down to powers of two first; then all partners are one.
+  Cell& fewer_details(Subject subject, bool is_rounded) {
+    if (!is_rounded) {
+      layout_.head.lost |= sizes_rounded;
+      subject.size_bytes = std::bit_floor(subject.size_bytes);
+      return of(subject);
+    }
+    layout_.head.lost |= partners_joined;
+    if (subject.partner == elsewhere && subject.size_bytes == 0) return last_resort_;
+    subject.partner = elsewhere;
+    subject.size_bytes = 0;
+    subject.communicator = communicators_max;
+    return of(subject);
+  }
+
+  void enlarge() {
+    std::vector<std::uint32_t> larger(numbers_.size() * 2, 0);
+    const auto mask = larger.size() - 1;
+    for (std::uint32_t number = 1; number <= layout_.head.cells; ++number) {
+      const Cell& cell = layout_.cells[number - 1];
+      auto at = hash(cell.which, cell.size_bytes) & mask;
+      while (larger[at] != 0) at = (at + 1) & mask;
+      larger[at] = number;
+    }
+    numbers_ = std::move(larger);
+  }
+
+  File& file_;
+  Layout& layout_;
+  /// Numbers of cells from 1 on; 0 is a free place.
+  std::vector<std::uint32_t> numbers_;
+  bool is_full_ = false;
+  /// Where not even that can be kept.
+  Cell last_resort_{};
+};
+
+}  // namespace nhalf::trace

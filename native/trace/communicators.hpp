@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Communicators by handle: their numbers in this process, and the ranks of MPI_COMM_WORLD that
+// their ranks are. What is made is written at once, so that a kill loses none.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "trace/handles.hpp"
+#include "trace/kinds.hpp"
+#include "trace/library.hpp"
+#include "trace/lock.hpp"
+#include "trace/notes.hpp"
+
+namespace nhalf::trace {
+
+using Ranks = std::vector<int>;
+
+struct Communicator {
+  std::uint32_t number = 0;
+  /// Ranks of MPI_COMM_WORLD that messages go to, and those of the own group.
+  std::shared_ptr<const Ranks> partners;
+  std::shared_ptr<const Ranks> members;
+  int rank = 0;
+
+  [[nodiscard]] std::int32_t partner(int rank_in_it) const {
+    if (rank_in_it == MPI_PROC_NULL) return no_process;
+    if (rank_in_it == MPI_ROOT) return (*members)[static_cast<std::size_t>(rank)];
+    if (rank_in_it < 0 || static_cast<std::size_t>(rank_in_it) >= partners->size())
+      return elsewhere;
+    return (*partners)[static_cast<std::size_t>(rank_in_it)];
+  }
+  [[nodiscard]] int size() const { return static_cast<int>(members->size()); }
+};
+
+class Communicators {
+ public:
+  /// Raised whenever what threads remember of handles may be wrong.
+  static inline std::atomic<std::uint32_t> generation{1};
+
+  static Communicators& of_process() {
+    static Communicators all;
+    return all;
+  }
+
+  /// One that was not seen when it was made is made known now. Valid for good.
+  const Communicator* of(MPI_Comm comm) {
+    const std::lock_guard guard(lock_);
+    if (auto* known = by_handle_.find(number_of(comm))) return *known;
+    return add(comm, nullptr);
+  }
+
+  /// One that was just made; where its group cannot be asked for yet it is that of `like`.
+  void made(MPI_Comm comm, const Communicator* like = nullptr) {
+    if (comm == no_comm()) return;
+    const std::lock_guard guard(lock_);
+    add(comm, like);
+    generation.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void freed(std::uint64_t handle) {
+    const std::lock_guard guard(lock_);
+    by_handle_.erase(handle);
+    generation.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  static void named(const Communicator& one, const char* name) {
+    Notes::of_process().communicator_name(one.number, name);
+  }
+
+ private:
+  using List = std::shared_ptr<const Ranks>;
+
+  const Communicator* add(MPI_Comm comm, const Communicator* like) {
+    auto made = std::make_unique<Communicator>();
+    if (like != nullptr)
+      *made = *like;
+    else
+      ask(comm, *made);
+    const bool is_new = next_ < communicators_max;
+    made->number = is_new ? next_++ : communicators_max;
+    if (is_new)
+      Notes::of_process().communicator(
+          made->number, *made->members,
+          made->partners == made->members ? nullptr : made->partners.get());
+    const auto* kept = made.get();
+    all_.push_back(std::move(made));
+    by_handle_.put(number_of(comm), kept);
+    return kept;
+  }
+
+  static void ask(MPI_Comm comm, Communicator& into) {
+    int is_between = 0;
+    MPI_Group group{};
+    NHALF_OWN(Comm_rank)(comm, &into.rank);
+    NHALF_OWN(Comm_test_inter)(comm, &is_between);
+    NHALF_OWN(Comm_group)(comm, &group);
+    into.members = translated(group);
+    into.partners = into.members;
+    if (is_between != 0) {
+      NHALF_OWN(Comm_remote_group)(comm, &group);
+      into.partners = translated(group);
+    }
+  }
+
+  /// Ranks of MPI_COMM_WORLD; frees the group.
+  static List translated(MPI_Group group) {
+    int size = 0;
+    MPI_Group all{};
+    NHALF_OWN(Group_size)(group, &size);
+    NHALF_OWN(Comm_group)(world(), &all);
+    Ranks own(static_cast<std::size_t>(size));
+    Ranks theirs(own.size());
+    for (int rank = 0; rank < size; ++rank) own[static_cast<std::size_t>(rank)] = rank;
+    if (size > 0) NHALF_OWN(Group_translate_ranks)(group, size, own.data(), all, theirs.data());
+    for (int& rank : theirs)
+      if (rank < 0) rank = elsewhere;
+    NHALF_OWN(Group_free)(&all);
+    NHALF_OWN(Group_free)(&group);
+    return std::make_shared<const Ranks>(std::move(theirs));
+  }
+
+  Lock lock_;
+  std::uint32_t next_ = 0;
+  Handles<const Communicator*> by_handle_;
+  /// None is given back: what was begun on one may end after it was freed.
+  std::vector<std::unique_ptr<Communicator>> all_;
+};
+
+/// Windows and matched messages have a communicator, too.
+template <class Kind>
+class Belonging {
+ public:
+  static Belonging& of_process() {
+    static Belonging all;
+    return all;
+  }
+  void put(std::uint64_t handle, const Communicator* on) {
+    const std::lock_guard guard(lock_);
+    known_.put(handle, on);
+  }
+  const Communicator* find(std::uint64_t handle) {
+    const std::lock_guard guard(lock_);
+    auto* known = known_.find(handle);
+    return known == nullptr ? nullptr : *known;
+  }
+  void erase(std::uint64_t handle) {
+    const std::lock_guard guard(lock_);
+    known_.erase(handle);
+  }
+
+ private:
+  Lock lock_;
+  Handles<const Communicator*> known_;
+};
+
+using Windows = Belonging<struct OfWindows>;
+using Matched = Belonging<struct OfMessages>;
+
+}  // namespace nhalf::trace

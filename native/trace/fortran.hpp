@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What Fortran programs call. MPICH and its relatives implement these on the calls for C, which are
+// counted; Open MPI goes past them, so its entry points make those calls here: those of mpif.h and
+// the module mpi, and those of mpi_f08, whose last argument may be absent.
+#pragma once
+
+#include <mpi.h>
+
+#if defined(OPEN_MPI)
+
+#include "trace/fortran_arguments.hpp"
+#include "trace/fortran_lists.hpp"
+
+/// Every entry point takes as many arguments as the longest; it looks at its own only.
+#define NHALF_GIVEN                                                                         \
+  void *a0, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7, void *a8, \
+      void *a9, void *a10, void *a11, void *a12, void *a13
+#define NHALF_PASSED a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13
+
+#define NHALF_FORTRAN(lower, function)                                                            \
+  extern "C" __attribute__((visibility("default"))) void mpi_##lower##_(NHALF_GIVEN) {            \
+    using namespace nhalf::trace::fortran;                                                        \
+    Given given{NHALF_PASSED};                                                                    \
+    if (is_open_mpi()) [[likely]]                                                                 \
+      return function(given);                                                                     \
+    static auto* const other = reinterpret_cast<Entry*>(nhalf::trace::behind("mpi_" #lower "_")); \
+    other(NHALF_PASSED);                                                                          \
+  }                                                                                               \
+  extern "C" __attribute__((visibility("default"),                                                \
+                            alias("mpi_" #lower "_"))) void mpi_##lower##_f08_(NHALF_GIVEN);
+
+namespace nhalf::trace::fortran {
+using Entry = void(NHALF_GIVEN);
+}
+
+#define NHALF_COUNT int
+#define NHALF_PLACE int
+#define NHALF_CALL(name, lower, parameters, arguments, ...) \
+  NHALF_FORTRAN(lower, ([](Given& all) { by_type(&MPI_##name, all); }))
+#include "trace/calls/by_type.inc"
+#undef NHALF_CALL
+#undef NHALF_COUNT
+#undef NHALF_PLACE
+
+NHALF_FORTRAN(init, init)
+NHALF_FORTRAN(init_thread, ([](Given& all) { by_type(&init_thread, all); }))
+NHALF_FORTRAN(finalize, ([](Given& all) { by_type(&MPI_Finalize, all); }))
+NHALF_FORTRAN(startall, start_all)
+NHALF_FORTRAN(waitall, wait_all)
+NHALF_FORTRAN(testall, test_all)
+NHALF_FORTRAN(waitany, wait_any)
+NHALF_FORTRAN(testany, test_any)
+NHALF_FORTRAN(waitsome, wait_some)
+NHALF_FORTRAN(testsome, test_some)
+
+#undef NHALF_FORTRAN
+#undef NHALF_GIVEN
+#undef NHALF_PASSED
+
+#endif

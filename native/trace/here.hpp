@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// The recorder of this thread, taken while one of its calls is counted: what a library calls
+// inside of a call is not the program's.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/process.hpp"
+
+namespace nhalf::trace {
+
+class Here {
+ public:
+  /// Null where the call is not to be counted.
+  [[gnu::always_inline]] static Recorder* enter() {
+    Recorder* recorder = state_;
+    if (reinterpret_cast<std::uintptr_t>(recorder) <= taken) [[unlikely]] {
+      recorder = first(recorder);
+      if (recorder == nullptr) return nullptr;
+    }
+    state_ = reinterpret_cast<Recorder*>(taken);
+    return recorder;
+  }
+
+  [[gnu::always_inline]] static void leave(Recorder& recorder) { state_ = &recorder; }
+
+ private:
+  static constexpr std::uintptr_t taken = 1;
+
+  struct Owner {
+    Recorder* recorder = nullptr;
+    ~Owner() {
+      if (recorder != nullptr) Process::get().give_back(recorder);
+      state_ = nullptr;
+    }
+  };
+
+  [[gnu::noinline]] static Recorder* first(Recorder* state) {
+    if (state != nullptr || !Process::get().is_traced()) return nullptr;
+    static thread_local Owner owner;
+    owner.recorder = Process::get().recorder();
+    if (owner.recorder == nullptr) state_ = reinterpret_cast<Recorder*>(taken);
+    return owner.recorder;
+  }
+
+  static inline constinit thread_local Recorder* state_ = nullptr;
+};
+
+}  // namespace nhalf::trace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What one thread counts into.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "trace/cells.hpp"
+#include "trace/communicators.hpp"
+#include "trace/file.hpp"
+#include "trace/kinds.hpp"
+#include "trace/layout.hpp"
+#include "trace/names.hpp"
+#include "trace/spans.hpp"
+#include "trace/timeline.hpp"
+#include "trace/types.hpp"
+
+namespace nhalf::trace {
+
+/// When the command began, in ticks of this process, and how many ticks are about a millisecond.
+struct Beginning {
+  Moment first;
+  Ticks command = 0;
+  std::uint32_t spans_shift = 20;
+};
+
+class Recorder {
+ public:
+  /// Null where the file cannot be made, and `error` says why.
+  static std::unique_ptr<Recorder> made(const std::string& stem, std::uint32_t thread,
+                                        bool with_timeline, const Beginning& beginning,
+                                        int& error) {
+    const std::string path = stem + "-" + std::to_string(thread);
+    auto file = std::make_unique<File>((path + ".counts").c_str(), sizeof(Layout));
+    if (file->error() == 0) file->grow(offsetof(Layout, cells));
+    error = file->error();
+    if (error != 0) return nullptr;
+    return std::unique_ptr<Recorder>(
+        new Recorder(std::move(file), path, thread, with_timeline, beginning));
+  }
+
+  /// Counts a call that took from `begin` to `end`.
+  [[gnu::always_inline]] void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
+                                  bool can_wait_for_others) {
+    const Ticks time = end - begin;
+    const Ticks waiting = count(subject, time, can_wait_for_others);
+    if (spans_.add(subject.kind, subject.size_bytes, begin, time, waiting)) heartbeat();
+    if (timeline_ != nullptr) [[unlikely]]
+      timeline_->add(subject, tag, begin, end, waiting);
+  }
+
+  /// Counts a receive that began long before: the time is that inside of calls.
+  void add_begun(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks time) {
+    count(subject, time, false);
+    spans_.add(subject.kind, subject.size_bytes, end, time, 0);
+    if (timeline_ != nullptr) timeline_->add(subject, tag, begin, end, 0);
+  }
+
+  template <class Count>
+  [[gnu::always_inline]] std::uint64_t bytes(Count count, MPI_Datatype type) {
+    return count <= 0 ? 0 : static_cast<std::uint64_t>(count) * types_.of(type);
+  }
+
+  [[gnu::always_inline]] const Communicator& communicator(MPI_Comm comm) {
+    const auto generation = Communicators::generation.load(std::memory_order_relaxed);
+    if (comm != last_comm_ || generation != last_generation_ || last_ == nullptr) [[unlikely]] {
+      last_ = Communicators::of_process().of(comm);
+      last_comm_ = comm;
+      last_generation_ = generation;
+    }
+    return *last_;
+  }
+
+  [[gnu::always_inline]] Subject subject(Call call, Kind kind, const Communicator& on,
+                                         std::int32_t partner, std::uint64_t size_bytes) {
+    return {static_cast<std::uint16_t>(call), kind, on.number, partner, size_bytes};
+  }
+
+  [[gnu::noinline]] void heartbeat() { layout_.head.last = Moment::now_on_both(); }
+
+  void finish() {
+    heartbeat();
+    layout_.head.finished = 1;
+  }
+
+ private:
+  Recorder(std::unique_ptr<File> file, const std::string& path, std::uint32_t thread,
+           bool with_timeline, const Beginning& beginning)
+      : file_(std::move(file)),
+        layout_(*reinterpret_cast<Layout*>(file_->data())),
+        cells_(*file_, layout_),
+        spans_(layout_, beginning.command, beginning.spans_shift) {
+    layout_.head.version = format_version;
+    layout_.head.thread = thread;
+    layout_.head.begin = beginning.first;
+    heartbeat();
+    if (with_timeline)
+      timeline_ = std::make_unique<Timeline>((path + ".timeline").c_str(), layout_.head);
+    layout_.head.magic = {'N', 'H', 'A', 'L', 'F', 'T', 'R', 'C'};
+  }
+
+  [[gnu::always_inline]] Ticks count(const Subject& subject, Ticks time, bool can_wait_for_others) {
+    Cell& cell = cells_.of(subject);
+    cell.count += 1;
+    cell.bytes += subject.size_bytes;
+    cell.time += time;
+    if (time > cell.most) cell.most = time;
+    if (time < cell.least) cell.least = time;
+    // What moves nothing does nothing but wait; of others the shortest one so far did not.
+    const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
+    const Ticks waiting = can_wait_for_others ? time - (moves ? cell.least : 0) : 0;
+    cell.waiting += waiting;
+    return waiting;
+  }
+
+  std::unique_ptr<File> file_;
+  Layout& layout_;
+  Cells cells_;
+  SpanTable spans_;
+  TypeSizes types_;
+  MPI_Comm last_comm_{};
+  std::uint32_t last_generation_ = 0;
+  const Communicator* last_ = nullptr;
+  std::unique_ptr<Timeline> timeline_;
+};
+
+}  // namespace nhalf::trace

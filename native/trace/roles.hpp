@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What calls do, as far as it is counted: each role runs the call and counts it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "trace/communicators.hpp"
+#include "trace/recorder.hpp"
+#include "trace/requests.hpp"
+#include "trace/statuses.hpp"
+
+namespace nhalf::trace {
+
+/// One message, operation or wait whose subject is known before.
+struct Counted {
+  Subject subject;
+  std::int32_t tag = 0;
+
+  template <bool waits, class Run>
+  [[gnu::always_inline]] int carry_out(Recorder& on, Call /*unused*/, Run run) const {
+    const Ticks begin = now();
+    const int error = run();
+    const Ticks end = now();
+    if (error == MPI_SUCCESS) [[likely]]
+      on.add(subject, tag, begin, end, waits);
+    return error;
+  }
+};
+
+/// A receive that is complete at its end.
+struct Received {
+  MPI_Comm comm;
+  MPI_Status*& status;
+
+  template <bool waits, class Run>
+  [[gnu::always_inline]] int carry_out(Recorder& on, Call call, Run run) const {
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE) status = &own;
+    const Ticks begin = now();
+    const int error = run();
+    const Ticks end = now();
+    if (error == MPI_SUCCESS) [[likely]] {
+      const auto& group = on.communicator(comm);
+      on.add(on.subject(call, Kind::received, group, group.partner(status->MPI_SOURCE),
+                        size_of(*status)),
+             status->MPI_TAG, begin, end, waits);
+    }
+    return error;
+  }
+};
+
+/// A message that goes and one that comes: the time is the second one's.
+struct Exchanged {
+  Subject sent;
+  std::int32_t tag;
+  MPI_Comm comm;
+  MPI_Status*& status;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    const Ticks begin = now();
+    const int error = Received{comm, status}.carry_out<waits>(on, call, run);
+    if (error == MPI_SUCCESS) on.add(sent, tag, begin, begin, false);
+    return error;
+  }
+};
+
+/// A receive that begins.
+struct Begun {
+  int source;
+  std::int32_t tag;
+  const Communicator& group;
+  MPI_Request* request;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    const Ticks begin = now();
+    const int error = run();
+    const Ticks end = now();
+    if (error != MPI_SUCCESS) return error;
+    Subject subject = on.subject(call, Kind::received, group, no_process, 0);
+    if (source == MPI_PROC_NULL)
+      on.add(subject, tag, begin, end, false);
+    else
+      Requests::of_process().put(
+          *request, Pending{subject, &group, tag, false, true, true, begin, end - begin});
+    return error;
+  }
+};
+
+/// Something that is made once and started often.
+struct Prepared {
+  Subject subject;
+  std::int32_t tag;
+  const Communicator& group;
+  MPI_Request* request;
+  bool is_from_status = false;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
+    const int error = run();
+    if (error == MPI_SUCCESS)
+      Requests::of_process().put(*request,
+                                 Pending{subject, &group, tag, true, false, is_from_status, 0, 0});
+    return error;
+  }
+};
+
+/// Persistent requests that start: a row for the call, and one for what each begins.
+struct Started {
+  int count;
+  const MPI_Request* requests;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    const Ticks begin = now();
+    const int error = run();
+    const Ticks end = now();
+    if (error != MPI_SUCCESS) return error;
+    on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end,
+           false);
+    for (int number = 0; number < count; ++number) {
+      Pending found;
+      if (!Requests::of_process().start(requests[number], begin, found)) continue;
+      if (!found.is_from_status) on.add(found.subject, found.tag, begin, begin, false);
+    }
+    return error;
+  }
+};
+
+/// A communicator that is made: collective over the one that it is made of.
+struct Made {
+  Subject subject;
+  MPI_Comm* made;
+  /// Where the new one cannot be asked yet.
+  const Communicator* like = nullptr;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call /*unused*/, Run run) const {
+    const Ticks begin = now();
+    const int error = run();
+    if (error != MPI_SUCCESS) return error;
+    on.add(subject, 0, begin, now(), waits);
+    Communicators::of_process().made(*made, like);
+    return error;
+  }
+};
+
+struct Freed {
+  MPI_Comm* comm;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
+    const auto handle = number_of(*comm);
+    const int error = run();
+    if (error == MPI_SUCCESS) Communicators::of_process().freed(handle);
+    return error;
+  }
+};
+
+}  // namespace nhalf::trace

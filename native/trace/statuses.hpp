@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// What a status says: how many bytes came.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "trace/library.hpp"
+
+namespace nhalf::trace {
+
+[[gnu::always_inline]] inline std::uint64_t size_of(const MPI_Status& status) {
+#if defined(OPEN_MPI)
+  return static_cast<std::uint64_t>(status._ucount);
+#else
+  MPI_Count bytes = 0;
+  static auto* const ask = NHALF_OWN(Get_elements_x);
+  if (ask(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
+  return static_cast<std::uint64_t>(bytes);
+#endif
+}
+
+inline bool was_cancelled(const MPI_Status& status) {
+  int is = 0;
+  NHALF_OWN(Test_cancelled)(&status, &is);
+  return is != 0;
+}
+
+}  // namespace nhalf::trace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fastest clock that can be trusted: the processor's counter where it is invariant and the
+// kernel itself goes by it, the kernel's monotonic clock elsewhere.
+#pragma once
+
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <string_view>
+#endif
+
+#include <cstdint>
+
+namespace nhalf::trace {
+
+using Ticks = std::uint64_t;
+
+inline std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+#if defined(__x86_64__)
+
+/// Whether all cores count alike at any speed: the processor says so, and the kernel relies on it.
+inline bool counter_is_trusted() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid(0x80000007U, &a, &b, &c, &d) == 0 || (d & (1U << 8U)) == 0) return false;
+  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                        O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[16] = {};
+  const auto length = read(file, text, sizeof text - 1);
+  close(file);
+  return length > 0 && std::string_view(text).starts_with("tsc");
+}
+
+inline bool counter_is_used = false;
+
+inline void choose_clock() {
+  counter_is_used = counter_is_trusted();
+}
+
+/// Now. The counter is read without a fence: a few instructions earlier or later do not matter.
+[[gnu::always_inline]] inline Ticks now() {
+  if (counter_is_used) [[likely]]
+    return __rdtsc();
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+#elif defined(__aarch64__)
+
+inline void choose_clock() {}
+
+[[gnu::always_inline]] inline Ticks now() {
+  Ticks value = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+}
+
+#else
+
+inline void choose_clock() {}
+
+inline Ticks now() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif
+
+/// One moment on both clocks.
+struct Moment {
+  Ticks at = 0;
+  /// Since 1970.
+  std::uint64_t wall_ns = 0;
+
+  static Moment now_on_both() {
+    const Ticks before = now();
+    const auto wall = clock_ns(CLOCK_REALTIME);
+    const Ticks after = now();
+    return {before + (after - before) / 2, wall};
+  }
+};
+
+}  // namespace nhalf::trace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call, one after the other, in a file of which only a window is in memory.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trace/kinds.hpp"
+#include "trace/layout.hpp"
+
+namespace nhalf::trace {
+
+struct CallRecord {
+  Ticks begin;
+  Ticks end;
+  Ticks waiting;
+  std::uint64_t size_bytes;
+  std::uint16_t call;
+  std::uint16_t kind;
+  std::uint32_t communicator;
+  std::int32_t partner;
+  std::int32_t tag;
+};
+
+class Timeline {
+ public:
+  /// Where the file cannot be made nothing is kept.
+  Timeline(const char* path, Head& head)
+      : head_(head), descriptor_(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) head_.lost |= timeline_cut;
+  }
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+  ~Timeline() {
+    leave();
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks waiting) {
+    if (used_ == in_window && !next()) return;
+    window_[used_++] = {begin,
+                        end,
+                        waiting,
+                        subject.size_bytes,
+                        subject.call,
+                        static_cast<std::uint16_t>(subject.kind),
+                        subject.communicator,
+                        subject.partner,
+                        tag};
+    head_.timeline_records += 1;
+  }
+
+ private:
+  static constexpr std::size_t window_bytes = std::size_t{3} << 18U;
+  static constexpr std::size_t in_window = window_bytes / sizeof(CallRecord);
+  static_assert(in_window * sizeof(CallRecord) == window_bytes);
+
+  void leave() {
+    if (window_ != nullptr) munmap(window_, window_bytes);
+    window_ = nullptr;
+  }
+
+  [[gnu::noinline]] bool next() {
+    if (descriptor_ < 0 || (head_.lost & timeline_cut) != 0) return false;
+    leave();
+    const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
+    void* where = MAP_FAILED;
+    if (posix_fallocate(descriptor_, offset, window_bytes) == 0)
+      where = mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, offset);
+    if (where == MAP_FAILED) {
+      head_.lost |= timeline_cut;
+      return false;
+    }
+    window_ = static_cast<CallRecord*>(where);
+    used_ = 0;
+    return true;
+  }
+
+  Head& head_;
+  int descriptor_;
+  CallRecord* window_ = nullptr;
+  std::size_t used_ = in_window;
+};
+
+}  // namespace nhalf::trace

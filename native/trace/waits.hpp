@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Waits and tests: what receives brought is known when they end. Where the program ignores a
+// status and a receive is under way, the library gets one of ours.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "trace/recorder.hpp"
+#include "trace/requests.hpp"
+#include "trace/statuses.hpp"
+
+namespace nhalf::trace {
+
+/// Receives that a wait may end; a request that is none, too, where it is persistent.
+class Candidates {
+ public:
+  struct One {
+    bool is_receive = false;
+    std::uint64_t handle = 0;
+    Pending pending;
+  };
+
+  /// Looks at requests before the library changes them.
+  Candidates(int count, const MPI_Request* requests) {
+    if (!Requests::of_process().has_any()) return;
+    all_.resize(static_cast<std::size_t>(count > 0 ? count : 0));
+    for (std::size_t at = 0; at < all_.size(); ++at) {
+      all_[at].handle = number_of(requests[at]);
+      all_[at].is_receive = Requests::of_process().is_receive(requests[at], all_[at].pending);
+      has_receives_ |= all_[at].is_receive;
+    }
+  }
+
+  [[nodiscard]] bool has_receives() const { return has_receives_; }
+
+  /// The request at a place has ended, with this status where there is one.
+  void ended(Recorder& on, int place, const MPI_Status* status, Ticks end) {
+    const auto at = static_cast<std::size_t>(place);
+    if (place < 0 || at >= all_.size()) return;
+    if (all_[at].is_receive && status != nullptr) count(on, all_[at].pending, *status, end);
+    Requests::of_process().ended(all_[at].handle);
+  }
+
+ private:
+  static void count(Recorder& on, Pending& pending, const MPI_Status& status, Ticks end) {
+    if (Requests::of_process().may_be_cancelled() && was_cancelled(status)) return;
+    pending.subject.partner = pending.on->partner(status.MPI_SOURCE);
+    pending.subject.size_bytes = size_of(status);
+    on.add_begun(pending.subject, status.MPI_TAG, pending.begin, end, pending.time);
+  }
+
+  std::vector<One> all_;
+  bool has_receives_ = false;
+};
+
+/// Runs a call on requests, which may end some of them, and counts its own time.
+template <bool waits, class Run>
+int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
+  const Ticks begin = now();
+  const int error = run();
+  end = now();
+  on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end, waits);
+  return error;
+}
+
+/// MPI_Wait and MPI_Test, whose `flag` tells whether it ended.
+struct WaitOne {
+  MPI_Request* request;
+  MPI_Status*& status;
+  const int* flag = nullptr;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    Candidates before(1, request);
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE && before.has_receives()) status = &own;
+    Ticks end = 0;
+    const int error = timed_wait<waits>(on, call, run, end);
+    if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0))
+      before.ended(on, 0, status == MPI_STATUS_IGNORE ? nullptr : status, end);
+    return error;
+  }
+};
+
+/// MPI_Waitany and MPI_Testany.
+struct WaitAny {
+  int count;
+  MPI_Request* requests;
+  const int* index;
+  MPI_Status*& status;
+  const int* flag = nullptr;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    Candidates before(count, requests);
+    MPI_Status own;
+    if (status == MPI_STATUS_IGNORE && before.has_receives()) status = &own;
+    Ticks end = 0;
+    const int error = timed_wait<waits>(on, call, run, end);
+    if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0) && *index != MPI_UNDEFINED)
+      before.ended(on, *index, status == MPI_STATUS_IGNORE ? nullptr : status, end);
+    return error;
+  }
+};
+
+/// Statuses of the program, or ours where it ignores them.
+class Statuses {
+ public:
+  Statuses(MPI_Status*& given, int count, const Candidates& before) {
+    if (given == MPI_STATUSES_IGNORE && before.has_receives()) {
+      own_.resize(static_cast<std::size_t>(count));
+      given = own_.data();
+    }
+    used_ = given == MPI_STATUSES_IGNORE ? nullptr : given;
+  }
+  [[nodiscard]] const MPI_Status* at(int place) const {
+    return used_ == nullptr ? nullptr : used_ + place;
+  }
+  /// Whether the request of a status ended well, where not all did.
+  [[nodiscard]] bool is_well(int place, int error) const {
+    return error == MPI_SUCCESS || (used_ != nullptr && used_[place].MPI_ERROR == MPI_SUCCESS);
+  }
+
+ private:
+  std::vector<MPI_Status> own_;
+  const MPI_Status* used_ = nullptr;
+};
+
+/// MPI_Waitall and MPI_Testall.
+struct WaitAll {
+  int count;
+  MPI_Request* requests;
+  MPI_Status*& statuses;
+  const int* flag = nullptr;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    Candidates before(count, requests);
+    const Statuses used(statuses, count, before);
+    Ticks end = 0;
+    const int error = timed_wait<waits>(on, call, run, end);
+    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS) return error;
+    if (flag != nullptr && *flag == 0) return error;
+    for (int place = 0; place < count; ++place)
+      if (used.is_well(place, error)) before.ended(on, place, used.at(place), end);
+    return error;
+  }
+};
+
+/// MPI_Waitsome and MPI_Testsome.
+struct WaitSome {
+  int count;
+  MPI_Request* requests;
+  const int* done;
+  const int* indices;
+  MPI_Status*& statuses;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    Candidates before(count, requests);
+    const Statuses used(statuses, count, before);
+    Ticks end = 0;
+    const int error = timed_wait<waits>(on, call, run, end);
+    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS) return error;
+    if (*done == MPI_UNDEFINED) return error;
+    for (int at = 0; at < *done; ++at)
+      if (used.is_well(at, error)) before.ended(on, indices[at], used.at(at), end);
+    return error;
+  }
+};
+
+}  // namespace nhalf::trace

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`nhalf trace`: what an unchanged program says."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from nhalf.base.errors import InputError
+from nhalf.base.request import Option, Word
+from nhalf.cli.options import OUTPUT, Quiet
+
+if TYPE_CHECKING:
+    from nhalf.measure.traced.tables import TraceFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traced(Quiet, heading="What to trace"):
+    """A command, and how much is kept of it."""
+
+    command: Annotated[
+        tuple[str, ...], Word("The command: mpiexec -n 4 ./program …", "COMMAND…", rest=True)
+    ] = ()
+    detail: Annotated[str, Option("counts, or timeline: every call with its time, as well.")] = (
+        "counts"
+    )
+    collect: Annotated[
+        Path | None, Option("Make the tables of a trace whose command has ended otherwise.")
+    ] = None
+    out: Annotated[Path | None, Option("Folder for the trace.", heading=OUTPUT)] = None
+
+
+def command(request: Traced) -> int:
+    """Count every MPI call of an unchanged program, by partner and size, and over time.
+
+    For example `nhalf trace --out traced -- mpiexec -n 4 ./program`. The program's output and exit
+    code are its own.
+    """
+    from nhalf.measure.traced.collect import collect
+    from nhalf.measure.traced.start import start
+
+    if request.collect is not None:
+        if request.command:
+            raise InputError("--collect runs no command", "leave out one of both")
+        _tell(collect(request.collect), request)
+        return 0
+    if not request.command:
+        raise InputError("no command is given", "give it at the end: -- mpiexec -n 4 ./program")
+    folder = request.out or _folder()
+    code = start(request.command, folder, request.detail)
+    _tell(collect(folder, code), request)
+    return code
+
+
+def _folder() -> Path:
+    """A new one, named by the time."""
+    import time
+
+    return Path("runs") / time.strftime("trace-%Y%m%d-%H%M%S")
+
+
+def _tell(traced: TraceFolder, request: Traced) -> None:
+    """Totals by call, or one JSON object; notes go with both."""
+    from nhalf.measure.traced.totals import totals
+    from nhalf.present.terminal.output import emit_json
+
+    rows = totals(traced)
+    if request.json:
+        emit_json(
+            {
+                "run": str(traced.path),
+                "ranks": len(traced.trace.ranks),
+                "complete": traced.trace.complete,
+                "exit_code": traced.trace.exit_code,
+                "calls": rows,
+                "notes": traced.trace.notes,
+            }
+        )
+    elif not request.quiet:
+        _show(rows, traced)
+
+
+def _show(rows: list[dict[str, Any]], traced: TraceFolder) -> None:
+    from nhalf.base.units import format_size, format_time
+    from nhalf.present.terminal.tables import show_table
+
+    titles = ("call", "kind", "count", "bytes", "time", "waiting")
+    shown = [
+        (
+            row["call"],
+            row["kind"],
+            str(row["count"]),
+            format_size(row["bytes"]),
+            format_time(row["time_s"]),
+            format_time(row["waiting_s"]),
+        )
+        for row in rows
+    ]
+    show_table(titles, shown)
+    for line in (*traced.trace.notes, f"trace   {traced.path}"):
+        sys.stdout.write(f"{line}\n")

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the files of ranks, whatever became of these, to the tables of a trace."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from nhalf.base.errors import FailedError, InputError, MissingError
+from nhalf.base.files import replacing
+from nhalf.measure.traced import layout
+from nhalf.measure.traced.layout import ProcessFile, process_file
+from nhalf.measure.traced.members import Members
+from nhalf.measure.traced.reading import Process
+from nhalf.measure.traced.start import RANKS, STARTED, Started
+from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
+
+LOST = {
+    layout.SIZES_ROUNDED: "more sizes than fit: some are rounded down to powers of two",
+    layout.PARTNERS_JOINED: "more partners than fit: some are joined",
+    layout.TIMELINE_CUT: "the timeline is cut off: it could not be written further",
+    layout.DISK_FULL: "the disk is full: some calls are counted with fewer details",
+}
+
+
+def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
+    """Make the tables of what ranks have written.
+
+    Raises InputError where the folder holds no started trace or files that cannot be read,
+    FailedError where no rank was traced, MissingError where the tables cannot be written.
+    """
+    began = _started(folder)
+    files, notes = _of_one_world(folder, _process_files(folder / RANKS))
+    if not files:
+        raise FailedError(
+            f"no process of this command was traced: {' '.join(began.command)}"
+            + (f" (exit code {exit_code})" if exit_code else ""),
+            "is it a program of MPI that is linked dynamically and calls MPI_Init?",
+        )
+    read = [Process.of(file, began.begin_ns) for file in files]
+    processes = [one for one in read if one is not None]
+    if not processes:
+        raise FailedError("no process could write what it counted", "is there room on the disk?")
+    _write_tables(folder, processes, began.detail)
+    trace = _description(began, processes, exit_code)
+    trace.notes = [*notes, *_missing(files, processes), *_lost(processes)]
+    trace.complete = trace.complete and not trace.notes
+    _write_description(folder, trace)
+    return open_trace(folder)
+
+
+def _started(folder: Path) -> Started:
+    file = folder / STARTED
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Started)
+    except OSError as error:
+        raise InputError(f"{folder} holds no trace: it has no {STARTED}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is damaged: {error}", layout.REMEDY) from error
+
+
+def _process_files(folder: Path) -> list[ProcessFile]:
+    """What all processes say of themselves, by rank."""
+    found = [process_file(path) for path in sorted(folder.glob("*.json"))]
+    return sorted(found, key=lambda one: one.rank)
+
+
+def _of_one_world(
+    folder: Path, files: Iterable[ProcessFile]
+) -> tuple[list[ProcessFile], list[str]]:
+    """The processes of one program of MPI; of several, the one that began first."""
+    worlds: dict[int, list[ProcessFile]] = defaultdict(list)
+    for file in files:
+        worlds[file.world].append(file)
+    if len(worlds) < 2:
+        return next(iter(worlds.values()), []), []
+    kept = min(worlds.values(), key=_began_ns)
+    text = (
+        f"the command started {len(worlds)} programs of MPI; this is the first one, on "
+        f"{kept[0].size} ranks: trace the others one by one"
+    )
+    return kept, [text]
+
+
+def _began_ns(files: list[ProcessFile]) -> int:
+    return min(note.made_ns for file in files for note in file.communicators[:1])
+
+
+def _write_tables(folder: Path, processes: list[Process], detail: str) -> None:
+    members = Members([one.file for one in processes])
+    shift = max(thread.shift for one in processes for thread in one.threads)
+    tables = {
+        "calls": pl.concat([one.calls(members) for one in processes]),
+        "bins": pl.concat([one.bins(shift) for one in processes]),
+        "communicators": members.table(),
+    }
+    if detail == "timeline":
+        tables["timeline"] = pl.concat([one.timeline(members) for one in processes])
+    for name, table in tables.items():
+        path = folder / f"{name}.parquet"
+        try:
+            with replacing(path) as part:
+                table.write_parquet(part, metadata={"nhalf_trace": str(VERSION)})
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise _not_written(path, error) from error
+
+
+def _write_description(folder: Path, trace: Trace) -> None:
+    path = folder / DESCRIPTION
+    try:
+        with replacing(path) as part:
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(trace), indent=2))
+    except OSError as error:
+        raise _not_written(path, error) from error
+
+
+def _not_written(path: Path, error: Exception) -> MissingError:
+    cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return MissingError(
+        f"{path} cannot be written: {cause}",
+        f"make room, then: nhalf trace --collect {path.parent}",
+    )
+
+
+def _description(began: Started, processes: list[Process], exit_code: int | None) -> Trace:
+    ranks = [
+        Rank(
+            rank=one.file.rank,
+            host=one.file.host,
+            pid=one.file.pid,
+            start_s=one.clock.at_s,
+            end_s=max(
+                float(one.clock.seconds(int(each.head["last_ticks"]))) for each in one.threads
+            ),
+            finished=one.file.finished,
+        )
+        for one in processes
+    ]
+    return Trace(
+        command=began.command,
+        library=processes[0].file.library.split("\n")[0] or began.library,
+        ranks=ranks,
+        start_s=began.begin_ns * 1e-9,
+        end_s=began.begin_ns * 1e-9 + max(one.end_s for one in ranks),
+        detail=began.detail,
+        complete=all(one.finished for one in ranks),
+        exit_code=exit_code,
+    )
+
+
+def _missing(files: list[ProcessFile], processes: list[Process]) -> list[str]:
+    """Ranks that wrote nothing, and those that did not come to their end."""
+    known = {one.file.rank for one in processes}
+    absent = sorted(set(range(files[0].size)) - known)
+    unfinished = sorted(one.file.rank for one in processes if not one.file.finished)
+    texts = []
+    if absent:
+        texts.append(f"nothing is known of rank{_listed(absent)}")
+    if unfinished:
+        texts.append(f"MPI_Finalize was not reached by rank{_listed(unfinished)}")
+    return texts
+
+
+def _listed(ranks: list[int]) -> str:
+    shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
+    return f" {shown}" if len(ranks) == 1 else f"s {shown}"
+
+
+def _lost(processes: list[Process]) -> list[str]:
+    lost = 0
+    for one in processes:
+        lost |= one.lost
+    return [text for flag, text in LOST.items() if lost & flag]

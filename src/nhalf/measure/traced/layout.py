@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of ranks as the library writes them: native/trace/layout.hpp has the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from nhalf.base.errors import InputError
+
+VERSION = 1
+MAGIC = b"NHALFTRC"
+HEAD_BYTES = 4096
+SPANS = 256
+KINDS = 5
+REMEDY = "trace the program again"
+SIZES_ROUNDED, PARTNERS_JOINED, TIMELINE_CUT, DISK_FULL = 1, 2, 4, 8
+
+HEAD = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("thread", "<u4"),
+        ("begin_ticks", "<u8"),
+        ("begin_ns", "<u8"),
+        ("last_ticks", "<u8"),
+        ("last_ns", "<u8"),
+        ("cells", "<u8"),
+        ("timeline_records", "<u8"),
+        ("lost", "<u4"),
+        ("finished", "<u4"),
+        ("spans_active", "<u4"),
+        ("spans_shift", "<u4", 2),
+        ("unused", "<u4"),
+        ("spans_begin", "<u8"),
+    ]
+)
+SPAN = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("time", "<u8")])
+CELL = np.dtype(
+    [
+        ("partner", "<i4"),
+        ("communicator", "<u2"),
+        ("call_and_kind", "<u2"),
+        ("size_bytes", "<i8"),
+        ("count", "<i8"),
+        ("bytes", "<i8"),
+        ("time", "<u8"),
+        ("waiting", "<u8"),
+        ("least", "<u8"),
+        ("most", "<u8"),
+    ]
+)
+RECORD = np.dtype(
+    [
+        ("begin", "<u8"),
+        ("end", "<u8"),
+        ("waiting", "<u8"),
+        ("size_bytes", "<i8"),
+        ("call", "<u2"),
+        ("kind", "<u2"),
+        ("communicator", "<u4"),
+        ("partner", "<i4"),
+        ("tag", "<i4"),
+    ]
+)
+SPANS_BYTES = SPANS * KINDS * SPAN.itemsize
+CELLS_AT = HEAD_BYTES + 2 * SPANS_BYTES
+
+
+class ThreadFile:
+    """What one thread counted. Raises InputError where the file is cut off or of another form."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}", REMEDY) from error
+        if len(content) < CELLS_AT or content[: len(MAGIC)] != MAGIC:
+            raise InputError(f"{path} is cut off or damaged", REMEDY)
+        self.head = np.frombuffer(content, HEAD, 1)[0]
+        if int(self.head["version"]) != VERSION:
+            raise InputError(
+                f"{path} has version {self.head['version']}; this nhalf reads version {VERSION}",
+                "collect it with the nhalf that wrote it",
+            )
+        cells = int(self.head["cells"])
+        if len(content) < CELLS_AT + cells * CELL.itemsize:
+            raise InputError(f"{path} is cut off: it lacks some of its {cells} cells", REMEDY)
+        self.cells = np.frombuffer(content, CELL, cells, CELLS_AT)
+        active = int(self.head["spans_active"]) & 1
+        at = HEAD_BYTES + active * SPANS_BYTES
+        self.shift = int(self.head["spans_shift"][active])
+        self.spans = np.frombuffer(content, SPAN, SPANS * KINDS, at).reshape(SPANS, KINDS)
+
+    def timeline(self) -> np.ndarray[Any, np.dtype[np.void]]:
+        """Every call that is whole; none where it was not kept."""
+        path = self.path.with_suffix(".timeline")
+        if not path.exists():
+            return np.empty(0, RECORD)
+        whole = min(int(self.head["timeline_records"]), path.stat().st_size // RECORD.itemsize)
+        return np.fromfile(path, RECORD, whole)
+
+
+class CommunicatorNote(msgspec.Struct):
+    """A communicator as one process knows it; of one between groups `others` are the other one."""
+
+    communicator: int
+    made_ns: int
+    members: tuple[int, ...]
+    others: tuple[int, ...] = ()
+    name: str = ""
+
+
+class ProcessFile(msgspec.Struct):
+    """What a process says of itself."""
+
+    path: str
+    version: int
+    rank: int
+    size: int
+    world: int
+    host: str
+    pid: int
+    library: str
+    calls: list[str]
+    communicators: list[CommunicatorNote] = []
+    finished: bool = False
+
+    def threads(self) -> Iterator[ThreadFile]:
+        """The files of its threads."""
+        stem = Path(self.path).with_suffix("")
+        for path in sorted(stem.parent.glob(f"{stem.name}-*.counts")):
+            yield ThreadFile(path)
+
+
+def process_file(path: Path) -> ProcessFile:
+    """Read what a process says of itself; a last line that is cut off is left out.
+
+    Raises InputError where the file is damaged or of another version.
+    """
+    lines = path.read_bytes().split(b"\n")[:-1]
+    try:
+        first: dict[str, Any] = msgspec.json.decode(lines[0])
+        if first.get("version") != VERSION:
+            raise InputError(
+                f"{path} has version {first.get('version')}; this nhalf reads version {VERSION}",
+                "collect it with the nhalf that wrote it",
+            )
+        process = msgspec.convert({**first, "path": str(path)}, ProcessFile)
+        known: dict[int, CommunicatorNote] = {}
+        for line in lines[1:]:
+            said: dict[str, Any] = msgspec.json.decode(line)
+            if "members" in said:
+                known[said["communicator"]] = msgspec.convert(said, CommunicatorNote)
+            elif "name" in said:
+                known[said["communicator"]].name = said["name"]
+            elif "finished" in said:
+                process.finished = True
+    except (IndexError, KeyError, msgspec.DecodeError) as error:
+        raise InputError(f"{path} is damaged: {error}", REMEDY) from error
+    process.communicators = list(known.values())
+    return process

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which libraries a command is started with, so that its MPI calls are counted."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.errors import MissingError
+from nhalf.mpi import Library
+from nhalf.mpi.discover import libraries, newest
+from nhalf.mpi.preload import Preloaded, abi_library, own_library
+
+TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
+LAUNCHERS = ("mpiexec", "mpirun", "prterun", "orterun")
+ABI, CLASSIC = b"libmpi_abi.so", b"libmpi.so"
+_SEPARATORS = " \t\n:"
+_ELF = b"\x7fELF"
+
+
+def tracing_libraries(command: Sequence[str]) -> tuple[list[Path], str]:
+    """The libraries to load before a command's programs, and the names of the MPI libraries.
+
+    A launcher of MPI tells the library, and the program's file which handles it has; otherwise
+    there is one library for each kind of handles, and all but the right one step aside. Raises
+    MissingError where there is none.
+    """
+    known = libraries()
+    chosen = _of_launcher(command, known) or newest(known)
+    if not chosen:
+        raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
+    linked = _linked(command)
+    found: dict[Path, None] = {}
+    problems: list[MissingError] = []
+    # Handles that are addresses come first: they pass numbers on as they are.
+    for library in sorted(chosen, key=lambda one: one.vendor != "openmpi"):
+        for wanted, make in ((ABI, _standard), (CLASSIC, _own)):
+            if linked and wanted not in linked:
+                continue
+            if wanted == ABI and not library.abi:
+                continue
+            try:
+                found[make(library, known)] = None
+            except MissingError as error:
+                problems.append(error)
+    if not found and problems:
+        raise problems[0]
+    for path in found:
+        _check_place(path)
+    return list(found), ", ".join(library.name for library in chosen)
+
+
+def _standard(library: Library, known: Sequence[Library]) -> Path:
+    return abi_library(TRACE)
+
+
+def _own(library: Library, known: Sequence[Library]) -> Path:
+    return own_library(library, known, TRACE)
+
+
+def _check_place(path: Path) -> None:
+    """Raises MissingError for a file that LD_PRELOAD cannot name."""
+    if any(mark in str(path) for mark in _SEPARATORS):
+        raise MissingError(
+            f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
+            f"set {native_files.VARIABLE} or XDG_CACHE_HOME to another folder",
+        )
+
+
+def _of_launcher(command: Sequence[str], known: Iterable[Library]) -> list[Library]:
+    """The library whose launcher a command is; none where it is something else."""
+    if not Path(command[0]).name.startswith(LAUNCHERS):
+        return []
+    path = shutil.which(command[0])
+    if path is None:
+        return []
+    return [one for one in known if one.mpiexec.resolve() == Path(path).resolve()][:1]
+
+
+def _linked(command: Sequence[str]) -> set[bytes]:
+    """Which kinds of handles the programs of a command have; empty where no file tells."""
+    kinds: set[bytes] = set()
+    for word in command[1:]:
+        content = _program(word)
+        if ABI in content:
+            kinds.add(ABI)
+        elif CLASSIC in content:
+            kinds.add(CLASSIC)
+    return kinds
+
+
+def _program(word: str) -> bytes:
+    """The content of a word that names a program; nothing where it does not."""
+    path = Path(word) if "/" in word else Path(shutil.which(word) or "")
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read() if file.read(4) == _ELF else b""
+    except OSError:
+        return b""

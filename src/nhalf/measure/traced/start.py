@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start a command whose MPI calls are counted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.base.files import write_bytes
+from nhalf.measure.traced.preloaded import tracing_libraries
+from nhalf.measure.traced.tables import DESCRIPTION
+
+RANKS = "ranks"
+"""The folder of what ranks write, below that of the trace."""
+STARTED = "started.json"
+DETAILS = ("counts", "timeline")
+PRELOAD = "LD_PRELOAD"
+COMMAND_NOT_FOUND = 127
+_OPTIONS = ("-env", "-genv", "--env")
+
+
+class Started(msgspec.Struct):
+    """What was started: known from the first moment on."""
+
+    command: list[str]
+    library: str
+    detail: str
+    begin_ns: int
+
+
+def start(command: Sequence[str], folder: Path, detail: str) -> int:
+    """Run a command to its end, with its ranks writing below a folder; its exit code.
+
+    Raises InputError for a folder that holds something or a command that is not there,
+    MissingError where no library can trace or the folder cannot be made.
+    """
+    if detail not in DETAILS:
+        raise InputError(f"there is no detail {detail!r}", f"give one of {', '.join(DETAILS)}")
+    ranks = _made(folder)
+    paths, library = tracing_libraries(command)
+    began = Started(list(command), library, detail, time.time_ns())
+    write_bytes(folder / STARTED, msgspec.json.encode(began))
+    loaded = ":".join(map(str, paths))
+    variables = {
+        PRELOAD: _before(loaded, os.environ.get(PRELOAD, "")),
+        "NHALF_TRACE_FOLDER": str(ranks.resolve()),
+        "NHALF_TRACE_DETAIL": detail,
+        "NHALF_TRACE_BEGIN_NS": str(began.begin_ns),
+    }
+    return _run(with_preload(command, loaded), variables)
+
+
+def with_preload(command: Sequence[str], loaded: str) -> list[str]:
+    """The command, with the libraries first wherever it sets LD_PRELOAD itself."""
+    words = list(command)
+    for at, word in enumerate(words):
+        if word.startswith(f"{PRELOAD}="):
+            words[at] = f"{PRELOAD}={_before(loaded, word.partition('=')[2])}"
+        elif word == PRELOAD and at > 0 and words[at - 1] in _OPTIONS and at + 1 < len(words):
+            words[at + 1] = _before(loaded, words[at + 1])
+    return words
+
+
+def _before(loaded: str, others: str) -> str:
+    return f"{loaded}:{others}" if others else loaded
+
+
+def _made(folder: Path) -> Path:
+    """The folder for ranks, new."""
+    ranks = folder / RANKS
+    if ranks.exists() or (folder / DESCRIPTION).exists():
+        raise InputError(f"{folder} holds a trace already", "choose another --out")
+    try:
+        ranks.mkdir(parents=True)
+    except OSError as error:
+        raise MissingError(
+            f"the trace cannot be kept in {folder}: {error.strerror}",
+            "choose another folder with --out",
+        ) from error
+    return ranks
+
+
+def _run(command: Sequence[str], variables: Mapping[str, str]) -> int:
+    """The exit code as shells have it: 128 and the signal for one that was killed."""
+    try:
+        process = subprocess.Popen(list(command), env={**os.environ, **variables})
+    except OSError as error:
+        raise InputError(
+            f"cannot start {command[0]}: {error.strerror}", "give the command after --"
+        ) from error
+    with process:
+        while True:
+            try:
+                code = process.wait()
+                return 128 - code if code < 0 else code
+            except KeyboardInterrupt:
+                # The command was interrupted, too, and ends as it likes: what it did is kept.
+                if process.poll() is None:
+                    process.send_signal(signal.SIGTERM)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of MPI that are compiled and traced, on every library of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import Outcome, run
+from nhalf.measure.traced.preloaded import tracing_libraries
+from nhalf.measure.traced.tables import NO_PARTNER, TraceFolder, open_trace
+from nhalf.mpi import Library
+from nhalf.mpi.discover import libraries, newest
+from nhalf.mpi.probe import compiler_variables
+from tests.patience import patience_s
+
+SOURCES = Path(__file__).parents[3] / "native/trace"
+TIMEOUT_S = 120.0
+FOUND = newest(libraries())
+Message = tuple[int, str, str, int, int, int]
+"""Rank, call, kind, communicator, partner, size."""
+
+
+def compilers(library: Library) -> list[Path]:
+    """The wrappers whose programs a library runs: its own, and that of the standard ABI."""
+    own = [library.compiler] if library.compiler else []
+    standard = library.prefix / "bin/mpicxx_abi"
+    return [*own, *([standard] if standard.is_file() else [])]
+
+
+CASES = [(library, compiler) for library in FOUND for compiler in compilers(library)]
+
+
+def built(library: Library, compiler: Path, name: str, folder: Path) -> Path:
+    """A program of tests/native/trace, compiled once."""
+    program = folder / f"{library.name}-{compiler.name}-{Path(name).stem}"
+    if not program.is_file():
+        variables = {**library.environment, **compiler_variables(library)}
+        language = [] if name.endswith(".f90") else ["-std=c++20"]
+        command = [str(compiler), *language, "-O1", str(SOURCES / name), "-o", str(program)]
+        outcome = run([*command, "-lpthread"], patience_s(TIMEOUT_S), variables)
+        assert outcome.succeeded, outcome.stderr
+    return program
+
+
+def launch(library: Library, ranks: int) -> list[str]:
+    """What starts ranks on this machine, whoever we are and however few cores there are."""
+    words = [str(library.mpiexec), "-n", str(ranks)]
+    if library.launcher == "openmpi":
+        words += ["--oversubscribe"] + (["--allow-run-as-root"] if os.getuid() == 0 else [])
+    return words
+
+
+def nhalf(library: Library, *words: str) -> Outcome:
+    """The command line as it is called."""
+    command = [sys.executable, "-m", "nhalf", "trace", *words]
+    source = str(Path(__file__).parents[4] / "src")
+    environment = {**library.environment, "PYTHONPATH": source}
+    return run(command, patience_s(TIMEOUT_S), environment)
+
+
+def traced(
+    library: Library, folder: Path, ranks: int, command: list[str], *options: str
+) -> tuple[Outcome, TraceFolder]:
+    """A command that was traced; skips where nothing traces on this library."""
+    words = [*launch(library, ranks), *command]
+    try:
+        tracing_libraries(words)
+    except NhalfError as error:
+        pytest.skip(str(error))
+    outcome = nhalf(library, "--out", str(folder), *options, "--", *words)
+    assert (folder / "trace.json").exists(), outcome.stderr
+    return outcome, open_trace(folder)
+
+
+def messages(trace: TraceFolder) -> Counter[Message]:
+    """Everything but waits, as often as it was counted."""
+    found: Counter[Message] = Counter()
+    for row in trace.table("calls").collect().iter_rows(named=True):
+        if row["kind"] == "waiting":
+            continue
+        key = ("rank", "call", "kind", "communicator", "partner", "size_bytes")
+        found[tuple(row[name] for name in key)] += row["count"]
+        assert row["bytes"] == row["count"] * row["size_bytes"]
+    return found
+
+
+def collective(rank: int, call: str, size: int, root: int = NO_PARTNER, on: int = 0) -> Message:
+    return (rank, f"MPI_{call}", "collective", on, root, size)
