@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/nhalf/sites/cluster/",)
-"""Folders whose files share a fixture that takes seconds: one worker makes it."""
+TOGETHER = ("tests/nhalf/sites/cluster/", "tests/nhalf/decide/tune/test_libraries.py")
+"""Share what takes many seconds to make, a cluster and a probe for Open MPI: one worker does."""
 
 
 class Schedule(LoadFileScheduling):
     """The next file, or folder, goes to whoever is free."""
 
     def _split_scope(self, nodeid: str) -> str:
-        shared = (folder for folder in TOGETHER if nodeid.startswith(folder))
-        return next(shared, nodeid.partition("::")[0])
+        return TOGETHER[0] if nodeid.startswith(TOGETHER) else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)

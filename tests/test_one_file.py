@@ -63,6 +63,8 @@ def native(tree: Path) -> Path:
     for header in (tree / "native" / "transports").glob("*.hpp"):
         if header.stem not in ("pipes", "model"):
             header.unlink()
+    for program in (tree / "native" / "apps").glob("*/*.cpp"):
+        program.unlink()
     path = f"{BUILD_TOOLS}:{os.environ['PATH']}"
     cmake = shutil.which("cmake", path=path)
     if cmake is None or shutil.which("ninja", path=path) is None:

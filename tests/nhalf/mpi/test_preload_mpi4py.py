@@ -41,14 +41,12 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with mpi4py from its wheel in venv/, and its tests from its source."""
+    """A folder with mpi4py from its wheel in packages/, and its tests from its source."""
     folder = tmp_path_factory.mktemp("mpi4py")
-    python = str(folder / "venv/bin/python")
-    pip = [python, "-m", "pip"]
+    pip = [sys.executable, "-m", "pip"]
     named = f"mpi4py=={VERSION}"
     for command in (
-        [sys.executable, "-m", "venv", str(folder / "venv")],
-        [*pip, "install", "--quiet", "--only-binary", ":all:", named],
+        [*pip, "install", "--quiet", "--only-binary", ":all:", "-t", folder / "packages", named],
         [*pip, "download", "--quiet", "--no-deps", "--no-binary", "mpi4py", "-d", folder, named],
         ["tar", "-C", folder, "-xf", folder / f"mpi4py-{VERSION}.tar.gz"],
     ):
@@ -85,7 +83,8 @@ def test_the_tests_of_mpi4py_pass(
     table = written(environment, way)
     words = [f"LD_PRELOAD={loaded}", f"NHALF_COLL_TABLE={table}", "NHALF_COLL_VERBOSE=1"]
     main = environment / f"mpi4py-{VERSION}/test/main.py"
-    tests = [str(environment / "venv/bin/python"), str(main), "-q", "-f", "-i", TESTS]
+    tests = [sys.executable, str(main), "-q", "-f", "-i", TESTS]
+    words.append(f"PYTHONPATH={environment / 'packages'}")
     chosen = ["env", f"MPI4PY_MPIABI={HANDLES[library.vendor]}", *words]
     how = start(library, [*chosen, *tests, "-e", "spawn|dynproc"], ranks, bind=False)
     outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)

@@ -11,6 +11,7 @@ from nhalf.models.pattern import heldout
 from nhalf.models.term_choice import Cells
 
 PATTERNS = ("allgather", "allreduce", "alltoall", "bcast", "one-to-many", "many-to-one", "reduce")
+FEW = ("allreduce", "bcast")
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 SIZES = tuple(2**k for k in range(2, 17))
 LARGEST = {"alltoall": 16384}
@@ -19,15 +20,15 @@ MEDIAN, P95 = 0.03, 0.08
 """What is asked of models of patterns on cells left out."""
 
 
-@pytest.fixture(scope="module")
-def cells(ask) -> dict[str, Cells]:
-    """The cells of every pattern on the SP2, one rank on each node."""
+@pytest.fixture(scope="module", params=[FEW, pytest.param(PATTERNS, marks=pytest.mark.full)])
+def cells(ask, request: pytest.FixtureRequest) -> dict[str, Cells]:
+    """The cells of patterns on the SP2, one rank on each node."""
     machine = catalogue.machine("sp2-mpl")
-    rows: dict[str, list[tuple[float, int, float]]] = {name: [] for name in PATTERNS}
+    rows: dict[str, list[tuple[float, int, float]]] = {name: [] for name in request.param}
     for ranks in RANKS:
         points = [
             (name, size)
-            for name in PATTERNS
+            for name in request.param
             for size in SIZES
             if size <= LARGEST.get(name, SIZES[-1])
         ]

@@ -27,7 +27,7 @@ def test_every_measured_byte_passed_the_link(cluster: Cluster, tmp_path: Path) -
     out = tmp_path / "run"
     before = passed_bytes(cluster, "n1")
     command = [*NHALF, "run", "--pattern", "stream", "--bytes", "64K:4M", "--placement", "2x1"]
-    command += ["--mpi", "mpich", "--launcher", "srun", "--launches", "2", "--budget", duration(5)]
+    command += ["--mpi", "mpich", "--launcher", "srun", "--launches", "2", "--budget", duration(4)]
     outcome = cluster.run(*command, "--quiet", "--out", str(out))
     assert outcome.returncode == 0, outcome.stderr
     passed = passed_bytes(cluster, "n1") - before

@@ -91,6 +91,7 @@ def test_folders_are_shared_by_all_nodes(lab: Lab, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # Slurm looks at limits every half minute
+@pytest.mark.full
 def test_a_job_is_told_before_its_time_limit(lab: Lab, tmp_path: Path) -> None:
     script = f"trap 'echo told >{tmp_path}/told; exit 0' USR1; while :; do sleep 0.1; done"
     line = ["sbatch", "--parsable", "--time=1", "--signal=B:USR1@55", "-o", "/dev/null"]

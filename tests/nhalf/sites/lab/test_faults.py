@@ -33,7 +33,9 @@ for host in sys.argv[1:]:
 PATIENCE_S = 60.0
 
 
-@pytest.fixture(scope="module", params=["star", "ring", "tree"])
+@pytest.fixture(
+    scope="module", params=["star", "ring", pytest.param("tree", marks=pytest.mark.full)]
+)
 def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     return make_lab(4, request.param, rate_Bps=125e6)
 
