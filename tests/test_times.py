@@ -66,6 +66,8 @@ def test_a_long_test_without_a_mark_fails_and_what_is_left_is_counted(
     lines, last = run(tmp_path, LONG, 1, "-m", "not full", *workers)
     assert last[:2] == ["1 failed", "3 passed"]
     assert "mark it slow, or make it faster" in "".join(lines)
+    (named,) = (line for line in lines if " call failed: " in line)
+    assert named.endswith("tests/nhalf/base/test_small.py::test_long")
     assert "1 tests are left for `make test-full`" in lines
     assert any(line.startswith("per wing: base ") for line in lines)
     slowest = [line.partition("::")[2] for line in lines if " s  tests/" in line]

@@ -101,8 +101,11 @@ class Counting:
         self._config.stash[LEFT] += left
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Setting up and tearing down count."""
+        """Setting up and tearing down count. A failure has a name at once, if all else is lost."""
         self._config.stash[SPENT_S][report.nodeid] += report.duration
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write_line(f" {report.when} failed: {report.nodeid}")
 
     def pytest_sessionfinish(self) -> None:
         """Every worker has collected all the tests and left out the same ones."""
