@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nhalf.exchange.exporters import Exporter, the_facts
-from nhalf.facts.facts import Facts
-from nhalf.machines.machine import Machine
+from nhalf.exchange.exporters import Exporter, Subject, the_facts
 
 
 class PlainPoints(Exporter):
@@ -15,7 +13,7 @@ class PlainPoints(Exporter):
 
     what: ClassVar[str] = "pattern, bytes and seconds of every point, for plotting"
 
-    def text(self, subject: Facts | Machine | None) -> str:
+    def text(self, subject: Subject) -> str:
         """The points of a run, in the order of the store."""
         facts = the_facts(subject, "plain-points")
         points = facts.summary.select("pattern", "bytes", "median_s")

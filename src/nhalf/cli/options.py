@@ -50,6 +50,20 @@ class Changed(Request, heading="What if"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfTraces(Request, heading="Of a traced program"):
+    """Of the verb that predicts traced programs."""
+
+    traced_on: Annotated[
+        str, Option("The machine that it was traced on, file or run, to print the error there.")
+    ] = ""
+    placement: Annotated[str, Option("Hosts x ranks on each: 4x2. Default: as traced.")] = ""
+    computing: Annotated[str, Option("How many times as long computing takes there.")] = "1"
+    simgrid: Annotated[
+        bool, Option("Simulate the messages with SimGrid, so that they share links.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prefixes(Request, heading="Where"):
     """Of verbs that look for MPI libraries."""
 

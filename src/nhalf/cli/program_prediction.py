@@ -24,6 +24,7 @@ class TraceRequest:
     traced_on: str
     placement: str
     computing: str
+    simgrid: bool
     changes: Sequence[str]
     given: Collection[str]
 
@@ -50,6 +51,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         request.mpi or library,
         request.placement,
         _factor(request.computing),
+        request.simgrid,
     )
     program = Program.open(Path(request.path))
     found = predict_program(program, asked, traced_on, traced_library)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Changed, Json
+from nhalf.cli.options import OUTPUT, Changed, Json, OfTraces
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 CROSSOVERS_SHOWN = 12
+OF_TRACES = {"traced_on", "placement", "computing", "simgrid"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """How the study and its result are called."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Changed, Json, heading="What to predict"):
+class Request(OfTraces, Changed, Json, heading="What to predict"):
     """What is predicted for which machine."""
 
     what: Annotated[
@@ -56,16 +57,6 @@ class Request(Changed, Json, heading="What to predict"):
             "unsure; needs SimGrid."
         ),
     ] = ""
-    traced_on: Annotated[
-        str,
-        Option("Of a trace, the machine that it was traced on, which shows the error."),
-    ] = ""
-    placement: Annotated[
-        str, Option("Of a trace, hosts x ranks on each, 4x2. Default: as it was traced.")
-    ] = ""
-    computing: Annotated[
-        str, Option("Of a trace, how many times as long computing takes there.")
-    ] = "1"
     table: Annotated[
         Path | None,
         Option("Write the choice as a decision table for libnhalf_coll.so.", heading=OUTPUT),
@@ -98,7 +89,7 @@ def command(request: Request) -> None:
     if Path(request.what, "trace.json").is_file():
         _predict_trace(request)
         return
-    if request.given & {"traced_on", "placement", "computing"}:
+    if request.given & OF_TRACES:
         raise InputError(f"{request.what} is not a trace", "name the folder of one")
     found = _predicted(request)
     if request.table is not None:
@@ -117,15 +108,14 @@ def command(request: Request) -> None:
 def _predict_trace(request: Request) -> None:
     from nhalf.cli.program_prediction import TraceRequest, predict_trace
 
+    options = {name: getattr(request, name) for name in OF_TRACES}
     asked = TraceRequest(
-        request.what,
-        request.machine,
-        request.mpi,
-        request.traced_on,
-        request.placement,
-        request.computing,
-        request.set_,
-        request.given,
+        path=request.what,
+        machine=request.machine,
+        mpi=request.mpi,
+        changes=request.set_,
+        given=request.given,
+        **options,
     )
     predict_trace(asked, as_json=request.json)
 

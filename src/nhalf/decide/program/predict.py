@@ -24,19 +24,20 @@ from nhalf.facts.program.schedule import schedule
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 
-TIMELINE, COUNTS = "timeline", "counts"
+TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 
 
 @dataclass(frozen=True)
 class Asked:
     """What to predict for: the machine, a library of it, a placement ('4x2'), and how many times
-    as long computing takes there.
+    as long computing takes there; with `simgrid` messages share links.
     """
 
     machine: Machine
     mpi: str = ""
     placement: str = ""
     computing_ratio: float = 1.0
+    simgrid: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ class ProgramPrediction:
     """A predicted run time with its interval, seconds; `time_share` is where it goes, 0 to 1.
 
     `error` is predicted over measured minus one on the machine traced on, `traced_on` its name;
-    `method` is TIMELINE where the calls were replayed in their order, COUNTS where only their
-    numbers are known. `forced` counts sends for which buffers had to be assumed.
+    `method` is TIMELINE where the calls were replayed in their order, SIMGRID where SimGrid did so,
+    COUNTS where only their numbers are known. `forced` counts sends for which buffers had to be
+    assumed.
     """
 
     program: str
@@ -88,12 +90,16 @@ def predict_program(
         else MachineCosts(traced_on, program.hosts, traced_mpi)
     )
     again, _ = _spent(program, same, 1.0)
-    error = _end_s(again) / program.elapsed_s - 1
-    time_s = _end_s(spent)
+    again_s, time_s = _end_s(again), _end_s(spent)
+    if asked.simgrid:
+        time_s = _simulated_s(program, asked)
+        if traced_on is not None:
+            again_s = _simulated_s(program, Asked(traced_on, traced_mpi))
+    error = again_s / program.elapsed_s - 1
     return ProgramPrediction(
         program.name,
         asked.machine.name,
-        COUNTS if program.timeline.is_empty() else TIMELINE,
+        SIMGRID if asked.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
         program.elapsed_s,
         time_s,
         time_s / (1 + abs(error)),
@@ -103,6 +109,16 @@ def predict_program(
         _shares(spent),
         forced,
     )
+
+
+def _simulated_s(program: Program, asked: Asked) -> float:
+    """By SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
+    from nhalf.exchange.program.replay_actions import replay_actions
+    from nhalf.measure.simulate.actions import simulated_actions_s
+
+    actions = replay_actions(program, asked.computing_ratio)
+    hosts = hosts_of(program, asked.placement)
+    return simulated_actions_s(asked.machine, hosts, actions, asked.mpi)
 
 
 def hosts_of(program: Program, placement: str) -> tuple[str, ...]:

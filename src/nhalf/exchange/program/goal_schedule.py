@@ -8,19 +8,19 @@ dissemination. Times outside of MPI are computations, in nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nhalf.facts.program.operations import operation
+from nhalf.exchange.program.collective_rounds import rounds_of
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import (
     COLLECTIVE,
-    POST,
     RECEIVE,
     SEND,
-    Actor,
     Message,
     Step,
+    members_of,
+    paired_messages,
     schedule,
 )
 
@@ -63,8 +63,8 @@ class _Tags:
 def goal_schedule(program: Program) -> str:
     """The text of the whole schedule."""
     actors = schedule(program)
-    paired = _paired(actors)
-    members = _members(program, actors)
+    paired = paired_messages(actors)
+    members = members_of(actors)
     tags = _Tags()
     ranks: dict[int, list[_Lines]] = {rank: [] for rank in range(program.ranks)}
     for actor in actors:
@@ -88,24 +88,6 @@ def _rank(rank: int, threads: Sequence[_Lines]) -> str:
     """The block of a rank."""
     body = "".join(f"{line}\n" for thread in threads for line in thread.lines)
     return f"\nrank {rank} {{\n{body}}}\n"
-
-
-def _paired(actors: Sequence[Actor]) -> set[Message]:
-    """Messages of which both ends were traced: the others would never end."""
-    steps = [step for actor in actors for step in actor.steps if step.message is not None]
-    sent = {step.message for step in steps if step.kind == SEND}
-    taken = {step.message for step in steps if step.kind in (RECEIVE, POST)}
-    return {message for message in sent & taken if message is not None}
-
-
-def _members(program: Program, actors: Sequence[Actor]) -> dict[int, list[int]]:
-    """The ranks of each communicator on which there are collective operations."""
-    found: dict[int, set[int]] = {}
-    for actor in actors:
-        for step in actor.steps:
-            if step.kind == COLLECTIVE:
-                found.setdefault(step.communicator, set()).add(actor.rank)
-    return {communicator: sorted(ranks) for communicator, ranks in found.items()}
 
 
 def _compute(lines: _Lines, time_s: float) -> None:
@@ -133,55 +115,11 @@ def _message(
 
 
 def _collective(lines: _Lines, step: Step, rank: int, ranks: Sequence[int], tag: int) -> None:
-    name, size_bytes = operation(step.call), max(1, step.size_bytes)
-    root = ranks.index(step.partner) if step.partner in ranks else 0
-    here = ranks.index(rank)
-    count = len(ranks)
-    if name in ("bcast", "reduce"):
-        parent, children = binomial((here - root) % count, count)
-        up = [] if parent is None else [ranks[(parent + root) % count]]
-        down = [ranks[(child + root) % count] for child in children]
-        first, last = (up, down) if name == "bcast" else (down[::-1], up)
-    elif name.startswith(("gather", "scatter")):
-        others = [ranks[root]] if here != root else [one for one in ranks if one != rank]
-        receives = (here == root) == name.startswith("gather")
-        first, last = (others, []) if receives else ([], others)
-    else:
-        rounds = _pairwise(here, count) if name.startswith("alltoall") else _doubling(here, count)
-        block_bytes = max(1, size_bytes // count) if name.startswith("alltoall") else size_bytes
-        for to, source in rounds:
-            before = lines.after
-            sent = lines.add(f"send {block_bytes}b to {ranks[to]} tag {tag}")
-            lines.after = before
-            taken = lines.add(f"recv {block_bytes}b from {ranks[source]} tag {tag}")
-            lines.after = [sent, taken]
-        return
-    for source_rank in first:
-        lines.then(f"recv {size_bytes}b from {source_rank} tag {tag}")
-    for target_rank in last:
-        lines.then(f"send {size_bytes}b to {target_rank} tag {tag}")
-
-
-def binomial(place: int, count: int) -> tuple[int | None, list[int]]:
-    """The parent of a place in the binomial tree of place 0, and its children, farthest first."""
-    step = 1
-    while step < count and not place & step:
-        step *= 2
-    children = []
-    parent = place - step if place else None
-    while step > 1:
-        step //= 2
-        if place + step < count:
-            children.append(place + step)
-    return parent, children
-
-
-def _doubling(here: int, count: int) -> Iterator[tuple[int, int]]:
-    step = 1
-    while step < count:
-        yield (here + step) % count, (here - step) % count
-        step *= 2
-
-
-def _pairwise(here: int, count: int) -> Iterator[tuple[int, int]]:
-    return (((here + step) % count, (here - step) % count) for step in range(1, count))
+    for each in rounds_of(step, rank, ranks):
+        size_bytes, labels, before = max(1, each.size_bytes), [], lines.after
+        if each.to is not None:
+            labels.append(lines.add(f"send {size_bytes}b to {each.to} tag {tag}"))
+        lines.after = before
+        if each.source is not None:
+            labels.append(lines.add(f"recv {size_bytes}b from {each.source} tag {tag}"))
+        lines.after = labels

@@ -8,6 +8,7 @@ wait in which it ended.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -158,3 +159,21 @@ def _step(
         row["partner"],
         row["number"],
     )
+
+
+def paired_messages(actors: Sequence[Actor]) -> set[Message]:
+    """Messages of which both ends were traced: the others would never end."""
+    steps = [step for actor in actors for step in actor.steps if step.message is not None]
+    sent = {step.message for step in steps if step.kind == SEND}
+    taken = {step.message for step in steps if step.kind in (RECEIVE, POST)}
+    return {message for message in sent & taken if message is not None}
+
+
+def members_of(actors: Sequence[Actor]) -> dict[int, list[int]]:
+    """The ranks of each communicator on which there are collective operations."""
+    found: dict[int, set[int]] = {}
+    for actor in actors:
+        for step in actor.steps:
+            if step.kind == COLLECTIVE:
+                found.setdefault(step.communicator, set()).add(actor.rank)
+    return {communicator: sorted(ranks) for communicator, ranks in found.items()}

@@ -73,19 +73,24 @@ class SmpiMachine(SimulatedMachine):
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that simulate so many ranks, placed on the machine's own nodes."""
-        hosts = _told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
-        rendezvous = self.known.rendezvous_bytes
-        settings = {
-            **SETTINGS,
-            "smpi/async-small-thresh": rendezvous,
-            "smpi/send-is-detached-thresh": rendezvous,
-            "smpi/coll-selector": self.selector,
-            "surf/precision": f"{self.precision_s(ranks):.3g}",
-        }
+        hosts = told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
+        settings = settings_of(self.known, self.selector, self.precision_s(ranks))
         listed = "".join(f"{host}\n" for host in hosts)
-        command = _smpirun(self.command[0], ranks, listed, _before_simgrid())
-        command += [f"--cfg={name}:{value}" for name, value in settings.items()]
-        return command, _variables(self.known.text)
+        command = _smpirun(self.command[0], ranks, listed, before_simgrid())
+        command += settings
+        return command, variables(self.known.text)
+
+
+def settings_of(known: Description, selector: str, precision_s: float) -> list[str]:
+    """The options that SimGrid is given for a machine."""
+    settings = {
+        **SETTINGS,
+        "smpi/async-small-thresh": known.rendezvous_bytes,
+        "smpi/send-is-detached-thresh": known.rendezvous_bytes,
+        "smpi/coll-selector": selector,
+        "surf/precision": f"{precision_s:.3g}",
+    }
+    return [f"--cfg={name}:{value}" for name, value in settings.items()]
 
 
 def site_of(machine: Machine, ranks: int, mpi: str = "") -> Site:
@@ -107,7 +112,7 @@ def smpi_subject(
     return SmpiMachine(
         TRANSPORT,
         (str(program),),
-        described(command, _variables(known.text)),
+        described(command, variables(known.text)),
         machine=machine.name,
         machine_title=machine.title,
         known=known,
@@ -123,13 +128,13 @@ def _smpirun(program: str, ranks: int, hosts: str, first: str = "") -> list[str]
     parts = simgrid()
     return [
         *(str(parts.smpirun), "-quiet", "-no-privatize", "-np", str(ranks)),
-        *("-platform", str(platform(parts)), "-hostfile", str(_kept("hosts", hosts))),
+        *("-platform", str(platform(parts)), "-hostfile", str(kept("hosts", hosts))),
         *(["-wrapper", f"env LD_PRELOAD={first}"] if first else []),
         *(program, "--log=root.thres:error"),
     ]
 
 
-def _told_apart(nodes: Sequence[str], most: int) -> list[str]:
+def told_apart(nodes: Sequence[str], most: int) -> list[str]:
     """The host of each rank, whose node is known: node-3, node-3.1, ..., no more than `most`."""
     seen: Counter[str] = Counter()
     hosts = []
@@ -140,7 +145,7 @@ def _told_apart(nodes: Sequence[str], most: int) -> list[str]:
     return hosts
 
 
-def _before_simgrid() -> str:
+def before_simgrid() -> str:
     """The plug-in, which is loaded before SimGrid: ranks then find those of their node although
     each has a host of its own, and without messages (native/simulator/neighbours.hpp). Raises
     MissingError where the loader would divide its path.
@@ -151,11 +156,12 @@ def _before_simgrid() -> str:
     return plug_in
 
 
-def _variables(description: str) -> dict[str, str]:
-    return {"NHALF_MACHINE": str(_kept("machine", description)), "GLIBC_TUNABLES": TUNABLES}
+def variables(description: str) -> dict[str, str]:
+    """What the platform is told: where its description is."""
+    return {"NHALF_MACHINE": str(kept("machine", description)), "GLIBC_TUNABLES": TUNABLES}
 
 
-def _kept(name: str, text: str) -> Path:
+def kept(name: str, text: str) -> Path:
     """A file with this text, which others may have written before."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = cache_folder() / "simulator" / f"{name}-{digest}.txt"

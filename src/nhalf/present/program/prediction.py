@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 from nhalf.base.units import format_time
-from nhalf.decide.program.predict import COUNTS, ProgramPrediction
+from nhalf.decide.program.predict import COUNTS, SIMGRID, TIMELINE, ProgramPrediction
 from nhalf.present.wording import count, percent
+
+HOW = {
+    COUNTS: "its calls by number",
+    TIMELINE: "its timeline replayed",
+    SIMGRID: "its timeline simulated by SimGrid",
+}
 
 
 def prediction_lines(found: ProgramPrediction) -> list[str]:
     """A line each."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in found.time_share.items())
     where = found.traced_on or "the machine it was traced on, with the trace's own shortest calls"
-    how = "its calls by number" if found.method == COUNTS else "its timeline replayed"
+    how = HOW[found.method]
     lines = [
         f"{found.program} on {found.machine}: {format_time(found.time_s)} "
         f"({format_time(found.low_s)} to {format_time(found.high_s)}); traced: "

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,22 @@ def test_a_trace_that_was_cut_comes_to_an_end() -> None:
         made.communicators,
     )  # fmt: skip
     assert replayed_s(cut, machine()) > 0
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="needs SimGrid")
+@pytest.mark.slow
+def test_simgrid_replays_the_same() -> None:
+    made = ping_pong(10, 1000, computing_s=0.01)
+    found = predict_program(made, Asked(machine(3.0), simgrid=True), machine())
+    assert found.method == "simgrid"
+    assert found.time_s == pytest.approx(20 * (0.01 + message_s(1000, 3.0)), rel=1e-3)
+    apart = predict_program(made, Asked(machine(), placement="2x1", simgrid=True), machine())
+    assert apart.time_s == pytest.approx(20 * (0.01 + 10 * T0_S + 1e-3), rel=1e-3)
+    begun = exchange(1000, begun=True)
+    on = Asked(machine(), simgrid=True)
+    assert predict_program(begun, on).time_s == pytest.approx(message_s(1000), rel=1e-3)
+    together = predict_program(barrier(late_s=0.1), on)
+    assert together.time_s == pytest.approx(2.3, abs=0.1)
 
 
 def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]) -> None:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collective operations as messages, for programs that know nothing else.
+
+Broadcasts and reductions are binomial trees, gathers and scatters one message for each pair with
+the root, all-to-alls one for each pair of ranks; all others are dissemination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nhalf.facts.program.operations import operation
+from nhalf.facts.program.schedule import Step
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a rank does at once, before it does anything else: a send, a receive, or both."""
+
+    to: int | None
+    source: int | None
+    size_bytes: int
+
+
+def rounds_of(step: Step, rank: int, ranks: Sequence[int]) -> Iterator[Round]:
+    """What a rank does in a collective operation among `ranks`."""
+    name, size_bytes, count = operation(step.call), step.size_bytes, len(ranks)
+    here = ranks.index(rank)
+    root = ranks.index(step.partner) if step.partner in ranks else 0
+    if name in ("bcast", "reduce"):
+        yield from _tree(name == "bcast", (here - root) % count, root, ranks, size_bytes)
+    elif name.startswith(("gather", "scatter")):
+        others = [ranks[root]] if here != root else [one for one in ranks if one != rank]
+        takes = (here == root) == name.startswith("gather")
+        for other in others:
+            yield Round(None if takes else other, other if takes else None, size_bytes)
+    elif name.startswith("alltoall"):
+        for by in range(1, count):
+            to, source = ranks[(here + by) % count], ranks[(here - by) % count]
+            yield Round(to, source, size_bytes // count)
+    else:
+        by = 1
+        while by < count:
+            yield Round(ranks[(here + by) % count], ranks[(here - by) % count], size_bytes)
+            by *= 2
+
+
+def _tree(
+    downwards: bool, place: int, root: int, ranks: Sequence[int], size_bytes: int
+) -> Iterator[Round]:
+    count = len(ranks)
+    parent, children = binomial(place, count)
+    above = [] if parent is None else [ranks[(parent + root) % count]]
+    below = [ranks[(child + root) % count] for child in children]
+    first, last = (above, below) if downwards else (below[::-1], above)
+    for source in first:
+        yield Round(None, source, size_bytes)
+    for to in last:
+        yield Round(to, None, size_bytes)
+
+
+def binomial(place: int, count: int) -> tuple[int | None, list[int]]:
+    """The parent of a place in the binomial tree of place 0, and its children, farthest first."""
+    step = 1
+    while step < count and not place & step:
+        step *= 2
+    children = []
+    parent = place - step if place else None
+    while step > 1:
+        step //= 2
+        if place + step < count:
+            children.append(place + step)
+    return parent, children

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A timeline as the actions that SimGrid's SMPI replays, one text for each rank.
+
+Time outside of MPI is slept. Operations of all ranks are left to SMPI and its choice of algorithms,
+those of some ranks are written as messages, since the format knows one communicator only. The
+format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez et al., 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nhalf.base.errors import InputError
+from nhalf.exchange.program.collective_rounds import rounds_of
+from nhalf.facts.program.operations import operation
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.schedule import (
+    COLLECTIVE,
+    POST,
+    SEND,
+    WAIT,
+    Actor,
+    Message,
+    Step,
+    members_of,
+    paired_messages,
+    schedule,
+)
+
+BYTE = 6
+SLEEP_MIN_S = 1e-9
+
+
+class _Numbers:
+    """A tag for each message between two ranks: none is ever mistaken for another."""
+
+    def __init__(self) -> None:
+        self._tags: dict[tuple[object, ...], int] = {}
+        self._next: dict[tuple[int, int], int] = {}
+
+    def of(self, source: int, target: int, *key: object) -> int:
+        """The same at both ends."""
+        whole = (source, target, *key)
+        if whole not in self._tags:
+            self._tags[whole] = self._next.get((source, target), 0)
+            self._next[source, target] = self._tags[whole] + 1
+        return self._tags[whole]
+
+
+def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
+    """The actions of each rank.
+
+    Raises InputError without a timeline, and where a rank has several threads that communicate.
+    """
+    actors = schedule(program)
+    if program.timeline.is_empty():
+        raise InputError(
+            f"{program.path} has counts only, and a simulation needs the order of the calls",
+            "trace the program with --detail timeline",
+        )
+    if len({actor.rank for actor in actors}) < len(actors):
+        raise InputError(
+            f"in {program.path} several threads of a rank communicate",
+            "leave out --simgrid",
+        )
+    paired, members, numbers = paired_messages(actors), members_of(actors), _Numbers()
+    texts = {
+        actor.rank: "".join(
+            f"{actor.rank} {line}\n"
+            for line in _lines(actor, computing_ratio, program.ranks, paired, members, numbers)
+        )
+        for actor in actors
+    }
+    empty = "{0} init\n{0} finalize\n"
+    return [texts.get(rank, empty.format(rank)) for rank in range(program.ranks)]
+
+
+def _lines(
+    actor: Actor,
+    computing_ratio: float,
+    ranks: int,
+    paired: set[Message],
+    members: dict[int, list[int]],
+    numbers: _Numbers,
+) -> Iterator[str]:
+    yield "init"
+    yield from _sleep(actor.begin_s)
+    sent = []
+    for step in actor.steps:
+        yield from _sleep(step.before_s * computing_ratio)
+        if step.kind == COLLECTIVE:
+            yield from _collective(step, actor.rank, members[step.communicator], ranks, numbers)
+        elif step.kind == WAIT:
+            for each in step.completes:
+                if each in paired:
+                    yield f"wait {each[0]} {each[1]} {numbers.of(each[0], each[1], each)}"
+        elif step.message in paired and step.message is not None:
+            line, is_begun = _message(step, step.message, numbers)
+            yield line
+            if is_begun:
+                sent.append(step.message)
+    for each in sent:
+        yield f"wait {each[0]} {each[1]} {numbers.of(each[0], each[1], each)}"
+    yield from _sleep(actor.after_s * computing_ratio)
+    yield "finalize"
+
+
+def _sleep(time_s: float) -> Iterator[str]:
+    if time_s >= SLEEP_MIN_S:
+        yield f"sleep {time_s:.9f}"
+
+
+def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool]:
+    """The line of a message, and whether it is a send that has to be waited for in the end."""
+    source, target = message[:2]
+    tag = numbers.of(source, target, message)
+    if step.kind == SEND:
+        name = "send" if step.blocks else "isend"
+        return f"{name} {target} {tag} {step.size_bytes} {BYTE}", not step.blocks
+    name = "irecv" if step.kind == POST else "recv"
+    return f"{name} {source} {tag} {step.size_bytes} {BYTE}", False
+
+
+def _collective(
+    step: Step, rank: int, members: Sequence[int], ranks: int, numbers: _Numbers
+) -> Iterator[str]:
+    own = _own(step, ranks) if len(members) == ranks else ""
+    if own:
+        yield own
+        return
+    key = ("collective", step.communicator, step.number)
+    for place, each in enumerate(rounds_of(step, rank, members)):
+        if each.source is not None:
+            tag = numbers.of(each.source, rank, *key, place if each.to is not None else 0)
+            begin = "irecv" if each.to is not None else "recv"
+            yield f"{begin} {each.source} {tag} {each.size_bytes} {BYTE}"
+        if each.to is not None:
+            tag_to = numbers.of(rank, each.to, *key, place if each.source is not None else 0)
+            yield f"send {each.to} {tag_to} {each.size_bytes} {BYTE}"
+            if each.source is not None:
+                yield f"wait {each.source} {rank} {tag}"
+
+
+def _own(step: Step, ranks: int) -> str:
+    """The action of an operation among all ranks; '' where SMPI has none."""
+    name, size = operation(step.call), step.size_bytes
+    root = max(0, step.partner)
+    forms = {
+        "barrier": "barrier",
+        "bcast": f"bcast {size} {root} {BYTE}",
+        "reduce": f"reduce {size} 0 {root} {BYTE}",
+        "allreduce": f"allreduce {size} 0 {BYTE}",
+        "alltoall": f"alltoall {size // ranks} {size // ranks} {BYTE} {BYTE}",
+        "alltoallv": f"alltoall {size // ranks} {size // ranks} {BYTE} {BYTE}",
+        "allgather": f"allgather {size} {size} {BYTE} {BYTE}",
+    }
+    return forms.get(name, "")
