@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.schemas import check_schema
 from tests.server import CALL_S, Ended, Server, Started
 
 pytest_plugins = ("tests.schedule", "tests.times")
@@ -45,6 +46,7 @@ def call(start_nhalf: Callable[..., Any]) -> Callable[..., Ended]:
     def ask(*words: str | Path, **environment: str) -> Ended:
         started = start_nhalf(*words, environment=environment)
         out, err = started.communicate(timeout=CALL_S)
+        check_schema(out)
         return Ended(started.returncode, out, err)
 
     return ask

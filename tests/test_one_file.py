@@ -202,7 +202,8 @@ def test_a_job_goes_to_an_added_batch_system(tree: Path, tmp_path: Path, script:
     arguments = ["-m", "nhalf", "run", "--submit", "--no-wait", "--json", "--placement", "4x2"]
     arguments += ["--budget", "60s", "--job=-q short", "--out", run]
     path = f"{tmp_path / 'tools'}:{os.environ['PATH']}"
-    assert json.loads(python(tree, *arguments, PATH=path)) == {"job": "7.server", "run": run}
+    told = {"schema": "run/1", "job": "7.server", "run": run}
+    assert json.loads(python(tree, *arguments, PATH=path)) == told
     submitted = (tmp_path / "submitted").read_text(encoding="utf-8")
     assert "#PBS -l select=4\n" in submitted
     assert "#PBS -q short\n" in submitted

@@ -71,6 +71,8 @@ def reference() -> str:
     for name, command in commands(root()):
         text = [f"## {name}", f"    {usage(name, command)}"]
         text.append(inspect.cleandoc(command.help or command.short_help or ""))
+        if getattr(command, "examples", ()):
+            text.append("\n".join(["```", *command.examples, "```"]))
         for heading, members in groups(command).items():
             head = [f"| {heading} | what | if not given |", "|---|---|---|"]
             text.append("\n".join(head + [_row(parameter) for parameter in members]))

@@ -80,9 +80,9 @@ def _usage_error(error: Exception) -> int:
             return int(getattr(error, "exit_code", 1))
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":
-        sys.stderr.write(f"{show()}\n")
-    else:
-        _say("error: " + " ".join(str(show()).split()))
+        sys.stdout.write(f"{show()}\n")
+        return 0
+    _say("error: " + " ".join(str(show()).split()))
     return 2
 
 

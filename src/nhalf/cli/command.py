@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,26 +15,35 @@ import click
 from click.core import ParameterSource
 
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
-from nhalf.cli.options import OUTPUT
+from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
 
 Act = Callable[[Any], int | None]
 """What a command does with its request; returns the exit code, none for 0."""
 
 
+SCHEMA_VERSION = 1
+"""Of all JSON that verbs print (docs/schemas): raised where a member changes or goes."""
 ARGUMENTS, HELP = "Arguments", "Help"
 LAST = (OUTPUT, AS_JOB, HELP)
 """The headings that come last, in this order."""
+EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")
 METAVARS = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 
 class Command(click.Command):
-    """A command whose help lists its options under the headings of its request."""
+    """A command whose help lists its options under the headings of its request, and examples."""
+
+    examples: tuple[str, ...] = ()
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Usage, what it does, then one section for each heading."""
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{line}\n")
         sections: dict[str, list[tuple[str, str]]] = {}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx)
@@ -84,13 +94,24 @@ def command(name: str, act: Act) -> Command:
     (hint,) = (kind for key, kind in typing.get_type_hints(act).items() if key != "return")
     known = parameters(hint)
     rest = any(isinstance(one.said, Word) and one.said.rest for one in known)
-    return Command(
+    said, examples = parted(inspect.cleandoc(act.__doc__ or ""))
+    made = Command(
         name,
         params=[_parameter(one) for one in _words_first(known)],
-        help=inspect.cleandoc(act.__doc__ or ""),
+        help=said,
         callback=partial(_called, hint, act),
         context_settings={"allow_interspersed_args": not rest},
     )
+    made.examples = examples
+    return made
+
+
+def parted(text: str) -> tuple[str, tuple[str, ...]]:
+    """What a docstring says, and the commands in its last paragraph, if it is of commands."""
+    said, _, last = text.rpartition("\n\n")
+    lines = tuple(last.splitlines())
+    is_examples = bool(said) and all(EXAMPLE.match(line) for line in lines)
+    return (said, lines) if is_examples else (text, ())
 
 
 def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
@@ -99,11 +120,20 @@ def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
 
 def _called(kind: type[Request], act: Act, /, **values: Any) -> int | None:
     """Act on the request of these values; what stands on the command line is given."""
+    from nhalf.present.terminal.output import printed_as
+
     context = click.get_current_context()
     given = frozenset(
         name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     )
-    return act(kind(**values, given=given))
+    request = kind(**values, given=given)
+    with printed_as(getattr(request, "format", "table"), schema_of(context.command_path)):
+        return act(request)
+
+
+def schema_of(command_path: str) -> str:
+    """Which schema the JSON of 'nhalf machines list' follows: 'machines-list/1'."""
+    return "-".join(command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
 
 
 def _parameter(one: Parameter) -> click.Parameter:
@@ -117,6 +147,7 @@ def _place(one: Parameter, said: Word) -> Place:
         nargs=-1 if one.many else 1,
         required=one.required,
         metavar=said.metavar or None,
+        shell_complete=_completed(one),
         **_default(one),
     )
     made.help = said.help
@@ -137,11 +168,42 @@ def _choice(one: Parameter, said: Option) -> Choice:
         help=said.help,
         metavar=said.metavar or (None if is_flag else METAVARS[one.kind]),
         envvar=said.variable or None,
+        shell_complete=_completed(one),
         show_default=one.default not in ("", None, (), False),
         **_default(one),
     )
     made.heading = one.heading
     return made
+
+
+def _completed(one: Parameter) -> Any:
+    """What the shell is told that a word may become; None leaves it to its type."""
+    if one.name not in COMPLETED:
+        return None
+    return lambda context, parameter, begun: [
+        word for word in COMPLETED[one.name]() if word.startswith(begun)
+    ]
+
+
+def _machines() -> Iterable[str]:
+    from nhalf.machines import catalogue
+
+    return catalogue.names()
+
+
+def _studies() -> Iterable[str]:
+    from nhalf.measure.plan import catalogue
+
+    return catalogue.names()
+
+
+COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
+    "machine": _machines,
+    "study": _studies,
+    "format": lambda: FORMATS,
+    "shell": lambda: ("bash", "zsh", "fish"),
+}
+"""Parameters by name, and the words they may be."""
 
 
 def _default(one: Parameter) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from nhalf.base.errors import unknown
 from nhalf.base.request import Option, Request
 
 OUTPUT = "Output"
+FORMATS = ("table", "csv", "json", "markdown")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +22,21 @@ class Json(Request, heading=OUTPUT):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quiet(Json, heading=OUTPUT):
+class Tables(Json, heading=OUTPUT):
+    """What every verb has that prints tables; `--json` is short for `--format json`."""
+
+    format: Annotated[str, Option("table, csv, json or markdown.", metavar="FORMAT")] = "table"
+
+    def __post_init__(self) -> None:
+        """Both ways to ask for JSON mean the same. Raises InputError for an unknown format."""
+        if self.format not in FORMATS:
+            raise unknown("format", self.format, FORMATS)
+        if self.format == "json":
+            object.__setattr__(self, "json", True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quiet(Tables, heading=OUTPUT):
     """Of verbs that measure."""
 
     quiet: Annotated[bool, Option("Show neither bar nor summary.")] = False

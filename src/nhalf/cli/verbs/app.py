@@ -30,6 +30,8 @@ def command(request: Request) -> None:
 
     For example `nhalf app npb --kernel cg,ft --class S --ranks 1,2`, and with threads beside
     processes `nhalf app npb --class A --program mpi,openmp --ranks 1,2,4 --report`.
+
+    nhalf app npb --class S --ranks 1,2
     """
     from nhalf.measure.apps import apps
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import Json
+from nhalf.cli.options import Tables
 
 if TYPE_CHECKING:
     from nhalf.node.bound.program import Program
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="What"):
+class Request(Tables, heading="What"):
     """The loops of which file, on which processor."""
 
     file: Annotated[Path, Word("C source.", metavar="FILE.c")]
@@ -35,9 +35,8 @@ class Request(Json, heading="What"):
 
 
 def command(request: Request) -> None:
-    r"""Bound the time of each innermost loop in C source: essential operations per unit.
+    """Bound the time of each innermost loop in C source: essential operations per unit.
 
-    \b
     nhalf bound kernel.c
     nhalf bound kernel.c --function triad --set n=1000 --json
     nhalf bound kernel.c --machine here
@@ -58,7 +57,11 @@ def command(request: Request) -> None:
 
 
 def _program(request: Request) -> Program:
-    """What can be read of the file; raises InputError where that is nothing."""
+    """What can be read of the file; raises InputError where that is nothing.
+
+    nhalf bound kernel.c --machine power2
+    nhalf bound kernel.c --machine here
+    """
     from nhalf.base.errors import InputError
     from nhalf.node.bound.program import Reading, read_program
     from nhalf.node.bound.refusal import Refused

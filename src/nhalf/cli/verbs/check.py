@@ -11,7 +11,7 @@ from nhalf.base.errors import InputError
 from nhalf.base.listing import few
 from nhalf.base.request import Option, Word
 from nhalf.base.units import format_size
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 from nhalf.decide.check.verdict import format_bounds, format_excess, format_place, format_value
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ TOLD_MAX = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="Against what"):
+class Request(Tables, heading="Against what"):
     """Which run is checked against what."""
 
-    run: Annotated[Path, Word("Run directory.")]
+    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     expect: Annotated[
         str, Option("What was promised: a TOML file, a former run, a machine file or its name.")
     ] = ""
@@ -54,20 +54,23 @@ class Request(Json, heading="Against what"):
 
 
 def command(request: Request) -> int:
-    """Check a run against promises or a former run; exit 1 when it is worse or lacks points."""
+    """Check a run against promises or a former run; exit 1 when it is worse or lacks points.
+
+    nhalf check runs/today --against runs/accepted
+    nhalf check runs/today --expect promise.toml --junit check.xml
+    nhalf check runs/today:openmpi --expect sp2-mpl --tolerance 20%
+    """
     from nhalf.base.units import parse_share
+    from nhalf.cli.run_side import run_and_library
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.output import emit_json, stdout_console
-    from nhalf.store.run import Run
 
-    opened = Run.open(request.run)
+    opened, mpi = run_and_library(request.run, request.mpi)
     expect = _expected(request)
     share = parse_share(request.tolerance) if request.tolerance else None
-    found = check(
-        Facts.of([opened]), expect, tolerance=share, pattern=request.pattern, mpi=request.mpi
-    )
+    found = check(Facts.of([opened]), expect, tolerance=share, pattern=request.pattern, mpi=mpi)
     if request.junit is not None:
         _write_junit(request.junit, found, opened, expect, request.strict)
     if request.json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, library_named
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="How to compare"):
+class Request(Tables, heading="How to compare"):
     """Which runs, libraries or machines are compared."""
 
     a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
@@ -43,7 +43,14 @@ class Request(Json, heading="How to compare"):
 
 
 def command(request: Request) -> int:
-    """Compare runs or libraries (exit 1 when any is slower than the first), or two machines."""
+    """Compare runs or libraries (exit 1 when any is slower than the first), or two machines.
+
+    nhalf compare runs/today
+    nhalf compare runs/accepted runs/today
+    nhalf compare runs/a:openmpi runs/a:mpich --sizes
+    nhalf compare runs/monday runs/tuesday runs/friday
+    nhalf compare sp2-mpl altix-bx2 --ranks 2,32
+    """
     from nhalf.present.terminal.compare_machines import names_machine
 
     if any(map(names_machine, (request.a, *request.b))):
@@ -58,13 +65,15 @@ def command(request: Request) -> int:
 
 def _two(request: Request) -> int:
     """Two runs, or two libraries of one."""
-    from nhalf.present.terminal.comparison import show_comparison
+    from nhalf.present.terminal.comparison import show_comparison, show_ratios
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.wording import sentence
 
     comparison, notes = _compared(request, "".join(request.b))
     if request.json:
         emit_json({**comparison.as_json(), "notes": notes})
+    elif request.format == "csv":
+        show_ratios(comparison)
     else:
         for note in notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
@@ -215,14 +224,12 @@ def _in_same_states(
 
 def _medians(text: str) -> tuple[pl.DataFrame, str]:
     """Launch medians of RUN or RUN:LIBRARY, and the library's name ('' when not given)."""
+    from nhalf.cli.run_side import run_and_library
     from nhalf.statistics.flags import with_flags
     from nhalf.statistics.summary import launch_medians
-    from nhalf.store.run import Run
 
-    path, library = text, ""
-    if not Path(text).exists() and ":" in text:
-        path, library = text.rsplit(":", 1)
-    measurements = Run.open(Path(path)).measurements()
+    run, library = run_and_library(text)
+    measurements = run.measurements()
     return with_flags(launch_medians(measurements), measurements), library
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nhalf.cli.options import Json, Prefixes
+from nhalf.cli.options import Prefixes, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +21,15 @@ NAME_WIDTH = 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Prefixes, Json):
+class Request(Prefixes, Tables):
     """Where libraries are looked for."""
 
 
 def command(request: Request) -> int:
-    """Say what is here, what will work, what is wrong and how to mend it."""
+    """Say what is here, what will work, what is wrong and how to mend it.
+
+    nhalf doctor
+    """
     from nhalf.mpi.discover import discover
     from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.examine import can_measure, examine

@@ -37,7 +37,11 @@ class Request(Changed, Json, heading="What to export"):
 
 
 def command(request: Request) -> None:
-    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto."""
+    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto.
+
+    nhalf export runs/today --reframe --out nhalf_check.py
+    nhalf export --list
+    """
     from nhalf.base.plugins import load
     from nhalf.exchange.exporters import PACKAGE, Exporter
     from nhalf.present.terminal.output import emit_json

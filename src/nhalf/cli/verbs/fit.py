@@ -8,24 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading=OUTPUT):
+class Request(Tables, heading=OUTPUT):
     """Which run is fitted, and where its machine goes."""
 
-    run: Annotated[Path, Word("Run directory.")]
+    run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     out: Annotated[
         Path | None, Option("Machine file to write. Default: machine.toml in the run.")
     ] = None
 
 
 def command(request: Request) -> None:
-    """Fit models to a run and write them as a machine file."""
+    """Fit models to a run and write them as a machine file.
+
+    nhalf fit runs/today
+    nhalf fit runs/today:openmpi --out openmpi.toml
+    """
+    from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
     from nhalf.facts.machine_states import machine_states
     from nhalf.facts.pattern_fit import not_modelled
@@ -34,10 +39,9 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.machine_table import as_tables, model_json
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.present.terminal.pattern_table import pattern_json, pattern_tables
-    from nhalf.store.run import Run
 
-    measured = Run.open(request.run)
-    facts = Facts.of([measured])
+    measured, mpi = run_and_library(request.run)
+    facts = Facts.of([measured]).restricted(mpi=mpi)
     machine = facts.machine
     missing = not_modelled(facts.summary, machine.patterns)
     path = (request.out or measured.path / "machine.toml").absolute()

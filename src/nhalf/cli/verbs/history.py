@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     from nhalf.decide.history.history import History
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="Which curves"):
+class Request(Tables, heading="Which curves"):
     """Which runs are looked at, and which of their curves."""
 
     runs: Annotated[
@@ -30,7 +30,13 @@ class Request(Json, heading="Which curves"):
 
 
 def command(request: Request) -> None:
-    """Show each curve over time, when it changed, and what changed in the environment then."""
+    """Show each curve over time, when it changed, and what changed in the environment then.
+
+    nhalf history runs
+    nhalf history runs --mpi openmpi --bytes 8 --points
+    nhalf history runs --report history.html
+    nhalf history runs --format csv
+    """
     from nhalf.decide.history.history import as_json
     from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -44,9 +50,12 @@ def command(request: Request) -> None:
     if request.json:
         emit_json({**as_json(found), "report": str(place) if place else None})
         return
-    from nhalf.present.terminal.history import show_history
+    from nhalf.present.terminal.history import show_history, show_values
 
-    show_history(stdout_console(), found, request.points)
+    if request.format == "csv":
+        show_values(found)
+    else:
+        show_history(stdout_console(), found, request.points)
     if place:
         stdout_console().print(f"report: {place}", soft_wrap=True, markup=False, highlight=False)
 

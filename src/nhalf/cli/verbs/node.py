@@ -31,9 +31,8 @@ class Request(Measured, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    r"""Measure this node: caches, units and memory bandwidth, by timing alone.
+    """Measure this node: caches, units and memory bandwidth, by timing alone.
 
-    \b
     nhalf node --out runs/node
     nhalf node --report --json
     nhalf node --lfk
@@ -59,7 +58,11 @@ def command(request: Request) -> None:
 
 
 def _keep(run: Run) -> Processor | None:
-    """Write the processor that was measured into its run, and to where `--machine here` looks."""
+    """Write the processor that was measured into its run, and to where `--machine here` looks.
+
+    nhalf node
+    nhalf node --lfk
+    """
     from nhalf.machines.processor_file import write
     from nhalf.node.described import path_of_here
     from nhalf.node.measured import measured

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Changed, Json, OfTraces
+from nhalf.cli.options import OUTPUT, Changed, OfTraces, Tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,7 @@ EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(OfTraces, Changed, Json, heading="What to predict"):
+class Request(OfTraces, Changed, Tables, heading="What to predict"):
     """What is predicted for which machine."""
 
     what: Annotated[
@@ -75,7 +75,11 @@ class Request(OfTraces, Changed, Json, heading="What to predict"):
 
 
 def command(request: Request) -> None:
-    """Predict times on a machine, the fastest algorithm of every cell, and where it changes."""
+    """Predict times on a machine, the fastest algorithm of every cell, and where it changes.
+
+    nhalf predict bcast --machine sp2-mpl --ranks 32
+    nhalf predict bcast --machine sp2-mpl --formula latex
+    """
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     if request.formula:

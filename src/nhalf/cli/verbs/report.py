@@ -30,7 +30,12 @@ class Request(Json, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    """Write the report: findings in words, then charts, in one file that needs no network."""
+    """Write the report: findings in words, then charts, in one file that needs no network.
+
+    nhalf report runs/today
+    nhalf report runs/before runs/after --out both.html
+    nhalf report runs/today --format svg
+    """
     if request.kind not in FORMATS:
         raise unknown("format", request.kind, FORMATS)
     from nhalf.measure.traced.tables import is_trace

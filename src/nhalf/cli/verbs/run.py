@@ -42,7 +42,14 @@ class Request(RunRequest, Measured, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    """Measure; every finished point is kept, and an interrupted run can be resumed."""
+    """Measure; every finished point is kept, and an interrupted run can be resumed.
+
+    nhalf run --report
+    nhalf run --pattern pingpong,allreduce --bytes 0:4M --mpi openmpi
+    nhalf run full --budget 5m --report
+    nhalf run pair-map --hosts 'n[1-16]'
+    nhalf run p2p --submit --job='--nodes=2'
+    """
     from nhalf.cli.outcome import finish
 
     if request.list_:

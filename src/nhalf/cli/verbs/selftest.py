@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.request import Option
-from nhalf.cli.options import Json
+from nhalf.cli.options import Tables
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="How much"):
+class Request(Tables, heading="How much"):
     """How often the truth is drawn."""
 
     runs: Annotated[int, Option("Simulated runs.")] = 1000
@@ -33,7 +33,10 @@ class Request(Json, heading="How much"):
 
 
 def command(request: Request) -> int:
-    """Check coverage, false alarms and power of our statistics where the truth is known."""
+    """Check coverage, false alarms and power of our statistics where the truth is known.
+
+    nhalf selftest
+    """
     from nhalf.decide.selftest import selftest
     from nhalf.present.terminal.output import console, emit_json, stdout_console
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Json
+from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     from nhalf.machines.machine import Machine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json, heading="What to show"):
+class Request(Tables, heading="What to show"):
     """What is shown of which run or machine."""
 
     run: Annotated[
@@ -32,7 +32,13 @@ class Request(Json, heading="What to show"):
 
 
 def command(request: Request) -> None:
-    """Show every point of a run (median, interval, rate, doubts), a trace or a machine."""
+    """Show every point of a run (median, interval, rate, doubts), a trace or a machine.
+
+    nhalf show runs/today
+    nhalf show runs/today:openmpi allreduce
+    nhalf show runs/today --format csv
+    nhalf show sp2-mpl --formula latex
+    """
     from nhalf.machines.catalogue import is_machine
 
     if is_machine(request.run):
@@ -64,13 +70,13 @@ def _show_program(request: Request) -> None:
 
 
 def _show_run(request: Request) -> None:
+    from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
-    from nhalf.store.run import Run
 
     if request.formula:
         raise InputError("--formula is for machines", f"fit the run first: nhalf fit {request.run}")
-    run = Run.open(request.run)
-    facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=request.mpi)
+    run, mpi = run_and_library(request.run, request.mpi)
+    facts = Facts.of([run]).restricted(pattern=request.pattern, mpi=mpi)
     if request.json:
         from nhalf.cli.outcome import run_json
         from nhalf.present.terminal.output import emit_json
@@ -80,6 +86,10 @@ def _show_run(request: Request) -> None:
         from nhalf.present.terminal.style import show_style
 
         show_style(request.style, facts)
+    elif request.format == "csv":
+        from nhalf.present.terminal.tables import show_frame
+
+        show_frame(facts.summary)
     else:
         from nhalf.present.terminal.results import show_results
         from nhalf.present.terminal.summary import show_points

@@ -56,7 +56,10 @@ class Request(Patterns, Changed, Measured, heading="On which machine"):
 
 
 def command(request: Request) -> None:
-    """Measure on a simulated machine; the run is one like any other, marked as simulated."""
+    """Measure on a simulated machine; the run is one like any other, marked as simulated.
+
+    nhalf simulate dense --machine altix-bx2 --ranks 512
+    """
     from nhalf.cli.machine_side import calibrated_machine
     from nhalf.cli.outcome import finish, measured
     from nhalf.machines.change import change

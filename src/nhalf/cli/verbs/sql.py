@@ -9,11 +9,11 @@ from typing import Annotated
 
 from nhalf.base.errors import InputError
 from nhalf.base.request import Word
-from nhalf.cli.options import Json
+from nhalf.cli.options import Tables
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Json):
+class Request(Tables):
     """What is asked of which runs."""
 
     query: Annotated[str, Word("A SELECT on one of the tables.")]
@@ -24,7 +24,12 @@ class Request(Json):
 
 
 def command(request: Request) -> None:
-    """Ask runs with SQL: points, launches, samples, ranks, extras, runs, environment."""
+    """Ask runs with SQL: points, launches, samples, ranks, extras, runs, environment.
+
+    nhalf sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
+    nhalf sql 'show tables'
+    nhalf sql 'select run, started, host from runs' runs --format markdown
+    """
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_frame
     from nhalf.statistics.query import query as ask

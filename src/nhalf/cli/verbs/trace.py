@@ -35,8 +35,9 @@ class Traced(Quiet, heading="What to trace"):
 def command(request: Traced) -> int:
     """Count every MPI call of an unchanged program, by partner and size, and over time.
 
-    For example `nhalf trace --out traced -- mpiexec -n 4 ./program`. The program's output and exit
-    code are its own.
+    The program's output and exit code are its own.
+
+    nhalf trace --out traced -- mpiexec -n 4 ./program
     """
     from nhalf.measure.traced.collect import collect
     from nhalf.measure.traced.start import start

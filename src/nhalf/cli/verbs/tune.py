@@ -53,7 +53,10 @@ class Request(Started, Where, Quiet, heading="What to tune"):
 
 
 def command(request: Request) -> None:
-    """Choose a library's algorithms, write its own tuning file, and prove that it heeds it."""
+    """Choose a library's algorithms, write its own tuning file, and prove that it heeds it.
+
+    nhalf tune --mpi openmpi
+    """
     bench, asked = _begin(request)
     try:
         if request.check is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nhalf.base.listing import few
 from nhalf.base.units import format_size, format_time
 from nhalf.present.curve_names import curve_names
+from nhalf.present.terminal.tables import show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,6 +109,21 @@ def _pattern(curve: CurveRatio) -> str:
 
 def _interval(ratio: Ratio) -> str:
     return "–" if ratio.low != ratio.low else f"{ratio.low:.3f} to {ratio.high:.3f}"
+
+
+def show_ratios(comparison: Comparison) -> None:
+    """Every size of every curve as one table of plain numbers."""
+    rows = [
+        [
+            *(curve.mpi_a, curve.mpi_b, *curve.point.values(), size.size_bytes, curve.launches),
+            *(size.a_s, size.b_s, size.ratio.ratio, size.ratio.low, size.ratio.high, size.verdict),
+        ]
+        for curve in comparison.curves
+        for size in curve.sizes
+    ]
+    columns = ["bytes", "launches", "a_s", "b_s", "ratio", "ci_low", "ci_high", "verdict"]
+    head = ["mpi_a", "mpi_b", *comparison.curves[0].point, *columns]
+    show_table(head, [[str(value) for value in row] for row in rows])
 
 
 def show_several(console: Console, names: Sequence[str], found: Sequence[Comparison]) -> None:

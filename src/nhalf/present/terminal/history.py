@@ -100,6 +100,19 @@ def _show_levels(screen: Console, name: str, levels: Levels, found: History) -> 
     show_table([*head, "library", "run"], rows)
 
 
+def show_values(found: History) -> None:
+    """Every run of every curve as one table of plain numbers."""
+    rows = []
+    for curve in found.curves:
+        levels, changed = curve.levels, {shift.at for shift in curve.shifts}
+        for i, run in enumerate(levels.runs):
+            numbers = (levels.ratio[i], levels.low[i], levels.high[i])
+            said = [run, found.started_s[run], levels.libraries[i], levels.launches[i], *numbers]
+            rows.append([*map(str, [*levels.curve.values(), *said, run in changed])])
+    columns = ["run", "started_s", "library", "launches", "ratio", "ci_low", "ci_high", "changed"]
+    show_table([*found.curves[0].levels.curve, *columns], rows)
+
+
 def spark(ratios: Floats) -> str:
     """The course of a curve in a few characters: its latest values, from least to most."""
     shown = ratios[-SPARK_MAX:]

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where output goes: results on standard output, progress and remarks on standard error."""
+"""Where output goes and in which form: results on standard output, remarks on standard error."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,12 +16,30 @@ if TYPE_CHECKING:
 UNLIMITED = 10_000
 """More columns than any table needs."""
 
+FORM: ContextVar[str] = ContextVar("form", default="table")
+"""How tables are printed; tables in a form of its own are made by forms.py."""
 
-def emit_json(result: Any) -> None:
+SCHEMA: ContextVar[str] = ContextVar("schema", default="")
+"""Which published schema (docs/schemas) JSON on standard output follows: 'history/1'."""
+
+
+@contextmanager
+def printed_as(form: str, schema: str) -> Iterator[None]:
+    """All that is printed meanwhile is in this form, and JSON names this schema."""
+    tokens = FORM.set(form), SCHEMA.set(schema)
+    try:
+        yield
+    finally:
+        FORM.reset(tokens[0])
+        SCHEMA.reset(tokens[1])
+
+
+def emit_json(result: dict[str, Any]) -> None:
     """Print one JSON object to standard output; NaN and infinities become null."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+    named = {"schema": SCHEMA.get()} if SCHEMA.get() else {}
+    sys.stdout.write(msgspec.json.encode({**named, **result, **named}).decode() + "\n")
     sys.stdout.flush()
 
 
@@ -32,6 +53,10 @@ def stdout_console() -> Console:
 
     In a pipe nothing is cut or wrapped.
     """
+    if FORM.get() != "table":
+        from nhalf.present.terminal.forms import formed_console
+
+        return formed_console(FORM.get())
     plain = _console()
     if plain.is_terminal or os.environ.get("COLUMNS", "").isdecimal():
         return plain

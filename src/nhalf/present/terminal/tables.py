@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from nhalf.present.terminal.output import stdout_console
+from nhalf.present.terminal.output import FORM, stdout_console
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ def house_table(*columns: str) -> Table:
 
 def show_frame(frame: pl.DataFrame) -> None:
     """Any frame as a table."""
-    rows = [["" if value is None else str(value) for value in row] for row in frame.iter_rows()]
+    rows = [[_text(value) for value in row] for row in frame.iter_rows()]
     show_table(frame.columns, rows)
 
 
@@ -41,7 +41,7 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Cells as they are; long tables are laid out here: rich takes a millisecond per row."""
     from rich.markup import escape
 
-    if len(rows) <= RICH_ROWS_MAX:
+    if len(rows) <= RICH_ROWS_MAX or FORM.get() != "table":
         table = house_table(*columns)
         for row in rows:
             table.add_row(*map(escape, row))
@@ -54,3 +54,12 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     head = (line.format(*columns), rule)
     body = (line.format(*row) for row in rows)
     sys.stdout.writelines(f"{text.rstrip()}\n" for text in (*head, *body))
+
+
+def _text(value: object) -> str:
+    """A value of a frame as a cell; the items of a list are parted by semicolons."""
+    if isinstance(value, list):
+        return "; ".join(map(_text, value))
+    if isinstance(value, dict):
+        return "=".join(map(_text, value.values()))
+    return "" if value is None else str(value)

@@ -40,7 +40,7 @@ class TestWhole:
         self, call: Call, cluster: Any, tmp_path: Path, submit: Call
     ) -> None:
         ended = submit("--out", "r", "--no-wait", "--json")
-        assert json.loads(ended.out) == {"job": "7", "run": str(tmp_path / "r")}
+        assert json.loads(ended.out) == {"schema": "run/1", "job": "7", "run": str(tmp_path / "r")}
         assert (ended.code, ended.err) == (0, "")
         refused = submit("--out", "r")
         refused.is_error(2, "holds a run already", f"--resume {tmp_path}/r --submit")

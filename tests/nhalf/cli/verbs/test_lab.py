@@ -113,7 +113,8 @@ def test_a_lab_from_up_to_down(name: str) -> None:
     assert "ended with it" in call("kill", "n1", "--name", name)[1]
     assert call("exec", "--name", name, "--node", "n1", "--", "true")[0] == 1
     assert "n1 is back" in call("restart", "n1", "--name", name)[1]
-    assert json.loads(call("down", "--name", name, "--json")[1]) == {"lab": name, "removed": True}
+    told = {"schema": "lab-down/1", "lab": name, "removed": True}
+    assert json.loads(call("down", "--name", name, "--json")[1]) == told
     assert call("down", "--name", name)[:2] == (0, f"there was no lab {name}\n")
 
 

@@ -99,12 +99,13 @@ def test_install_says_what_is_there(machine: Path) -> None:
     program.touch()
     done = nhalf("mpi", "install", "mpich", "--json")
     assert json.loads(done.stdout) == {
+        "schema": "mpi-install/1",
         "installed": [
             {
                 "name": f"mpich-{version}",
                 "prefix": str(program.parent.parent),
                 "fresh": False,
             }
-        ]
+        ],
     }
     assert "was there already" in nhalf("mpi", "install", "mpich").stdout

@@ -104,7 +104,8 @@ def test_costs_are_printed_without_a_machine(call: Call) -> None:
     assert lines[1:] == ["% bcast/binomial", r"\lceil \log_2 p \rceil\,T(n)"]
     found = said(call("predict", "bcast/linear", "--formula", "text", "--json"))
     costs = {"bcast/linear": "M(n, p − 2) + T(n)"}
-    assert found == {"pattern": "bcast", "form": "text", "costs": costs}
+    said_of = {"schema": "predict/1", "pattern": "bcast", "form": "text"}
+    assert found == {**said_of, "costs": costs}
 
 
 def test_the_functions_of_python_run(call: Call) -> None:

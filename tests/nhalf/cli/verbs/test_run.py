@@ -35,7 +35,7 @@ class TestExact:
         ended = call(*model("r", *words))
         assert (ended.code, ended.err) == (0, "")
         answer = json.loads(ended.out)
-        assert set(answer) == {"run", "points", "results", "unresolved", "notes"}
+        assert set(answer) == {"schema", "run", "points", "results", "unresolved", "notes"}
         assert answer["unresolved"] == answer["notes"] == []
         found = {(p["pattern"], p["bytes"]): p for p in answer["points"]}
         assert {pattern for pattern, _ in found} == {*PAIRWISE, "stream"}

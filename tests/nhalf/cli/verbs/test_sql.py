@@ -36,6 +36,7 @@ def test_all_runs_are_asked_where_none_is_named(call: Call, runs: list[Path]) ->
     ended = call("sql", "select run, count(*) as n from points group by run order by run", "--json")
     assert (ended.code, ended.err) == (0, "")
     assert json.loads(ended.out) == {
+        "schema": "sql/1",
         "columns": ["run", "n"],
         "rows": [["first", 3], ["second", 3]],
     }
