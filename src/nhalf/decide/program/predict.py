@@ -96,14 +96,15 @@ def predict_program(
         if traced_on is not None:
             again_s = _simulated_s(program, Asked(traced_on, traced_mpi))
     error = again_s / program.elapsed_s - 1
+    wrong_ratio = max(1 + error, 1 / (1 + error))
     return ProgramPrediction(
         program.name,
         asked.machine.name,
         SIMGRID if asked.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
         program.elapsed_s,
         time_s,
-        time_s / (1 + abs(error)),
-        time_s * (1 + abs(error)),
+        time_s / wrong_ratio,
+        time_s * wrong_ratio,
         error,
         traced_on.name if traced_on else "",
         _shares(spent),
@@ -113,12 +114,12 @@ def predict_program(
 
 def _simulated_s(program: Program, asked: Asked) -> float:
     """By SimGrid; raises InputError without a timeline, MissingError without SimGrid."""
-    from nhalf.exchange.program.replay_actions import replay_actions
+    from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
     from nhalf.measure.simulate.actions import simulated_actions_s
 
     actions = replay_actions(program, asked.computing_ratio)
     hosts = hosts_of(program, asked.placement)
-    return simulated_actions_s(asked.machine, hosts, actions, asked.mpi)
+    return simulated_actions_s(asked.machine, hosts, actions, asked.mpi) - AFTERWARDS_S
 
 
 def hosts_of(program: Program, placement: str) -> tuple[str, ...]:

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timeline as the actions that SimGrid's SMPI replays, one text for each rank.
 
-Time outside of MPI is slept. Operations of all ranks are left to SMPI and its choice of algorithms,
-those of some ranks are written as messages, since the format knows one communicator only. The
-format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez et al., 2011).
+Time outside of MPI is slept. Barriers, all-to-alls and allgathers of all ranks are left to SMPI and
+its choice of algorithms; others, and those of some ranks, are written as messages: the format knows
+one communicator only. The format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez
+et al., 2011).
+
+In the end all ranks sleep for AFTERWARDS_S, which has to be subtracted: SimGrid 3.32 fails where
+a rank ends while its last message is under way.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ from nhalf.facts.program.schedule import (
 
 BYTE = 6
 SLEEP_MIN_S = 1e-9
+AFTERWARDS_S = 1000.0
+SPLIT_BYTES = 2048
+"""From this size on MPICH's allreduce divides the vector among the ranks."""
 
 
 class _Numbers:
@@ -71,7 +78,7 @@ def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
         )
         for actor in actors
     }
-    empty = "{0} init\n{0} finalize\n"
+    empty = f"{{0}} init\n{{0}} sleep {AFTERWARDS_S}\n{{0}} finalize\n"
     return [texts.get(rank, empty.format(rank)) for rank in range(program.ranks)]
 
 
@@ -102,6 +109,7 @@ def _lines(
     for each in sent:
         yield f"wait {each[0]} {each[1]} {numbers.of(each[0], each[1], each)}"
     yield from _sleep(actor.after_s * computing_ratio)
+    yield from _sleep(AFTERWARDS_S)
     yield "finalize"
 
 
@@ -124,9 +132,9 @@ def _message(step: Step, message: Message, numbers: _Numbers) -> tuple[str, bool
 def _collective(
     step: Step, rank: int, members: Sequence[int], ranks: int, numbers: _Numbers
 ) -> Iterator[str]:
-    own = _own(step, ranks) if len(members) == ranks else ""
+    own = _own(step, ranks) if len(members) == ranks else []
     if own:
-        yield own
+        yield from own
         return
     key = ("collective", step.communicator, step.number)
     for place, each in enumerate(rounds_of(step, rank, members)):
@@ -141,17 +149,21 @@ def _collective(
                 yield f"wait {each.source} {rank} {tag}"
 
 
-def _own(step: Step, ranks: int) -> str:
-    """The action of an operation among all ranks; '' where SMPI has none."""
-    name, size = operation(step.call), step.size_bytes
-    root = max(0, step.partner)
-    forms = {
-        "barrier": "barrier",
-        "bcast": f"bcast {size} {root} {BYTE}",
-        "reduce": f"reduce {size} 0 {root} {BYTE}",
-        "allreduce": f"allreduce {size} 0 {BYTE}",
-        "alltoall": f"alltoall {size // ranks} {size // ranks} {BYTE} {BYTE}",
-        "alltoallv": f"alltoall {size // ranks} {size // ranks} {BYTE} {BYTE}",
-        "allgather": f"allgather {size} {size} {BYTE} {BYTE}",
-    }
-    return forms.get(name, "")
+def _own(step: Step, ranks: int) -> list[str]:
+    """The actions of an operation among all ranks; none where it has to be written as messages.
+
+    Replayed broadcasts and reductions end SimGrid 3.32 (segmentation fault) with MPICH's choice of
+    algorithms: they are messages here, but for large allreduces, a reduce-scatter and an allgather
+    in MPICH, of which both parts move what these actions move.
+    """
+    name, size_bytes = operation(step.call), step.size_bytes
+    blocks = f"{size_bytes // ranks} {size_bytes // ranks} {BYTE} {BYTE}"
+    if name == "barrier":
+        return ["barrier"]
+    if name in ("alltoall", "alltoallv"):
+        return [f"alltoall {blocks}"]
+    if name == "allgather":
+        return [f"allgather {size_bytes} {size_bytes} {BYTE} {BYTE}"]
+    if name == "allreduce" and size_bytes >= max(SPLIT_BYTES, ranks):
+        return [f"alltoall {blocks}", f"allgather {blocks}"]
+    return []

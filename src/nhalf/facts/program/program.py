@@ -46,6 +46,11 @@ class Program:
         """The folder's name."""
         return self.path.name
 
+    @property
+    def library(self) -> str:
+        """The MPI library as it calls itself, on one line."""
+        return " ".join(self.trace.library.split())
+
     @cached_property
     def ranks(self) -> int:
         """Of MPI_COMM_WORLD, also those of which nothing was collected."""

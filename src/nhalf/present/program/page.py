@@ -69,7 +69,7 @@ def write_program_images(program: Program, folder: Path, kind: str) -> list[Path
 def _subtitle(program: Program) -> str:
     hosts = len(set(program.hosts))
     parts = [
-        program.trace.library,
+        program.library,
         count(program.ranks, "rank"),
         count(hosts, "host") if hosts > 1 else "".join(set(program.hosts)),
         "" if program.trace.complete else "incomplete",

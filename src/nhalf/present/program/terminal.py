@@ -38,7 +38,7 @@ def _headline(program: Program) -> str:
     hosts = len(set(program.hosts))
     place = f" on {hosts} hosts" if hosts > 1 else ""
     return (
-        f"{command}\n{program.ranks} ranks{place}, {program.trace.library}, "
+        f"{command}\n{program.ranks} ranks{place}, {program.library}, "
         f"{format_time(program.elapsed_s)}"
     )
 

@@ -246,6 +246,16 @@ def test_simgrid_replays_the_same() -> None:
     begun = exchange(1000, begun=True)
     on = Asked(machine(), simgrid=True)
     assert predict_program(begun, on).time_s == pytest.approx(message_s(1000), rel=1e-3)
+    rows = [
+        call(f"MPI_{name}", "collective", rank, root, (number, number + 0.1), size_bytes=size_bytes)
+        for rank in range(4)
+        for number, (name, root, size_bytes) in enumerate(
+            [("Bcast", 1, 8), ("Reduce", 0, 100000), ("Allreduce", -2, 8), ("Allreduce", -2, 9000),
+             ("Alltoall", -2, 64), ("Allgather", -2, 8), ("Scan", -2, 8), ("Gather", 2, 8)]
+        )
+    ]  # fmt: skip
+    every = predict_program(with_counts(rows, 4, 7.1), on)
+    assert 6.3 < every.time_s < 8.5  # 0.9 s of computing between each two of them
     together = predict_program(barrier(late_s=0.1), on)
     assert together.time_s == pytest.approx(2.3, abs=0.1)
 

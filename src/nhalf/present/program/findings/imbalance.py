@@ -11,6 +11,7 @@ from nhalf.present.program.findings import ProgramFinder
 from nhalf.present.wording import percent, times
 
 RATIO_MIN = 1.1
+SAVED_SHARE_MIN = 0.02
 
 
 class Imbalance(ProgramFinder):
@@ -22,7 +23,7 @@ class Imbalance(ProgramFinder):
             return
         computing = 1 - shares
         mean, most = float(computing.mean() or 0), float(computing.max())  # type: ignore[arg-type]
-        if mean <= 0 or most < RATIO_MIN * mean:
+        if mean <= 0 or most < RATIO_MIN * mean or most - mean < SAVED_SHARE_MIN:
             return
         rank = computing.arg_max()
         yield Finding(
