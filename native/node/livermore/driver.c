@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "livermore.h"
+#include "samples.h"
 
 double u[4 * length_max], v[4 * length_max], w[4 * length_max], x[4 * length_max];
 double y[4 * length_max], z[4 * length_max], g[4 * length_max], xx[4 * length_max];
@@ -109,46 +109,6 @@ static void prepare(void) {
   sig = 0.05, found = 0;
 }
 
-// Of the time that this process had a core: it may share that with others.
-static double now_s(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-// Cycles a second: additions that wait for each other take one each on every processor.
-static double clock_hz(void) {
-#if defined(__x86_64__) || defined(__aarch64__)
-  long chain = 1, steps = 20000;
-  double begin = now_s();
-  for (long i = 0; i < steps; i++) {
-#if defined(__x86_64__)
-#define ADD "add %0, %0\n\t"
-#else
-#define ADD "add %0, %0, %0\n\t"
-#endif
-#define ADD5 ADD ADD ADD ADD ADD
-    __asm__ volatile(ADD5 ADD5 ADD5 ADD5 ADD5 ADD5 ADD5 ADD5 ADD5 ADD5 : "+r"(chain));
-  }
-  return 50.0 * (double)steps / (now_s() - begin);
-#else
-  return 0.0;
-#endif
-}
-
-// Seconds of instructions that need no unit: twice as long where another thread has the same core.
-static double issue_s(void) {
-#if defined(__x86_64__)
-#define IDLE ".byte 0x0f, 0x1f, 0x40, 0x00\n\t"
-#else
-#define IDLE "nop\n\t"
-#endif
-#define IDLE8 IDLE IDLE IDLE IDLE IDLE IDLE IDLE IDLE
-  double begin = now_s();
-  for (int i = 0; i < 2000; i++) __asm__ volatile(IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8 IDLE8);
-  return now_s() - begin;
-}
-
 // How often each innermost loop of a kernel runs in a pass.
 static long iterations(int number, long n) {
   long apart = (n - 7) / 2, count = 0;
@@ -179,21 +139,10 @@ static long iterations(int number, long n) {
   }
 }
 
-// A pass in seconds; the clock before and after it, and the longer of two looks at issue_s.
-struct sample {
-  double before_hz, after_hz, issue_s, time_s;
-};
-
 static double summed(const struct kernel* kernel) {
   double sum = (double)found;
   for (long i = 0; i < kernel->results; i++) sum += kernel->result[i] * (double)(i % 7 + 1);
   return sum;
-}
-
-static double time_of(const struct kernel* kernel, long n, long passes) {
-  double begin = now_s();
-  for (long i = 0; i < passes; i++) kernel->pass(n);
-  return now_s() - begin;
 }
 
 static void run(int number, long length, int samples, double seconds) {
@@ -203,32 +152,9 @@ static void run(int number, long length, int samples, double seconds) {
   if (n > kernel->length_most) n = kernel->length_most;
   prepare();
   kernel->pass(n);
-  printf("{\"kernel\":%d,\"length\":%ld,\"iterations\":%ld,\"sum\":%.12e,\"clock_hz\":[", number, n,
+  printf("{\"kernel\":%d,\"length\":%ld,\"iterations\":%ld,\"sum\":%.12e,", number, n,
          iterations(number, n), summed(kernel));
-  prepare();
-  long passes = 1;
-  while (passes < 1L << 40 && time_of(kernel, n, passes) < seconds) passes *= 2;
-  struct sample* taken = malloc(sizeof(struct sample) * (size_t)samples);
-  if (!taken) exit(1);
-  for (int i = 0; i < samples; i++) {
-    prepare();
-    taken[i].before_hz = clock_hz();
-    double before = issue_s();
-    taken[i].time_s = time_of(kernel, n, passes) / (double)passes;
-    double after = issue_s();
-    taken[i].issue_s = before > after ? before : after;
-    taken[i].after_hz = clock_hz();
-  }
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].before_hz);
-  printf("],\"clock_after_hz\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].after_hz);
-  printf("],\"issue_s\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].issue_s);
-  printf("],\"time_s\":[");
-  for (int i = 0; i < samples; i++) printf("%s%.6e", i ? "," : "", taken[i].time_s);
-  printf("]}\n");
-  fflush(stdout);
-  free(taken);
+  print_samples(kernel->pass, n, prepare, samples, seconds);
 }
 
 int main(int count, char** words) {

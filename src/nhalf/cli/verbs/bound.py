@@ -11,7 +11,12 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import Tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nhalf.machines.processor import Processor
+    from nhalf.node.bound.bounds import Bound
     from nhalf.node.bound.program import Program
+    from nhalf.node.ladder.of_file import Ladders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +34,10 @@ class Request(Tables, heading="What"):
         Option("Value of a parameter or a global: n=1000; repeatable.", metavar="NAME=VALUE"),
     ] = ()
     no_alias: Annotated[bool, Option("Pointers of different names never overlap.")] = False
+    run: Annotated[
+        bool,
+        Option("Also run each function, on data of nhalf's own, and compare its time (x86-64)."),
+    ] = False
     quad_word: Annotated[
         bool, Option("Count loads and stores of stride one half, as pairs of numbers.")
     ] = False
@@ -40,20 +49,39 @@ def command(request: Request) -> None:
     nhalf bound kernel.c
     nhalf bound kernel.c --function triad --set n=1000 --json
     nhalf bound kernel.c --machine here
+    nhalf bound kernel.c --machine here --set n=1000 --run
     """
     from nhalf.node.bound.bounds import bound
     from nhalf.node.described import described
     from nhalf.present.terminal.bounds import bounds_json, show_bounds
+    from nhalf.present.terminal.ladders import show_ladders
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     program = _program(request)
     processor = described(request.machine)
     found = [bound(one, processor, request.quad_word or None) for one in program.loops]
+    climbed = _ladders(request, processor, found)
     if request.json:
-        emit_json(bounds_json(request.file, processor, found, program.refusals))
+        emit_json(bounds_json(request.file, processor, found, program.refusals, climbed))
     else:
         show_bounds(stdout_console(), processor, found)
+        show_ladders(stdout_console(), climbed)
         _say_refused(request.file, program)
+
+
+def _ladders(request: Request, processor: Processor, found: Sequence[Bound]) -> Ladders | None:
+    """What compilers here make of the loops; None where another processor is asked about."""
+    from nhalf.base.errors import InputError
+    from nhalf.node.described import HERE
+    from nhalf.node.ladder.execution import Execution
+    from nhalf.node.ladder.of_file import ladders
+
+    if request.machine != HERE:
+        if request.run:
+            raise InputError("loops are run here only", "ask with --machine here")
+        return None
+    execution = Execution(request.file, _numbers(request.set_)) if request.run else None
+    return ladders(request.file, found, processor, execution)
 
 
 def _program(request: Request) -> Program:

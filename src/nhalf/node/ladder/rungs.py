@@ -22,6 +22,8 @@ from nhalf.node.ladder.schedule import chain_cycles
 COMPILE_TIMEOUT_S = 60.0
 FLOPS = {"add": 1, "multiply": 1, "fused_multiply_add": 2, "divide": 4, "square_root": 4}
 REALS = tuple(FLOPS)
+READABLE = {"x86_64", "AMD64"}
+"""Processors whose listings can be read, as the system calls them."""
 EIGHT = 8
 """Bytes of a number."""
 

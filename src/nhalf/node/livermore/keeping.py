@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from nhalf.measure.loop.ending import Outcome, keep_end
 from nhalf.node.asking import PLACEMENT
+from nhalf.node.ladder.builds import Build
 from nhalf.node.livermore.table import Row
-from nhalf.node.livermore.timing import Build, Timing
+from nhalf.node.livermore.timing import Timing
 from nhalf.node.livermore.titles import PATTERN
 from nhalf.node.reading import TRANSPORT
 from nhalf.store.axes import axes_text

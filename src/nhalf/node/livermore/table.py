@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from nhalf.machines.processor import Processor
+from nhalf.node.ladder.builds import Build, builds
 from nhalf.node.ladder.climb import Climb
+from nhalf.node.ladder.climbing import climb
 from nhalf.node.livermore.corpus import KernelBound, kernel_bounds
-from nhalf.node.livermore.ladders import Ladder, climb, ladders
-from nhalf.node.livermore.timing import Build, Timing, builds, check_sums, timings
+from nhalf.node.livermore.ladders import Ladder, ladders
+from nhalf.node.livermore.timing import Timing, check_sums, timings
 
 ADVICE = {
     "fp": "block for registers or vectorise (-O3 -march=native)",
@@ -36,7 +38,8 @@ class Row:
     def climb(self, timing: Timing) -> Climb:
         """All rungs from the bound to a time."""
         ladder = next((one for one in self.ladders if one.build == timing.build), None)
-        return climb(self.bound, ladder, timing)
+        loops = ladder.loops if ladder else ()
+        return climb(self.bound.loops, loops, timing.build, timing.cycles_per_iteration)
 
     def share(self, timing: Timing) -> float | None:
         """How much of the bounding rate is reached, 1 at the bound; None without a bound."""

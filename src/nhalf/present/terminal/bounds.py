@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.bounds import Bound
 from nhalf.node.bound.refusal import Refused
+from nhalf.present.terminal.ladders import ladder_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from nhalf.node.ladder.of_file import Ladders
 
 UNITS = {
     "fp": "floating point",
@@ -29,13 +32,20 @@ COLUMNS = (
 
 
 def bounds_json(
-    file: Path, processor: Processor, bounds: Sequence[Bound], refusals: Sequence[Refused]
+    file: Path,
+    processor: Processor,
+    bounds: Sequence[Bound],
+    refusals: Sequence[Refused],
+    ladders: Ladders | None = None,
 ) -> dict[str, Any]:
-    """One object: the loops that were read, and those that were not."""
+    """One object: the loops that were read, and those that were not.
+
+    With `ladders`, each loop has what compilers make of it.
+    """
     return {
         "file": str(file),
         "machine": processor.name,
-        "loops": [loop_json(one) for one in bounds],
+        "loops": [{**loop_json(one), **ladder_json(one, ladders)} for one in bounds],
         "refused": [{"line": one.line, "reason": str(one)} for one in refusals],
     }
 

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from nhalf.machines.processor_file import processor, write
+from nhalf.node.described import path_of_here
+from nhalf.node.ladder.rungs import READABLE
 
 Call = Callable[..., Any]
 KEYS = [
@@ -68,6 +73,7 @@ def test_the_table_has_a_line_for_each_loop(call: Call, source: Path) -> None:
         (["--function", "main"], "source.c:10: printf is called"),
         (["--function", "differ"], "did you mean difference?"),
         (["--machine", "power"], "did you mean power2?"),
+        (["--run"], "--machine here"),
         (["--set", "n"], "NAME=VALUE"),
         (["--set", "n=many"], "NAME=VALUE"),
         (["--set", "=3"], "NAME=VALUE"),
@@ -86,3 +92,19 @@ def test_pairs_of_numbers_count_half(call: Call, source: Path) -> None:
     words = ("--machine", "power2", "--quad-word", "--function", "difference", "--json")
     (loop,) = json.loads(call("bound", str(source), *words).out)["loops"]
     assert (loop["loads"], loop["t_mem"], loop["t_issue"]) == (1, 0.5, 0.5)
+
+
+@pytest.mark.skipif(platform.machine() not in READABLE, reason="listings of x86-64")
+def test_the_processor_here_has_a_ladder_of_each_loop(
+    call: Call, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    path_of_here().parent.mkdir(parents=True)
+    write(processor("power2"), path_of_here())
+    (loop,) = json.loads(call("bound", str(source), "--machine", "here", "--json").out)["loops"]
+    titles = [one["build"] for one in loop["ladder"]]
+    assert titles[:3] == ["gcc -O0", "gcc -O2", "gcc -O3 -march=native"]
+    assert all(one["macs_cycles"] >= one["mac_cycles"] > 0 for one in loop["ladder"])
+    ended = call("bound", str(source), "--machine", "here")
+    (line, *_) = [line for line in ended.out.splitlines() if line.startswith("difference:5  gcc")]
+    assert line.split()[1:4] == ["gcc", "-O0", "1.00"]

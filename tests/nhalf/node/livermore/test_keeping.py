@@ -12,13 +12,14 @@ from rich.console import Console
 from nhalf.base import native_files
 from nhalf.facts.facts import Facts
 from nhalf.machines.processor_file import processor
+from nhalf.node.ladder.builds import Build
 from nhalf.node.ladder.micro import Operation
 from nhalf.node.ladder.rungs import Rungs
 from nhalf.node.livermore.corpus import kernel_bounds
 from nhalf.node.livermore.keeping import keep
 from nhalf.node.livermore.ladders import Ladder
 from nhalf.node.livermore.table import Row, rows
-from nhalf.node.livermore.timing import Build, Timing
+from nhalf.node.livermore.timing import Timing
 from nhalf.present.findings import findings
 from nhalf.present.panels import Table
 from nhalf.present.panels.ladder import Ladder as Panel

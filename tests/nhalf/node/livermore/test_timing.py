@@ -14,17 +14,10 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
 from nhalf.machines.processor_file import processor
+from nhalf.node.ladder.builds import Build, builds
 from nhalf.node.livermore.corpus import kernel_bounds
 from nhalf.node.livermore.table import as_json, rows, used
-from nhalf.node.livermore.timing import (
-    Build,
-    Sample,
-    Timing,
-    builds,
-    check_sums,
-    program,
-    undisturbed,
-)
+from nhalf.node.livermore.timing import Timing, check_sums, program
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"
 SUMS = {  # of one pass, at the usual length
@@ -82,14 +75,3 @@ def test_a_table_sets_times_beside_bounds() -> None:
     assert [one["share"] for one in found["measured"]] == [0.5, 0.5]
     assert found["measured"][0]["mflops"] == pytest.approx(1000)
     assert table[0].advice == ""
-
-
-def test_samples_of_a_shared_core_or_a_changing_clock_do_not_count() -> None:
-    alone = [Sample(1e-9, 2e9, 2e9, 1e-5)] * 5
-    shared = [Sample(2e-9, 2e9, 2e9, 2e-5)] * 9
-    changing = [Sample(9e-9, 1e9, 2e9, 1e-5)] * 9
-    assert undisturbed([*shared, *alone, *changing]) == alone
-    # Too few to be sure: all of them count.
-    assert undisturbed([*shared, *alone[:2]]) == [*shared, *alone[:2]]
-    assert undisturbed(changing) == changing
-    assert alone[0].cycles == pytest.approx(2.0)

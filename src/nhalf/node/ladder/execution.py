@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the functions of a user's file: with data of our own, each loop counted, then timed."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nhalf.base import native_files
+from nhalf.base.errors import FailedError
+from nhalf.base.processes import run
+from nhalf.node.bound.counts import Counts
+from nhalf.node.ladder.builds import Build
+from nhalf.node.ladder.driver_text import counting_text, timing_text
+from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
+
+COMPILE_TIMEOUT_S = 60.0
+RUN_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A file whose functions are run, with `numbers` for what they take.
+
+    `iterations` are counted once: how often each loop runs in a call, by its line.
+    """
+
+    path: Path
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    iterations: dict[int, int] = field(default_factory=dict)
+
+
+def cycles_of(execution: Execution, build: Build, loops: Sequence[Counts]) -> dict[int, float]:
+    """Cycles of an iteration by the line of its loop.
+
+    Of a function with several innermost loops none, since its time is that of all. Raises
+    FailedError where something cannot be compiled or run, with the reason.
+    """
+    found = {}
+    for one in loops:
+        if sum(other.function == one.function for other in loops) > 1:
+            raise FailedError(f"{one.function} has several loops: give each a function of its own")
+        iterations = _iterations(execution, build, one)
+        said = json.loads(_said(build, timing_text(execution.path, one, execution.numbers)))
+        found[one.line] = taken(said, iterations).cycles_per_iteration
+    return found
+
+
+def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
+    """How often a loop runs in a call."""
+    if loop.line not in execution.iterations:
+        text = counting_text(execution.path, loop, execution.numbers)
+        counted = json.loads(_said(Build(build.compiler, ("-O1",)), text))
+        execution.iterations[loop.line] = counted["iterations"]
+    if not execution.iterations[loop.line]:
+        raise FailedError(f"the loop of {loop.function} never runs: --set its length")
+    return execution.iterations[loop.line]
+
+
+def _said(build: Build, text: str) -> str:
+    """What a program says; raises FailedError where it cannot be compiled, or fails."""
+    include = native_files.include_folder()
+    with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
+        source, program = Path(folder, "driver.c"), Path(folder, "driver")
+        source.write_text(text, "utf-8")
+        words = [build.compiler, *build.level, "-w", "-std=gnu11", f"-I{include}", str(source)]
+        outcome = run([*words, "-lm", "-o", str(program)], COMPILE_TIMEOUT_S)
+        if not outcome.succeeded:
+            raise FailedError(f"it cannot be linked: {outcome.reason}")
+        outcome = run([str(program), str(SAMPLES), str(SECONDS)], RUN_TIMEOUT_S)
+        if not outcome.succeeded:
+            raise FailedError(f"it fails with data of ours: {outcome.reason}")
+        return outcome.stdout.splitlines()[-1]

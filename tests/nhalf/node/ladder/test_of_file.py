@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's file: what compilers make of its loops, how often these run, and what they take."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from nhalf.base import native_files
+from nhalf.base.errors import FailedError
+from nhalf.machines.processor_file import processor
+from nhalf.node.bound.bounds import Bound, bound
+from nhalf.node.bound.program import Reading, read_program
+from nhalf.node.ladder import execution
+from nhalf.node.ladder.builds import Build, builds
+from nhalf.node.ladder.execution import Execution, cycles_of
+from nhalf.node.ladder.of_file import Ladders, ladders
+from nhalf.node.ladder.rungs import READABLE
+
+NATIVE = Path(__file__).resolve().parents[4] / "native"
+SOURCE = """#include <math.h>
+typedef double real;
+enum { width = 5 };
+real field[100][width];
+int length;
+void inner(int n, real *restrict x, const real y[], float scale) {
+  for (int i = 0; i < n; i++)
+    for (int k = 1; k < n; k += 2) x[k] = scale * sqrt(y[k]) + x[k];
+}
+void whole(void) {
+  for (int k = 0; k < length; k++) field[k][width - 1] += 1.0;
+}
+void two(int n, real *restrict x) {
+  for (int k = 0; k < n; k++) x[k] = 0.5 * x[k];
+  for (int k = 1; k < n; k++) x[k] = 0.5 * x[k - 1];
+}
+int main(void) { return 0; }
+"""
+
+
+@pytest.fixture(name="path")
+def _path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(native_files, "include_folder", lambda: NATIVE)
+    monkeypatch.setattr(execution, "SAMPLES", 3)
+    monkeypatch.setattr(execution, "SECONDS", 1e-6)
+    path = tmp_path / "source.c"
+    path.write_text(SOURCE, "utf-8")
+    return path
+
+
+def bounds(path: Path, function: str) -> list[Bound]:
+    loops = read_program(path, Reading(function)).loops
+    return [bound(one, processor("power2")) for one in loops]
+
+
+def run(path: Path, function: str, **numbers: int) -> dict[int, int]:
+    """How often each loop of a function ran, by its line."""
+    asked = Execution(path, numbers)
+    found = cycles_of(asked, builds()[0], [one.counts for one in bounds(path, function)])
+    assert all(cycles > 0 for cycles in found.values())
+    return asked.iterations
+
+
+def test_loops_are_counted_while_they_run(path: Path) -> None:
+    assert run(path, "inner", n=10) == {8: 50}
+    assert run(path, "whole", length=7) == {11: 7}
+
+
+def test_what_cannot_be_run_has_a_reason(path: Path) -> None:
+    with pytest.raises(FailedError, match="--set n=1000"):
+        run(path, "inner")
+    with pytest.raises(FailedError, match="never runs"):
+        run(path, "whole")
+    with pytest.raises(FailedError, match="two has several loops"):
+        run(path, "two", n=10)
+    path.write_text(SOURCE.replace("real field", "extern real field"), "utf-8")
+    with pytest.raises(FailedError, match="cannot be linked"):
+        run(path, "whole", length=7)
+    path.write_text(SOURCE.replace("field[k][width - 1] += 1.0", "field[k * 1000000][0] += 1.0"))
+    with pytest.raises(FailedError, match="fails with data of ours"):
+        run(path, "whole", length=1000)
+
+
+@pytest.mark.skipif(platform.machine() not in READABLE, reason="listings of x86-64")
+def test_each_build_has_a_ladder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [Build("gcc", ("-O0",)), Build("gcc", ("-O2",)), Build("no-compiler", ("-O2",))]
+    monkeypatch.setattr("nhalf.node.ladder.of_file.builds", lambda: few)
+    (one,) = bounds(path, "inner")
+    found = ladders(path, [one], processor("power2"), Execution(path, {"n": 10}))
+    slow, fast = [each.climb for each in found.of(one)]
+    assert (slow.is_optimised, fast.is_optimised) == (False, True)
+    assert (slow.measured_cycles or 0) > 0
+    assert (slow.emitted_cycles or 0) > (fast.emitted_cycles or 0) > 0
+    (reason,) = found.reasons
+    assert "no-compiler" in reason
+    unrun = ladders(path, [one], processor("power2"), None)
+    assert [each.climb.measured_cycles for each in unrun.found] == [None, None]
+
+
+def test_without_a_compiler_there_is_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("nhalf.node.ladder.builds.COMPILERS", ())
+    found = ladders(path, bounds(path, "inner"), processor("power2"), None)
+    assert found == Ladders(reasons=("there is no C compiler",))
