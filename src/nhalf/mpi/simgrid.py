@@ -17,6 +17,7 @@ from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi.identify import stamps_of
+from nhalf.mpi.transport_files import TransportFile
 
 REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG")
@@ -73,6 +74,21 @@ def probe(parts: SimGrid) -> Path:
             folder="simulator/probe",
             source="probe/probe.cpp",
             command=[str(parts.smpicxx), *FLAGS, header],
+            why_not=_why_no_probe,
+        ),
+    )
+
+
+def application(parts: SimGrid, program: TransportFile) -> Path:
+    """The program of an application for SMPI; compiled where it is not in the cache."""
+    return _compiled_for(
+        parts,
+        Program(
+            title=f"{program.title} of simulated machines",
+            name=program.name,
+            folder=f"simulator/{program.name}",
+            source=program.source,
+            command=[str(parts.smpicxx), *FLAGS, "-O3", *program.flags],
             why_not=_why_no_probe,
         ),
     )

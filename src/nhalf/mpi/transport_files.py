@@ -93,8 +93,21 @@ def program_files() -> dict[str, TransportFile]:
     found = {}
     for path in sorted([*folder.glob("apps/*/*.cpp"), *folder.glob("apps/*/*.sh")]):
         name = path.stem.replace("_", "-")
-        found[name] = _described(path, name, str(path.relative_to(folder)))
+        program = _described(path, name, str(path.relative_to(folder)))
+        if program.needs != "SMPI":
+            found[name] = program
     return found
+
+
+def simulated_program(name: str) -> TransportFile:
+    """The program of an application for machines that SMPI simulates.
+
+    Raises MissingError where the sources are not installed.
+    """
+    path = native_files.include_folder() / f"apps/{name}/{name}_simulated.cpp"
+    if not path.is_file():
+        raise MissingError(f"{name} has no program for simulated machines", "leave --machine out")
+    return _described(path, f"{name}-simulated", f"apps/{name}/{path.name}")
 
 
 @functools.cache

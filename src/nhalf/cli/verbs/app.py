@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.request import Option
-from nhalf.cli.options import OUTPUT, Measured
+from nhalf.cli.options import OUTPUT, Changed, Measured
 from nhalf.measure.apps import AppRequest
 from nhalf.measure.plan.request import WHAT
 
@@ -18,9 +18,20 @@ if TYPE_CHECKING:
     from nhalf.measure.loop.session import Prepared
 
 
+MACHINE = "On which machine"
+
+
 @dataclass(frozen=True, kw_only=True)
-class Request(AppRequest, Measured, heading=OUTPUT):
+class Request(AppRequest, Changed, Measured, heading=OUTPUT):
     """What is to be run, and what is told of it."""
+
+    machine: Annotated[
+        str,
+        Option("Simulate it on this machine: one of record, a file or a run.", heading=MACHINE),
+    ] = ""
+    compute: Annotated[
+        float, Option("How many times as long as here that machine computes.", heading=MACHINE)
+    ] = 1.0
 
     list_: Annotated[bool, Option("Only list the applications.", heading=WHAT)] = False
 
@@ -50,16 +61,52 @@ def _prepare(request: Request) -> Prepared:
     from nhalf.measure.apps import app_of
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of
+    from nhalf.store.run import Run
 
     allocate(request)
+    if request.resume is not None and (run := Run.open(request.resume)).simulation:
+        from nhalf.measure.simulate import session as simulation
+
+        return simulation.resume(run)
     if request.resume is not None:
         return session.resume(
             request.resume, request.hosts, request.host_file_path, request.launcher
         )
     if not request.name:
         raise InputError("no application is named", "name one of nhalf app --list")
+    if request.machine:
+        return _simulated(request)
     site = site_of(request)
     return session.begin(app_of(request.name).plan(request, site), request.out, site)
+
+
+def _simulated(request: Request) -> Prepared:
+    """The program in message passing on a machine that is not here."""
+    from nhalf.cli.machine_side import calibrated_machine
+    from nhalf.machines.change import change
+    from nhalf.measure.apps import app_of
+    from nhalf.measure.plan.planning import words
+    from nhalf.measure.simulate import session
+    from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
+    from nhalf.measure.simulate.subject import site_of
+
+    for name in ("barrier", "table", "hosts", "host_file", "mpi"):
+        if name in request.given:
+            raise InputError(f"--{name} is not for simulated machines", "leave it out")
+    if request.program != "mpi":
+        raise InputError("only message passing is simulated", "leave --program out")
+    if request.compute <= 0:
+        raise InputError(f"computing takes {request.compute} times as long", "give more than 0")
+    machine = change(calibrated_machine(request.machine), request.set_)
+    placements = words(request.placement)
+    how = session.Simulation(
+        ranks=ranks_asked(request.ranks, placements), app=request.name, computes=request.compute
+    )
+    site = site_of(machine, how.ranks)
+    check_placements(machine, placements, site)
+    blocks = app_of(request.name).plan(request, site).blocks
+    check_room(machine, blocks, site)
+    return session.begin(machine, how, "", blocks, request.out, request.launches)
 
 
 def _list(known: dict[str, Any], *, as_json: bool) -> None:

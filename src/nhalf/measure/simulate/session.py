@@ -11,7 +11,7 @@ import msgspec
 from nhalf.base.errors import InputError
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read, write
-from nhalf.measure.loop.session import Prepared, default_folder
+from nhalf.measure.loop.session import Prepared, default_folder, programs
 from nhalf.measure.plan.plan import Block, Plan, read_plan
 from nhalf.measure.plan.resolve import check_blocks, resolve
 from nhalf.measure.simulate.multicast import costs, multicast_subject
@@ -19,6 +19,7 @@ from nhalf.measure.simulate.subject import (
     SELECTORS,
     SimulatedMachine,
     SmpiMachine,
+    application_subject,
     site_of,
     smpi_subject,
 )
@@ -36,7 +37,8 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `ranks` are as many as the machine must hold where its nodes have no number, `mpi` names the
     library whose ping-pong counts, `collectives` whose choice of algorithms; `costs` are those of
-    multicasts, as text.
+    multicasts, as text. Where `app` is an application, its program computes `computes` times as
+    long as here.
     """
 
     multicast: bool = False
@@ -44,22 +46,29 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mpi: str = ""
     collectives: str = SELECTORS[0]
     costs: dict[str, str] = {}
+    app: str = ""
+    computes: float = 0.0
 
 
 def begin(
-    machine: Machine, how: Simulation, study: str, blocks: list[Block], out: Path | None
+    machine: Machine,
+    how: Simulation,
+    study: str,
+    blocks: list[Block],
+    out: Path | None,
+    launches: int = 1,
 ) -> Prepared:
     """Check what is asked for and make the run directory.
 
-    The simulator is exact, so there is one launch of each point. Raises InputError for what cannot
-    be measured, MissingError without the simulator.
+    The simulator is exact, so that one launch of each point is enough unless something computes.
+    Raises InputError for what cannot be measured, MissingError without the simulator.
     """
     subject = subject_of(machine, how)
     plan = Plan(
         transports=[subject.transport],
         mpi=[subject.mpi],
-        blocks=[msgspec.structs.replace(block, launches=1) for block in blocks],
-        launches=1,
+        blocks=[msgspec.structs.replace(block, launches=launches) for block in blocks],
+        launches=launches,
         budget_s=0.0,
         precision=0.01,
         options="",
@@ -70,6 +79,8 @@ def begin(
     check_blocks(plan)
     plan = resolve(plan, [subject])
     facts = {"simulated machine": subject.title, **_facts(machine, how, subject)}
+    if how.app:
+        facts |= programs(plan)
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {**simulated_environment(subject.title), **facts},
@@ -97,6 +108,9 @@ def resume(run: Run) -> Prepared:
 
 def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
     """What is measured. Raises MissingError without the simulator."""
+    if how.app:
+        site = site_of(machine, how.ranks)
+        return application_subject(machine, site, how.app, how.computes, how.collectives)
     if how.multicast:
         return multicast_subject(machine, how.costs)
     return smpi_subject(machine, site_of(machine, how.ranks, how.mpi), how.collectives, how.mpi)
@@ -107,6 +121,7 @@ def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict
     if isinstance(subject, SmpiMachine):
         assumed = [line.rstrip(".") for line in subject.known.assumed]
         chosen = f"as {how.collectives} chooses them"
-        return {"collectives": chosen, "assumed": "; ".join(assumed)}
+        scaled = {"computation": f"measured here, times {how.computes:g}"} if how.app else {}
+        return {"collectives": chosen, **scaled, "assumed": "; ".join(assumed)}
     known = costs(machine, how.costs)
     return {"costs": known.text, "assumed": "; ".join(known.assumed)}

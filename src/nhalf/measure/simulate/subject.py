@@ -17,7 +17,8 @@ from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.machines.machine import Machine
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.simulate.description import Description, describe
-from nhalf.mpi.simgrid import SETTINGS, platform, probe, simgrid
+from nhalf.mpi.simgrid import SETTINGS, application, platform, probe, simgrid
+from nhalf.mpi.transport_files import simulated_program
 from nhalf.sites.hosts import Host
 from nhalf.sites.site import HERE, Site
 
@@ -31,6 +32,8 @@ TUNABLES = "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=65536"
 FINEST_S = 1e-12
 SHARE_OF_SHORTEST = 0.04
 RANKS_FEW = 32
+HOST_FLOPS = 1e9
+"""What every host of our platforms computes (native/simulator/node_zone.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class SmpiMachine(SimulatedMachine):
     known: Description = field(default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
+    computes: float = 0.0
+    """How many times as long as here computing takes there; 0 where it takes no time."""
 
     def precision_s(self, ranks: int) -> float:
         """Events that are less apart count as one.
@@ -75,6 +80,10 @@ class SmpiMachine(SimulatedMachine):
         """Tokens and variables that simulate so many ranks, placed on the machine's own nodes."""
         hosts = told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
         settings = settings_of(self.known, self.selector, self.precision_s(ranks))
+        if self.computes:
+            settings += [
+                f"--cfg={name}:{value}" for name, value in computing(self.computes).items()
+            ]
         listed = "".join(f"{host}\n" for host in hosts)
         command = _smpirun(self.command[0], ranks, listed, before_simgrid())
         command += settings
@@ -118,6 +127,39 @@ def smpi_subject(
         known=known,
         site=site,
         selector=selector,
+    )
+
+
+def computing(times: float) -> dict[str, str]:
+    """What SMPI is told for computing to take that many times as long as here."""
+    return {
+        "smpi/simulate-computation": "yes",
+        "smpi/host-speed": f"{HOST_FLOPS * times:.9g}f",
+        "smpi/cpu-threshold": "1e-9",
+        "contexts/stack-size": "8192",
+    }
+
+
+def application_subject(
+    machine: Machine, site: Site, app: str, computes: float, selector: str = SELECTORS[0]
+) -> SmpiMachine:
+    """The machine as what runs an application's program in message passing.
+
+    Raises MissingError without SimGrid, a compiler, or such a program.
+    """
+    known = describe(machine, nodes=len(site.hosts))
+    program = application(simgrid(), simulated_program(app))
+    command = [*_smpirun(str(program), 1, f"{site.hosts[0].name}\n"), "--describe"]
+    return SmpiMachine(
+        f"{app}-mpi",
+        (str(program),),
+        described(command, variables(known.text)),
+        machine=machine.name,
+        machine_title=machine.title,
+        known=known,
+        site=site,
+        selector=selector,
+        computes=computes,
     )
 
 

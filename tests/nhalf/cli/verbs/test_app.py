@@ -49,6 +49,23 @@ def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_pa
     assert "class=S" in rows.out
 
 
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--program", "openmp"), "only message passing is simulated"),
+        (("--barrier", "tournament"), "--barrier is not for simulated machines"),
+        (("--compute", "0"), "computing takes 0"),
+        (("--machine", "sunfire-lonk"), "sunfire-lonk"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    more: tuple[str, str], words: str, call: Callable[..., Ended]
+) -> None:
+    done = call("app", "npb", "--machine", "sunfire-link", *more)
+    assert done.code == 2
+    assert words in done.err
+
+
 def test_no_application_is_a_clear_error(call: Callable[..., Ended]) -> None:
     assert call("app").code == 2
     done = call("app", "nbp")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nhalf.measure.probe.subject import Subject
-from tests.nhalf.measure.apps.counting import Traffic, collectives, counted, sends
+from tests.nhalf.measure.apps.counting import Traffic, collectives, counted, sends, sends_of_cg
 
 RANKS = [4, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (8, 16))]
 
@@ -28,23 +28,10 @@ def test_ep_adds_four_times(subject: Subject, counter: Path) -> None:
 def test_cg_sends_in_butterflies_and_transposes(
     subject: Subject, counter: Path, ranks: int
 ) -> None:
-    times = 15 + 1
-    bits = ranks.bit_length() - 1
-    columns, rows = 1 << (bits + 1) // 2, 1 << bits // 2
-    steps = columns.bit_length() - 1
-    vector_bytes = 8 * 1400 // columns
+    steps = ranks.bit_length() // 2
     for rank, found in enumerate(counted(subject, counter, "cg", ranks)):
-        expected: Traffic = Counter()
-        for step in range(steps):
-            expected["send", rank ^ (1 << step), 8] += 52 * times
-            expected["send", rank ^ (1 << step), 16] += times
-            expected["send", rank ^ (1 << step), vector_bytes] += 26 * times
-        half, odd = (rank // 2, rank % 2) if columns != rows else (rank, 0)
-        mirror = half % rows * rows + half // rows
-        mirror = 2 * mirror + odd if columns != rows else mirror
-        expected["send", mirror, vector_bytes] += 26 * times
-        assert found == expected
-        assert found.total() == (79 * steps + 26) * times
+        assert found == sends_of_cg(rank, ranks)
+        assert found.total() == (79 * steps + 26) * (15 + 1)
 
 
 def box(rank: int, ranks: int) -> tuple[list[int], list[int]]:
