@@ -51,6 +51,12 @@ class Program:
         """The MPI library as it calls itself, on one line."""
         return " ".join(self.trace.library.split())
 
+    @property
+    def command(self) -> str:
+        """As it was typed, but for the folder of the launcher; '' where it is not known."""
+        words = self.trace.command
+        return " ".join([Path(words[0]).name, *words[1:]]) if words else ""
+
     @cached_property
     def ranks(self) -> int:
         """Of MPI_COMM_WORLD, also those of which nothing was collected."""

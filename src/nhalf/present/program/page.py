@@ -27,7 +27,7 @@ def program_page(program: Program) -> str:
     """The whole report as HTML."""
     found = program_findings(program)
     return rendered(
-        title=" ".join(program.trace.command) or program.name,
+        title=program.command or program.name,
         subtitle=_subtitle(program),
         sureness=_figures(program),
         footer=FOOTER,

@@ -34,7 +34,7 @@ def show_program(program: Program) -> None:
 
 
 def _headline(program: Program) -> str:
-    command = " ".join(program.trace.command)
+    command = program.command
     hosts = len(set(program.hosts))
     place = f" on {hosts} hosts" if hosts > 1 else ""
     return (

@@ -32,8 +32,9 @@ class ShapeOfMessages(ProgramFinder):
         small = share_below(program.sizes, SMALL_BYTES)
         large = 1 - share_below(program.sizes, LARGE_BYTES)
         partners = f"{shape.partners:g} partner{'' if shape.partners == 1 else 's'}"
-        bound, sizes, remedy = "", f"are {format_size(median_bytes(program.sizes))} at most", ""
-        share = MOSTLY
+        middle = median_bytes(program.sizes)
+        bound, sizes, remedy = "", f"are {format_size(middle)} at most", ""
+        share = share_below(program.sizes, middle + 1)
         if small >= MOSTLY:
             bound, sizes, share = "latency-bound ", f"are below {format_size(SMALL_BYTES)}", small
             remedy = LATENCY_REMEDY

@@ -31,7 +31,7 @@ class MessageSizes(ProgramPanel):
         kinds = list(KINDS.values())
         color = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds)
         base = alt.Chart(common.data_of(rows)).encode(
-            x=common.size_axis(),
+            x=common.size_axis().scale(type="symlog", constant=1, domain=_reach(rows)),
             y=alt.Y(
                 "share:Q",
                 title="share of this size or smaller",
@@ -51,6 +51,12 @@ class MessageSizes(ProgramPanel):
             ],
         )
         return alt.layer(lines, points).properties(width="container", height=common.CHART_HEIGHT)
+
+
+def _reach(rows: list[Row]) -> list[float]:
+    """From half of the smallest size to twice the largest: one size alone has an axis, too."""
+    sizes = [row["bytes"] for row in rows]
+    return [min(sizes) / 2, max(1, *sizes) * 2]
 
 
 def _rows(program: Program) -> list[Row]:
