@@ -46,6 +46,7 @@ def ran(subject: SmpiMachine, *more: str) -> tuple[float, float]:
         capture_output=True,
         text=True,
         timeout=patience_s(120),
+        check=True,
     )
     said = msgspec.json.decode(done.stdout.splitlines()[1])
     assert said["verified"]
