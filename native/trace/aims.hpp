@@ -21,8 +21,8 @@ namespace nhalf::trace {
 }
 
 inline Exchanged exchanged(Recorder& on, Call call, std::uint64_t bytes, int to, int tag,
-                           MPI_Comm comm, MPI_Status*& status) {
-  return {sent(on, call, bytes, to, tag, comm).subject, tag, comm, status};
+                           int source, MPI_Comm comm, MPI_Status*& status) {
+  return {sent(on, call, bytes, to, tag, comm).subject, tag, source, comm, status};
 }
 
 inline Begun begun(Recorder& on, int source, int tag, MPI_Comm comm, MPI_Request* request) {

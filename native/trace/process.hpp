@@ -101,6 +101,7 @@ class Process {
     beginning_.command = is_known ? second.at - since : beginning_.first.at;
     // About a millisecond.
     const auto millisecond = static_cast<Ticks>(per_ns * 1e6) | 1U;
+    beginning_.short_call = millisecond / 500;
     beginning_.spans_shift = static_cast<std::uint32_t>(std::bit_width(millisecond));
   }
 

@@ -26,6 +26,8 @@ struct Beginning {
   Moment first;
   Ticks command = 0;
   std::uint32_t spans_shift = 20;
+  /// About two microseconds.
+  Ticks short_call = 4096;
 };
 
 class Recorder {
@@ -43,19 +45,58 @@ class Recorder {
         new Recorder(std::move(file), path, thread, with_timeline, beginning));
   }
 
-  /// Counts a call that took from `begin` to `end`.
-  [[gnu::always_inline]] void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
-                                  bool can_wait_for_others) {
+  /// The cell of a call, which counts nothing yet.
+  [[gnu::always_inline]] Cell& cell(const Subject& subject) { return cells_.of(subject); }
+
+  /// How many calls the time of the next one of a cell stands for; 0 where that of another one
+  /// stands for it. To read a clock twice may take longer than the call: of those that are many
+  /// and short every eighth is timed, at intervals that follow no pattern.
+  [[gnu::always_inline]] std::uint64_t weight(const Cell& cell) {
+    if (timeline_ != nullptr || cell.count < often || cell.time > cell.count * short_call_)
+      return 1;
+    return begun_weight();
+  }
+
+  /// The same of calls that begin something, whatever it is.
+  [[gnu::always_inline]] std::uint64_t begun_weight() {
+    if (timeline_ != nullptr) return 1;
+    if (--until_timed_ > 0) [[likely]]
+      return 0;
+    random_ = random_ * 1664525U + 1013904223U;
+    until_timed_ = static_cast<std::int32_t>(1 + (random_ >> 29U) * 2);
+    return sampling;
+  }
+
+  /// Counts a call without looking at the clock.
+  [[gnu::always_inline]] void add_untimed(Cell& into, const Subject& subject) {
+    into.count += 1;
+    into.bytes += subject.size_bytes;
+    spans_.add(subject.kind, subject.size_bytes, last_end_, 0, 0);
+  }
+
+  /// Counts a call that took from `begin` to `end`, as `weight` others did.
+  [[gnu::always_inline]] void add(Cell& into, const Subject& subject, std::int32_t tag, Ticks begin,
+                                  Ticks end, bool can_wait_for_others, std::uint64_t weight = 1) {
     const Ticks time = end - begin;
-    const Ticks waiting = count(subject, time, can_wait_for_others);
-    if (spans_.add(subject.kind, subject.size_bytes, begin, time, waiting)) heartbeat();
+    const Ticks waiting = count(into, subject, time, can_wait_for_others, weight);
+    last_end_ = end;
+    if (spans_.add(subject.kind, subject.size_bytes, begin, time * weight, waiting)) heartbeat();
     if (timeline_ != nullptr) [[unlikely]]
       timeline_->add(subject, tag, begin, end, waiting);
   }
 
+  [[gnu::always_inline]] void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
+                                  bool can_wait_for_others) {
+    add(cell(subject), subject, tag, begin, end, can_wait_for_others);
+  }
+
   /// Counts a receive that began long before: the time is that inside of calls.
   void add_begun(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks time) {
-    count(subject, time, false);
+    Cell& into = cell(subject);
+    into.count += 1;
+    into.bytes += subject.size_bytes;
+    into.time += time;
+    if (time > 0) limit(into, time);
     spans_.add(subject.kind, subject.size_bytes, end, time, 0);
     if (timeline_ != nullptr) timeline_->add(subject, tag, begin, end, 0);
   }
@@ -93,7 +134,9 @@ class Recorder {
       : file_(std::move(file)),
         layout_(*reinterpret_cast<Layout*>(file_->data())),
         cells_(*file_, layout_),
-        spans_(layout_, beginning.command, beginning.spans_shift) {
+        spans_(layout_, beginning.command, beginning.spans_shift),
+        short_call_(beginning.short_call),
+        last_end_(beginning.first.at) {
     layout_.head.version = format_version;
     layout_.head.thread = thread;
     layout_.head.begin = beginning.first;
@@ -103,17 +146,25 @@ class Recorder {
     layout_.head.magic = {'N', 'H', 'A', 'L', 'F', 'T', 'R', 'C'};
   }
 
-  [[gnu::always_inline]] Ticks count(const Subject& subject, Ticks time, bool can_wait_for_others) {
-    Cell& cell = cells_.of(subject);
-    cell.count += 1;
-    cell.bytes += subject.size_bytes;
-    cell.time += time;
-    if (time > cell.most) cell.most = time;
-    if (time < cell.least) cell.least = time;
+  static constexpr std::uint64_t often = 64;
+  static constexpr std::uint64_t sampling = 8;
+
+  [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
+    if (time > into.most) into.most = time;
+    if (time < into.least) into.least = time;
+  }
+
+  [[gnu::always_inline]] static Ticks count(Cell& into, const Subject& subject, Ticks time,
+                                            bool can_wait_for_others, std::uint64_t weight) {
+    into.count += 1;
+    into.bytes += subject.size_bytes;
+    into.time += time * weight;
+    limit(into, time);
     // What moves nothing does nothing but wait; of others the shortest one so far did not.
     const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
-    const Ticks waiting = can_wait_for_others ? time - (moves ? cell.least : 0) : 0;
-    cell.waiting += waiting;
+    const Ticks own_time = moves ? into.least : 0;
+    const Ticks waiting = can_wait_for_others ? (time - own_time) * weight : 0;
+    into.waiting += waiting;
     return waiting;
   }
 
@@ -122,6 +173,10 @@ class Recorder {
   Cells cells_;
   SpanTable spans_;
   TypeSizes types_;
+  Ticks short_call_;
+  Ticks last_end_;
+  std::uint32_t random_ = 1;
+  std::int32_t until_timed_ = 1;
   MPI_Comm last_comm_{};
   std::uint32_t last_generation_ = 0;
   const Communicator* last_ = nullptr;

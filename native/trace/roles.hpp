@@ -21,22 +21,37 @@ struct Counted {
 
   template <bool waits, class Run>
   [[gnu::always_inline]] int carry_out(Recorder& on, Call /*unused*/, Run run) const {
+    Cell& cell = on.cell(subject);
+    const bool is_short = subject.kind == Kind::sent;
+    const auto weight = subject.partner == no_process ? 0
+                        : is_short                    ? on.weight(cell)
+                                                      : std::uint64_t{1};
+    if (weight == 0) [[likely]] {
+      const int error = run();
+      if (error == MPI_SUCCESS) on.add_untimed(cell, subject);
+      return error;
+    }
     const Ticks begin = now();
     const int error = run();
     const Ticks end = now();
     if (error == MPI_SUCCESS) [[likely]]
-      on.add(subject, tag, begin, end, waits);
+      on.add(cell, subject, tag, begin, end, waits, weight);
     return error;
   }
 };
 
 /// A receive that is complete at its end.
 struct Received {
+  int source;
   MPI_Comm comm;
   MPI_Status*& status;
 
   template <bool waits, class Run>
   [[gnu::always_inline]] int carry_out(Recorder& on, Call call, Run run) const {
+    if (source == MPI_PROC_NULL) {
+      const auto none = on.subject(call, Kind::received, on.communicator(comm), no_process, 0);
+      return Counted{none}.carry_out<false>(on, call, run);
+    }
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
     const Ticks begin = now();
@@ -56,13 +71,14 @@ struct Received {
 struct Exchanged {
   Subject sent;
   std::int32_t tag;
+  int source;
   MPI_Comm comm;
   MPI_Status*& status;
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
     const Ticks begin = now();
-    const int error = Received{comm, status}.carry_out<waits>(on, call, run);
+    const int error = Received{source, comm, status}.carry_out<waits>(on, call, run);
     if (error == MPI_SUCCESS) on.add(sent, tag, begin, begin, false);
     return error;
   }
@@ -77,16 +93,15 @@ struct Begun {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = now();
+    const Subject subject = on.subject(call, Kind::received, group, no_process, 0);
+    if (source == MPI_PROC_NULL) return Counted{subject}.carry_out<false>(on, call, run);
+    const auto weight = on.begun_weight();
+    const Ticks begin = weight > 0 ? now() : 0;
     const int error = run();
-    const Ticks end = now();
-    if (error != MPI_SUCCESS) return error;
-    Subject subject = on.subject(call, Kind::received, group, no_process, 0);
-    if (source == MPI_PROC_NULL)
-      on.add(subject, tag, begin, end, false);
-    else
-      Requests::of_process().put(
-          *request, Pending{subject, &group, tag, false, true, true, begin, end - begin});
+    const Ticks time = weight > 0 ? (now() - begin) * weight : 0;
+    if (error == MPI_SUCCESS)
+      Requests::of_process().put(*request,
+                                 Pending{subject, &group, tag, false, true, true, begin, time});
     return error;
   }
 };

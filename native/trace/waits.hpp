@@ -15,6 +15,14 @@
 
 namespace nhalf::trace {
 
+/// Counts a receive that was begun before, by the status that it ended with.
+inline void receive_ended(Recorder& on, Pending& pending, const MPI_Status& status, Ticks end) {
+  if (Requests::of_process().may_be_cancelled() && was_cancelled(status)) return;
+  pending.subject.partner = pending.on->partner(status.MPI_SOURCE);
+  pending.subject.size_bytes = size_of(status);
+  on.add_begun(pending.subject, status.MPI_TAG, pending.begin, end, pending.time);
+}
+
 /// Receives that a wait may end; a request that is none, too, where it is persistent.
 class Candidates {
  public:
@@ -41,18 +49,11 @@ class Candidates {
   void ended(Recorder& on, int place, const MPI_Status* status, Ticks end) {
     const auto at = static_cast<std::size_t>(place);
     if (place < 0 || at >= all_.size()) return;
-    if (all_[at].is_receive && status != nullptr) count(on, all_[at].pending, *status, end);
+    if (all_[at].is_receive && status != nullptr) receive_ended(on, all_[at].pending, *status, end);
     Requests::of_process().ended(all_[at].handle);
   }
 
  private:
-  static void count(Recorder& on, Pending& pending, const MPI_Status& status, Ticks end) {
-    if (Requests::of_process().may_be_cancelled() && was_cancelled(status)) return;
-    pending.subject.partner = pending.on->partner(status.MPI_SOURCE);
-    pending.subject.size_bytes = size_of(status);
-    on.add_begun(pending.subject, status.MPI_TAG, pending.begin, end, pending.time);
-  }
-
   std::vector<One> all_;
   bool has_receives_ = false;
 };
@@ -75,13 +76,18 @@ struct WaitOne {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    Candidates before(1, request);
+    auto& requests = Requests::of_process();
+    Pending pending;
+    const bool is_known = requests.has_any();
+    const auto handle = is_known ? number_of(*request) : 0;
+    const bool is_receive = is_known && requests.is_receive(*request, pending);
     MPI_Status own;
-    if (status == MPI_STATUS_IGNORE && before.has_receives()) status = &own;
+    if (status == MPI_STATUS_IGNORE && is_receive) status = &own;
     Ticks end = 0;
     const int error = timed_wait<waits>(on, call, run, end);
-    if (error == MPI_SUCCESS && (flag == nullptr || *flag != 0))
-      before.ended(on, 0, status == MPI_STATUS_IGNORE ? nullptr : status, end);
+    if (!is_known || error != MPI_SUCCESS || (flag != nullptr && *flag == 0)) return error;
+    if (is_receive) receive_ended(on, pending, *status, end);
+    requests.ended(handle);
     return error;
   }
 };

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of the NAS Parallel Benchmarks: the trace has what another tool counts beneath it.
+
+What that tool counts is compared with closed forms where kernels are tested.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from nhalf.base.errors import NhalfError
+from nhalf.base.processes import run
+from nhalf.measure.probe.subject import known, library_subject
+from nhalf.measure.traced.tables import TraceFolder
+from nhalf.mpi.probe import compiler_variables
+from tests.nhalf.measure.apps.counting import Traffic, read
+from tests.nhalf.measure.traced.programs import FOUND, traced
+from tests.patience import patience_s
+
+SOURCE = Path(__file__).parents[3] / "native/apps/counter.cpp"
+KERNELS = ("ep", "mg", "cg", "ft", "is", "lu", "sp", "bt")
+RANKS = 4
+
+
+def traffic(trace: TraceFolder, rank: int) -> Traffic:
+    """What a rank sent but for MPI_COMM_WORLD, in the counter's terms: of an all-to-all a block."""
+    found: Traffic = Counter()
+    rows = trace.table("calls").filter(
+        (pl.col("rank") == rank) & (pl.col("communicator") > 0) & (pl.col("partner") != -1)
+    )
+    for row in rows.collect().iter_rows(named=True):
+        name = row["call"].removeprefix("MPI_").lower()
+        blocks = RANKS if name == "alltoall" else 1
+        if row["kind"] == "sent":
+            found["send", row["partner"], row["size_bytes"]] += row["count"]
+        elif row["kind"] == "collective" and row["size_bytes"] > 0:
+            found[name, -1, row["size_bytes"] // blocks] += row["count"]
+    return found
+
+
+@pytest.mark.slow
+def test_all_kernels(tmp_path: Path) -> None:
+    library = next((one for one in FOUND if one.abi), None)
+    wrapper = library.prefix / "bin/mpicxx_abi" if library else Path("nowhere")
+    if library is None or not wrapper.is_file():
+        pytest.skip("no MPI library of the standard ABI here: nhalf mpi install mpich")
+    try:
+        command, _ = library_subject(library, known("npb-mpi")).launch(RANKS, "free", "")
+    except NhalfError as error:
+        pytest.skip(str(error))
+    counter, counts = tmp_path / "counter.so", tmp_path / "counts"
+    make = [str(wrapper), "-std=c++20", "-shared", "-fPIC", str(SOURCE), "-o", str(counter)]
+    made = run(make, patience_s(120), {**library.environment, **compiler_variables(library)})
+    assert made.succeeded, made.stderr
+    lines = [f"id={kernel} pattern=npb-{kernel} samples_max=1 axis.class=S\n" for kernel in KERNELS]
+    beneath = ["env", f"LD_PRELOAD={counter}", f"NHALF_COUNTS={counts}", command[-1]]
+    outcome, trace = traced(
+        library, tmp_path / "trace", RANKS, beneath, "--quiet", text="".join([*lines, "end\n"])
+    )
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stdout.count('"verified":true') == len(KERNELS)
+    for rank in range(RANKS):
+        expected = read(counts.with_name(f"{counts.name}.{rank}"))
+        assert traffic(trace, rank) == expected
