@@ -4,6 +4,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,11 @@ class Recorder {
     auto file = std::make_unique<File>((path + ".counts").c_str(), sizeof(Layout));
     if (file->error() == 0) file->grow(offsetof(Layout, cells));
     error = file->error();
-    if (error != 0) return nullptr;
+    if (error != 0) {
+      // Nothing can be kept in a file without room for its head.
+      unlink((path + ".counts").c_str());
+      return nullptr;
+    }
     return std::unique_ptr<Recorder>(
         new Recorder(std::move(file), path, thread, with_timeline, beginning));
   }

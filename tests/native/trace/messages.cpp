@@ -101,8 +101,7 @@ void typed(int other) {
   MPI_Type_free(&column);
   MPI_Type_contiguous(3, MPI_CHAR, &column);
   MPI_Type_commit(&column);
-  MPI_Sendrecv_replace(in.data(), 5, column, other, 7, other, 7, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE);
+  MPI_Sendrecv_replace(in.data(), 5, column, other, 7, other, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Type_free(&column);
 }
 

@@ -8,7 +8,6 @@
 
 namespace {
 
-
 std::vector<int> in(1000);
 std::vector<int> out(1000);
 std::vector<int> counts;

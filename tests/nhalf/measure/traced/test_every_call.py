@@ -19,7 +19,9 @@ from tests.nhalf.measure.traced.programs import (
     Message,
     built,
     collective,
+    launch,
     messages,
+    nhalf,
     traced,
 )
 
@@ -189,11 +191,9 @@ def test_nothing_is_written_where_there_is_no_room(tmp_path: Path, programs: Pat
     program = built(library, compiler, "ring.cpp", programs)
     small = tmp_path / "small"
     small.mkdir()
-    if os.system(f"mount -t tmpfs -o size=100k none {small}") != 0:
+    if os.system(f"mount -t tmpfs -o size=60k none {small}") != 0:
         pytest.skip("no file system can be mounted here")
     try:
-        from tests.nhalf.measure.traced.programs import launch, nhalf
-
         words = [*launch(library, 2), str(program), "7"]
         outcome = nhalf(library, "--out", str(small / "trace"), "--", *words)
         assert outcome.exit_code == 1

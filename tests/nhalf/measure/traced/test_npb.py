@@ -24,6 +24,8 @@ from tests.patience import patience_s
 SOURCE = Path(__file__).parents[3] / "native/apps/counter.cpp"
 KERNELS = ("ep", "mg", "cg", "ft", "is", "lu", "sp", "bt")
 RANKS = 4
+COUNTED = ("allreduce", "reduce", "alltoall", "alltoallv")
+"""Collectives that the other tool knows."""
 
 
 def traffic(trace: TraceFolder, rank: int) -> Traffic:
@@ -37,7 +39,7 @@ def traffic(trace: TraceFolder, rank: int) -> Traffic:
         blocks = RANKS if name == "alltoall" else 1
         if row["kind"] == "sent":
             found["send", row["partner"], row["size_bytes"]] += row["count"]
-        elif row["kind"] == "collective" and row["size_bytes"] > 0:
+        elif row["kind"] == "collective" and row["size_bytes"] > 0 and name in COUNTED:
             found[name, -1, row["size_bytes"] // blocks] += row["count"]
     return found
 
