@@ -39,7 +39,7 @@ class Request(Tables, heading="What the logs leave open"):
 
 
 def command(request: Request) -> None:
-    """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run.
+    """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run; or of mpiP.
 
     nhalf import old/osu_latency.log --out runs/old
     """
@@ -49,6 +49,9 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     files = request.files
+    if _is_profile(files[0]):
+        _import_profile(request)
+        return
     sources = _read(files, _ranks(request.ranks, len(files)), request.strict)
     run = write_run(
         sources,
@@ -62,6 +65,34 @@ def command(request: Request) -> None:
         return
     for line in _lines(run, sources):
         stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _is_profile(path: Path) -> bool:
+    """Whether a file is a report of mpiP, whose import is a trace and no run."""
+    from nhalf.exchange.program.mpip import is_mpip
+
+    try:
+        with path.open("rb") as file:
+            return is_mpip(file.read(64).decode("utf-8", errors="replace"))
+    except OSError:
+        return False
+
+
+def _import_profile(request: Request) -> None:
+    """One report of mpiP into the folder of a trace."""
+    from nhalf.exchange.program.mpip import read_mpip, write_profile
+    from nhalf.present.terminal.output import emit_json, stdout_console
+
+    if len(request.files) > 1:
+        raise InputError("reports of mpiP are imported one at a time", "name one")
+    path, out = request.files[0], request.out
+    profile = read_mpip(path.read_text("utf-8", errors="replace"), str(path))
+    write_profile(profile, out)
+    if request.json:
+        emit_json({"run": str(out.absolute()), "calls": profile.calls.height})
+    else:
+        text = f"trace   {out}\nshow    nhalf show {out}"
+        stdout_console().print(text, markup=False, soft_wrap=True)
 
 
 def _ranks(text: str, files: int) -> list[int]:

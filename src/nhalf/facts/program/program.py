@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from nhalf.measure.traced.tables import Trace, open_trace
+from nhalf.measure.traced.tables import PROC_NULL, Trace, open_trace
 
 if TYPE_CHECKING:
     from nhalf.base.rows import Row
@@ -84,23 +84,28 @@ class Program:
 
         A rank's messages to itself are there, those to MPI_PROC_NULL are not.
         """
+        return self.messages.filter(pl.col("partner") >= 0)
+
+    @cached_property
+    def messages(self) -> pl.DataFrame:
+        """The rows of all messages that are sent, also of those to partners that are not known."""
         is_put = pl.col("call").str.contains("(?i)put|accumulate")
         is_sent = (pl.col("kind") == "sent") | ((pl.col("kind") == "one-sided") & is_put)
-        return self.calls.filter(is_sent & (pl.col("partner") >= 0))
+        return self.calls.filter(is_sent & (pl.col("partner") != PROC_NULL))
 
     @cached_property
     def sends(self) -> pl.DataFrame:
         """Messages, bytes and destinations of each rank: see `sends_by_rank`."""
         from nhalf.facts.program.sends import sends_by_rank
 
-        return sends_by_rank(self.sent, self.ranks)
+        return sends_by_rank(self.messages, self.ranks)
 
     @cached_property
     def sizes(self) -> pl.DataFrame:
         """Messages and bytes of each size, with cumulative shares."""
         from nhalf.facts.program.sizes import sizes
 
-        return sizes(self.sent)
+        return sizes(self.messages)
 
     @cached_property
     def matrix(self) -> Matrix:

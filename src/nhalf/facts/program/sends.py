@@ -14,7 +14,7 @@ def sends_by_rank(sent: pl.DataFrame, ranks: int) -> pl.DataFrame:
     sums = sent.group_by("rank").agg(
         messages=pl.col("count").sum(),
         bytes=pl.col("bytes").sum(),
-        destinations=pl.col("partner").n_unique(),
+        destinations=pl.col("partner").filter(pl.col("partner") >= 0).n_unique(),
     )
     every = pl.DataFrame({"rank": range(ranks)}, schema={"rank": pl.Int32})
     full = every.join(sums, on="rank", how="left").with_columns(

@@ -82,7 +82,7 @@ def _figures(program: Program) -> list[tuple[str, str]]:
     shares = program.time_by_rank["time_share"].drop_nulls()
     figures = [
         (format_time(program.elapsed_s), "from MPI_Init to MPI_Finalize"),
-        (f"{program.sent['count'].sum():,}".replace(",", " "), "messages between ranks"),
+        (f"{program.messages['count'].sum():,}".replace(",", " "), "messages between ranks"),
     ]
     if shares.len():
         figures.append((percent(float(sum(shares) / shares.len())), "of the run in MPI"))

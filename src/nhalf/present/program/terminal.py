@@ -49,7 +49,7 @@ Table = tuple[str, tuple[str, ...], list[list[str]]]
 def _sends(program: Program) -> Table:
     """Per process: the least, the mean and the most."""
     columns = ("per process", "min", "mean", "max")
-    if program.sent.is_empty():
+    if program.messages.is_empty():
         return "", columns, []
     rows = []
     for name, title in (

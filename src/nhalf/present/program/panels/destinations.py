@@ -20,7 +20,7 @@ class Destinations(ProgramPanel):
     order = 60
 
     def render(self, program: Program) -> Table | None:
-        if program.sent.is_empty():
+        if program.messages.is_empty():
             return None
         rows = []
         for name, title in (
