@@ -72,15 +72,18 @@ def crossings(facts: Facts) -> Iterator[Crossing]:
 
 
 def _interval(rows: pl.DataFrame) -> Interval | None:
-    """Where the share of barriers crosses MATTERS, over launches; None where it does not."""
+    """Where the share of barriers crosses MATTERS, over launches; None where most do not.
+
+    A launch that was cut short, or disturbed at some grain, may have no crossing.
+    """
     keys = [name for name in VARIED_POINT if name != "algorithm"]
-    grains_s = []
-    for _, launch in rows.group_by([*keys, "launch"], maintain_order=True):
-        grain_s = _crossing_s(launch["grain_s"].to_list(), launch["median_s"].to_list())
-        if grain_s is None:
-            return None
-        grains_s.append(grain_s)
-    return launch_interval(grains_s) if len(grains_s) > 1 else None
+    every = [
+        _crossing_s(launch["grain_s"].to_list(), launch["median_s"].to_list())
+        for _, launch in rows.group_by([*keys, "launch"], maintain_order=True)
+    ]
+    crossed = [grain_s for grain_s in every if grain_s is not None]
+    known = len(crossed) > max(1, len(every) // 2)
+    return launch_interval(crossed) if known else None
 
 
 def _crossing_s(grains_s: Sequence[float], times_s: Sequence[float]) -> float | None:

@@ -52,6 +52,15 @@ def test_what_does_not_cross_is_not_told(make_measurements: Make) -> None:
     assert not list(crossings(measured(make_measurements, {"native": 1e-6}, launches=1)))
 
 
+def test_a_launch_that_was_cut_short_does_not_hide_the_others(make_measurements: Make) -> None:
+    whole = measured(make_measurements, {"native": 1e-6})
+    short = (pl.col("launch") < 2) | (pl.col("axes") == "grain=1000")
+    (one,) = crossings(Facts(whole.measurements.filter(short)))
+    assert one.grain_s.median == pytest.approx(9e-6, rel=0.02)
+    shorter = (pl.col("launch") < 1) | (pl.col("axes") == "grain=1000")
+    assert not list(crossings(Facts(whole.measurements.filter(shorter))))
+
+
 def test_the_panel_has_the_shares_and_the_finding_says_the_grain(make_measurements: Make) -> None:
     facts = measured(make_measurements, {"native": 1e-6, "tournament": 0.25e-6})
     chart = Grain().render(facts)

@@ -111,7 +111,7 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
             given = without_choice(given, infos)
         check_axes(given, [info.axes for info in infos])
     for info in infos:
-        _check_memory(info, block)
+        check_memory(info, block, min(map(hosts_asked, block.placements)))
     return msgspec.structs.replace(block, patterns=names, axes=given)
 
 
@@ -140,10 +140,9 @@ def _check_ranks(info: PatternInfo, ranks: Sequence[int]) -> None:
             )
 
 
-def _check_memory(info: PatternInfo, block: Block) -> None:
-    """Raises InputError for a kernel's class that does not fit the memory of its hosts."""
+def check_memory(info: PatternInfo, block: Block, hosts: int) -> None:
+    """Raises InputError for a kernel's class that does not fit the memory of so many hosts."""
     for name in block.axes.get("class", "").split(","):
-        hosts = min(map(hosts_asked, block.placements))
         needed_bytes = int(info.memory_bytes.get(name, 0) / hosts)
         if needed_bytes > memory_bytes():
             raise InputError(

@@ -13,7 +13,7 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import read, write
 from nhalf.measure.loop.session import Prepared, default_folder, programs
 from nhalf.measure.plan.plan import Block, Plan, read_plan
-from nhalf.measure.plan.resolve import check_blocks, resolve
+from nhalf.measure.plan.resolve import check_blocks, check_memory, resolve
 from nhalf.measure.simulate.multicast import costs, multicast_subject
 from nhalf.measure.simulate.subject import (
     SELECTORS,
@@ -78,6 +78,9 @@ def begin(
     )
     check_blocks(plan)
     plan = resolve(plan, [subject])
+    for block in plan.blocks:
+        for name in block.patterns:
+            check_memory(subject.infos[name], block, hosts=1)  # all ranks are one process here
     facts = {"simulated machine": subject.title, **_facts(machine, how, subject)}
     if how.app:
         facts |= programs(plan)

@@ -76,7 +76,7 @@ def lines(
             title=None,
             sort=list(kinds),
             scale=kind_scale,
-            legend=alt.Legend(title=None, symbolOpacity=1),
+            legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
         ),
     )
     marks = base.mark_point(filled=True, size=42, opacity=1).encode(

@@ -10,7 +10,8 @@ import pytest
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.measure.apps import AppRequest, app_of
-from nhalf.measure.plan.resolve import resolve
+from nhalf.measure.plan.resolve import check_memory, resolve
+from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi.discover import libraries
@@ -146,6 +147,14 @@ def test_ranks_that_do_not_divide_a_kernel_are_refused_with_those_that_do() -> N
         resolve(plan, [subject])
     assert "npb-ep runs on a square number of ranks, and 5 is none" in str(caught.value)
     assert "1, 4, 9" in str(caught.value)
+
+
+def test_memory_is_that_of_the_hosts_that_a_placement_takes() -> None:
+    info = description(memory_bytes={"S": 2.5 * memory_bytes()}).infos["npb-ep"]
+    (block,) = app_of("npb").plan(asked(ranks="4"), HERE).blocks
+    check_memory(info, block, hosts=3)
+    with pytest.raises(InputError, match="on each of 2 hosts"):
+        check_memory(info, block, hosts=2)
 
 
 def test_a_class_that_does_not_fit_the_memory_is_refused() -> None:
