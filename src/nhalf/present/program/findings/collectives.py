@@ -23,7 +23,7 @@ class CostlyCollective(ProgramFinder):
         share = row["time_s"] / program.elapsed_s
         if share < SHARE_MIN:
             return
-        size = "" if row["operation"] == "barrier" else f" of {format_size(row['size_bytes'])}"
+        size = f" of {format_size(row['size_bytes'])}" if row["size_bytes"] else ""
         waits = row["waiting_s"] / row["time_s"] if row["time_s"] else 0.0
         late = f", {percent(waits)} of it waiting" if waits > 0.1 else ""
         remedy = ""

@@ -16,7 +16,7 @@ class Collectives(ProgramPanel):
     title = "Collective operations"
     how_to_read = (
         "Each row is a call with one size on one communicator, those with the most time first; "
-        "waiting is the share beyond the shortest call of each rank."
+        "waiting is the share beyond the shortest call of each rank, and all of a barrier."
     )
     order = 70
 
