@@ -29,8 +29,10 @@ inline constexpr PatternInfo node_conflicts{
 /// `bytes` is the memory whose pages are tried: some times what the cache holds. A round is a load.
 class NodeConflicts : public Pattern {
  public:
-  NodeConflicts(const Case& point, Region& region, SteadyClock& clock, double overhead_s)
-      : lap_(clock, overhead_s, region, point.size_bytes / LapTime::page_size_bytes,
+  NodeConflicts(const Case& point, Region& region, SteadyClock& clock, double overhead_s,
+                CoreWitness<SteadyClock>& core)
+      : clock_(clock),
+        lap_(clock, overhead_s, core, region, point.size_bytes / LapTime::page_size_bytes,
              point.axes.number("line", std::size_t{64})),
         search_(
             [this](std::span<const std::uint32_t> pages, ConflictSearch::More more) {
@@ -42,10 +44,12 @@ class NodeConflicts : public Pattern {
   void run(std::uint64_t rounds) override { lap_.follow_on(rounds); }
 
   bool verify() override {
+    const double began_s = clock_.now_s();
     search_.fill(static_cast<std::uint32_t>(lap_.pages()));
     const auto& over = search_.overflowing();
     std::size_t told = 0;
     for (std::size_t i = 0; i < looks && i < over.size() && told < enough; ++i) {
+      if (clock_.now_s() - began_s > most_s) break;
       const auto page = over[i * over.size() / looks];
       const auto ways = search_.ways_of(page);
       told += ways > 0 ? 1 : 0;
@@ -69,7 +73,10 @@ class NodeConflicts : public Pattern {
   /// Pages whose sets are looked at: until enough of them could be told, on a busy core more.
   static constexpr std::size_t looks = 16;
   static constexpr std::size_t enough = 5;
+  /// On a busy machine no further page is looked at after so long.
+  static constexpr double most_s = 20;
 
+  SteadyClock& clock_;
   LapTime lap_;
   ConflictSearch search_;
   std::vector<Value> found_;

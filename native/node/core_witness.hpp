@@ -22,14 +22,21 @@ class CoreWitness {
     idle_rounds(rounds);
     const double spent_s = std::max(clock_.now_s() - began_s - overhead_s_, 1e-9);
     const double per_cycle = rounds * idle_per_round * cycle_s / spent_s;
-    // No core issues more: such a look was disturbed.
-    if (per_cycle < per_cycle_max) best_per_cycle_ = std::max(best_per_cycle_, per_cycle);
-    return per_cycle > alone_share * best_per_cycle_;
+    const bool is_alone = per_cycle > alone_share * best_per_cycle_;
+    if (is_alone && per_cycle < per_cycle_max) learn(per_cycle);
+    return is_alone;
   }
 
  private:
-  static constexpr int rounds = 100;  // 0.3 µs where it is alone
-  static constexpr double per_cycle_max = 16;
+  /// Goes up step by step and comes back slowly: one disturbed look at the clock says little.
+  void learn(double per_cycle) {
+    if (best_per_cycle_ == 0) best_per_cycle_ = per_cycle;
+    const double share = per_cycle > best_per_cycle_ ? 0.1 : 0.02;
+    best_per_cycle_ += share * (per_cycle - best_per_cycle_);
+  }
+
+  static constexpr int rounds = 100;           // 0.3 µs where it is alone
+  static constexpr double per_cycle_max = 16;  // no core issues more: such a look was disturbed
   static constexpr double alone_share = 0.8;
 
   Clock& clock_;

@@ -96,7 +96,7 @@ const Entry entries[] = {
          throw InputError("conflicts are looked for in 3M or more");
        auto& region = region_of(session.memory, point, point.size_bytes, "no");
        return std::make_unique<nhalf::NodeConflicts>(point, region, session.clock,
-                                                     session.quality.overhead_s);
+                                                     session.quality.overhead_s, session.core);
      }},
     {nhalf::node_unit, [](Session&, const Case& point) -> std::unique_ptr<Pattern> {
        return std::make_unique<nhalf::UnitLoop>(point);
