@@ -91,6 +91,9 @@ run: setup ## measure this machine with every MPI library found; ends by printin
 	@$(VENV)/bin/nhalf fit $(RUN) >/dev/null
 	@$(VENV)/bin/nhalf report $(RUN)
 
+wheel: build/dist/stamp ## build a wheel for `pipx install` into build/dist
+	@echo "nhalf: pipx install $(CURDIR)/$$(ls build/dist/nhalf-*.whl)"
+
 bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in docs/benchmarks
 	@$(VENV)/bin/nhalf mpi install intel
 	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
@@ -194,5 +197,6 @@ format: $(VENV)/stamp-test ## put everything into its form
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
-.PHONY: help setup run bench test-setup lint test-native test-native-full test-tsan test-clang \
-  test-processors test-mutation docs test-python test-python-full test test-full format clean
+.PHONY: help setup run wheel bench test-setup lint test-native test-native-full test-tsan \
+  test-clang test-processors test-mutation docs test-python test-python-full test test-full \
+  format clean

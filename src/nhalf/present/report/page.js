@@ -79,8 +79,40 @@
   }
 
   async function drawAll() {
-    for (const entry of plots) await draw(entry);
+    for (const entry of plots) {
+      await draw(entry);
+      await recall(entry);
+    }
     root.dataset.drawn = theme();
+  }
+
+  // What is picked in one chart is picked in all that have it, and stays in the address.
+  const picked = new Map(new URLSearchParams(location.search.slice(1)));
+  function choices(spec) {
+    return (spec.params || []).filter((each) => each.bind?.options);
+  }
+  async function recall(entry) {
+    if (!entry.view) return;
+    for (const choice of choices(entry.spec)) {
+      entry.view.view.addSignalListener(choice.name, (name, value) => pick(name, value));
+      const wanted = picked.get(choice.name);
+      if (wanted && choice.bind.options.includes(wanted)) {
+        await entry.view.view.signal(choice.name, wanted).runAsync();
+      }
+    }
+  }
+  function pick(name, value) {
+    if (picked.get(name) === String(value)) return;
+    picked.set(name, String(value));
+    try {
+      history.replaceState(null, "", `?${new URLSearchParams([...picked])}${location.hash}`);
+    } catch { /* some browsers keep the address of a file as it is */ }
+    for (const entry of plots) {
+      for (const choice of choices(entry.spec)) {
+        if (choice.name !== name || !choice.bind.options.includes(value) || !entry.view) continue;
+        if (entry.view.view.signal(name) !== value) entry.view.view.signal(name, value).runAsync();
+      }
+    }
   }
 
   document.getElementById("theme").addEventListener("click", () => {

@@ -25,6 +25,7 @@ from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import with_caption
+from nhalf.present.verdict import verdict
 from nhalf.present.wording import n_half_ends, n_half_text, times
 
 HERE = Path(__file__).parent
@@ -73,6 +74,7 @@ def page(facts: Facts) -> str:
     return rendered(
         title=heading.title(extent),
         subtitle=heading.subtitle(extent),
+        verdict=verdict(facts),
         sureness=heading.sureness(extent),
         footer=heading.footer(extent),
         lead=[card(finding) for finding in found[:LEAD_FINDINGS]],
@@ -86,9 +88,10 @@ def rendered(**values: Any) -> str:
     """A page of the template, with its style, script and charts."""
     given = {
         "version": __version__,
+        "verdict": "",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
         "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),
-        "script": Markup(_read("page.js")),
+        "script": Markup(_read("page.js") + _read("tables.js")),
         "bundle": Markup(_bundle()),
         "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),
         **values,

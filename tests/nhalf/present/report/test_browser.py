@@ -17,6 +17,9 @@ from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, s
 from tests.patience import patience_s
 
 pytestmark = IN_BROWSER
+AXE = """axe.run({exclude: [["svg.marks *"]]}, {resultTypes: ["violations"]}).then(
+    arguments[0], error => arguments[0]({violations: [{id: String(error), nodes: []}]}))"""
+"""The thousands of marks in charts take minutes; what they are called stands at the chart."""
 EVIL = "<script>alert(1)</script>"
 
 
@@ -120,3 +123,24 @@ def test_a_reader_without_eyes_gets_names_and_descriptions(
     assert browser.find_element("tag name", "html").get_attribute("lang") == "en"
     assert len(browser.find_elements("tag name", "h1")) == 1
     assert len(browser.find_elements("css selector", "main, nav, footer")) == 3
+
+
+@pytest.mark.slow
+def test_axe_finds_no_violation_in_light_dark_and_on_a_phone(
+    browser: webdriver.Chrome, report: Path
+) -> None:
+    axe = pytest.importorskip(
+        "axe_core_python", reason="axe-core is not installed: make test-setup"
+    )
+    script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light")):
+        show(browser, report, width=width, scheme=scheme)
+        browser.execute_script(script)
+        browser.set_script_timeout(patience_s(60))
+        found = browser.execute_async_script(AXE)
+        said = [
+            (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
+            for one in found["violations"]
+        ]
+        assert said == [], (width, scheme)
+        assert len(found["passes"]) > 15, "axe looked at nothing"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict of a report: which library to use, where not, and whether that is sure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nhalf.base.units import format_size
+from nhalf.facts.contests import CLASSES
+from nhalf.facts.facts import Facts
+from nhalf.facts.leads import Exemption, Lead, leads
+from nhalf.present.wording import between, times
+
+UNDECIDED = (
+    "No library is faster beyond doubt in ping-pong or any other pattern between two ranks: take "
+    "the one that you have. More launches would narrow the intervals."
+)
+
+
+def verdict(facts: Facts) -> str:
+    """One or two sentences for whoever decides; '' where there is nothing to choose between."""
+    if facts.extent.is_simulated or facts.extent.libraries < 2 or not facts.overview:
+        return ""
+    found = leads(facts)
+    if not found:
+        return UNDECIDED
+    setting = found[0].contest.setting
+    here = [lead for lead in found if lead.contest.setting == setting]
+    counted = Counter(lead.standing.best for lead in here)
+    best = max(counted, key=lambda mpi: counted[mpi])
+    titles = here[0].contest.titles
+    won = [lead for lead in here if lead.standing.best == best]
+    alike = sorted(set.intersection(*({*lead.standing.level} for lead in won)))
+    names = " or ".join(titles[mpi] for mpi in (best, *alike))
+    sentences = [
+        f"Use {names}: the fastest for {_classes(won)} messages"
+        f"{''.join(_elsewhere(lead, best, titles[best]) for lead in here if lead not in won)}."
+    ]
+    exceptions = sorted((e for lead in won for e in lead.exceptions), key=lambda e: -e.ratio.median)
+    if exceptions:
+        sentences.append(_exception(exceptions[0], len(exceptions) - 1))
+    return " ".join([*sentences, _sureness(here)])
+
+
+def _classes(won: Sequence[Lead]) -> str:
+    """'small and medium', or 'all'."""
+    names = [lead.size_class for lead in won]
+    return "all" if len(names) == len(CLASSES) else " and ".join(names)
+
+
+def _elsewhere(lead: Lead, best: str, title: str) -> str:
+    """Who is faster for another class, and by how much where that is known."""
+    other = lead.contest.titles[lead.standing.best]
+    behind = dict(lead.standing.behind)
+    if best not in behind:
+        return f"; for {lead.size_class} ones {other} is as fast"
+    ratio = behind[best]
+    return (
+        f"; for {lead.size_class} ones {other} is {times(ratio.median)} as fast as {title} "
+        f"({between(ratio)})"
+    )
+
+
+def _exception(one: Exemption, further: int) -> str:
+    first, last = format_size(one.first_bytes), format_size(one.last_bytes)
+    place = first if first == last else f"{first} to {last}"
+    more = f", and {further} more exceptions in the findings" if further else ""
+    return (
+        f"Except in {one.pattern}, {place}, where {one.faster} is {times(one.ratio.median)} as "
+        f"fast{more}."
+    )
+
+
+def _sureness(here: Sequence[Lead]) -> str:
+    """What the intervals leave open."""
+    open_classes = [name for name, _, _ in CLASSES if name not in {x.size_class for x in here}]
+    if not open_classes:
+        return "Sure: all these intervals exclude a tie."
+    return f"Not sure for {' and '.join(open_classes)} messages: the intervals leave it open."
