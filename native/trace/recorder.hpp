@@ -77,6 +77,8 @@ class Recorder {
     into.count += 1;
     into.bytes += subject.size_bytes;
     spans_.add(subject.kind, subject.size_bytes, last_end_, 0, 0);
+    if (timeline_ != nullptr) [[unlikely]]
+      timeline_->add(subject, 0, last_end_, last_end_, 0);
   }
 
   /// Counts a call that took from `begin` to `end`, as `weight` others did.
