@@ -117,9 +117,11 @@ class Program:
     @cached_property
     def shape(self) -> Shape:
         """The name of who sends to whom."""
-        from nhalf.facts.program.shape.naming import shape_of
+        from nhalf.facts.program.shape.naming import shape_of, swept
+        from nhalf.facts.program.shape.sweeps import is_swept
 
-        return shape_of(self.matrix.messages)
+        found = shape_of(self.matrix.messages)
+        return swept(found) if found.grid is not None and is_swept(self.timeline) else found
 
     @cached_property
     def collectives(self) -> pl.DataFrame:

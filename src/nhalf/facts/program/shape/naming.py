@@ -12,6 +12,7 @@ from nhalf.base.arrays import Floats
 from nhalf.facts.program.shape.cubes import BUTTERFLY, cubes
 from nhalf.facts.program.shape.edges import Edges, Which
 from nhalf.facts.program.shape.explained import Explained
+from nhalf.facts.program.shape.grid_words import WAVEFRONT
 from nhalf.facts.program.shape.grids import grids
 from nhalf.facts.program.shape.hubs import MASTER_WORKER, hubs
 from nhalf.facts.program.shape.permutations import permutations
@@ -61,6 +62,12 @@ def shape_of(messages: Floats) -> Shape:
     if best is None or share < SHARE_MIN:
         return Shape(IRREGULAR, "irregular", share, partners)
     return Shape(best.name, best.words, share, partners, best if best.dimensions else None)
+
+
+def swept(shape: Shape) -> Shape:
+    """A stencil whose messages are those of sweeps."""
+    words = shape.words.replace(shape.name, f"{WAVEFRONT} (swept {shape.name})", 1)
+    return replace(shape, name=WAVEFRONT, words=words)
 
 
 def _candidates(edges: Edges) -> Iterator[Explained]:

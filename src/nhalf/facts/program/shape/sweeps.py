@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a stencil is swept: the order of messages tells a wavefront from an exchange.
+
+In an exchange a rank has heard from a neighbour before it sends to it again. In a sweep it sends to
+the ranks behind many times, once for each plane, before it hears from them, and receives from those
+ahead in between. Counts are the same, so this takes a timeline.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+AGAIN_SHARE = 0.8
+"""So many sends have to follow another to the same rank without an answer."""
+FED_SHARE = 0.4
+"""And before so many of them a message came from another rank: the first ranks get none."""
+
+
+def is_swept(timeline: pl.DataFrame) -> bool:
+    """Whether the point-to-point messages of a timeline are those of sweeps."""
+    kinds = ["sent", "received"]
+    events = timeline.filter(pl.col("kind").is_in(kinds) & (pl.col("partner") >= 0))
+    if events.is_empty():
+        return False
+    is_sent = pl.col("kind") == "sent"
+    at = pl.when(is_sent).then("start_s").otherwise("end_s")
+    found = events.select("rank", "partner", sent=is_sent, at=at).sort("rank", "at", "sent")
+    heard = (~pl.col("sent")).cast(pl.Int64).cum_sum().over("rank")
+    found = found.with_columns(heard=heard).sort("rank", "partner", "at", "sent")
+    pair = ["rank", "partner"]
+    again = pl.col("sent") & pl.col("sent").shift(1).over(pair).fill_null(value=False)
+    fed = again & (pl.col("heard") > pl.col("heard").shift(1).over(pair))
+    sends, repeated, between = found.select(
+        pl.col("sent").sum(), again.sum().alias("again"), fed.sum().alias("fed")
+    ).row(0)
+    return bool(sends and repeated >= AGAIN_SHARE * sends and between >= FED_SHARE * sends)
