@@ -21,18 +21,18 @@ final class Numerics implements Method {
   private final double[][] here = new double[SIZE][];
   private final double[][] before = new double[SIZE][];
 
-  Numerics(int n, double dt) {
+  Numerics(int n, double dt, int lines) {
     this.n = n;
     convective = dt * 0.5 * (n - 1);
     viscous = dt * (n - 1.0) * (n - 1.0);
-    states = new States[] {new States(n), new States(n), new States(n)};
-    a = new Block(n);
-    b = new Block(n);
+    states = new States[] {new States(lines), new States(lines), new States(lines)};
+    a = new Block(lines);
+    b = new Block(lines);
     c = new Block[n];
     for (int p = 0; p < n; ++p) {
-      c[p] = new Block(n);
+      c[p] = new Block(lines);
     }
-    inverse = new double[n];
+    inverse = new double[lines];
   }
 
   @Override
@@ -176,9 +176,8 @@ final class Numerics implements Method {
     }
   }
 
-  /** Adds the change of points that are within the cube. */
   private static void add(double[] u, double[] change) {
-    for (int l = 1; l < u.length - 1; ++l) {
+    for (int l = 0; l < u.length; ++l) {
       u[l] += change[l];
     }
   }

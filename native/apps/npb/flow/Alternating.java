@@ -2,7 +2,7 @@
 package npb.flow;
 
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 import npb.Check;
 import npb.Kernel;
 import npb.Team;
@@ -21,8 +21,8 @@ public final class Alternating implements Kernel {
   private final Lines[] lines;
   private final Method[] methods;
 
-  /** {@code make} makes a thread's method. */
-  public Alternating(Team team, Problem problem, Supplier<Method> make) {
+  /** {@code make} makes a thread's method for so many lines. */
+  public Alternating(Team team, Problem problem, IntFunction<Method> make) {
     this.team = team;
     this.problem = problem;
     final int n = problem.n();
@@ -38,7 +38,7 @@ public final class Alternating implements Kernel {
         thread -> {
           residuals[thread] = new Residual(n, 1, n - 1);
           lines[thread] = new Lines(n);
-          methods[thread] = make.get();
+          methods[thread] = make.apply(Lines.planes(n) * n);
         });
   }
 
@@ -81,18 +81,25 @@ public final class Alternating implements Kernel {
     if (begin < end) {
       residuals[thread].start(u, begin);
     }
-    for (int k = begin; k < end; ++k) {
-      residuals[thread].plane(u, forcing, problem.dt(), r, k);
-      own.takeX(u, r, k);
+    final int together = Lines.planes(problem.n());
+    for (int from = begin; from < end; from += together) {
+      final int to = Math.min(from + together, end);
+      for (int k = from; k < to; ++k) {
+        residuals[thread].plane(u, forcing, problem.dt(), r, k);
+      }
+      own.takeX(u, r, from, to);
       method.solve(0, own.u, own.r);
-      own.giveX(r, k);
-      own.takeY(u, r, k);
+      own.giveX(r, from, to);
+      own.takeY(u, r, from, to);
       method.solve(1, own.u, own.r);
+      own.giveY(r, from, to);
     }
     team.barrier();
-    for (int j = begin; j < end; ++j) {
-      own.takeZ(u, r, j);
+    for (int from = begin; from < end; from += together) {
+      final int to = Math.min(from + together, end);
+      own.takeZ(u, r, from, to);
       method.solve(2, own.u, own.r);
+      own.giveZ(u, from, to);
     }
     team.barrier();
   }

@@ -1,68 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
-/** Lines of a field as a method takes them: by quantity and point. */
+import java.util.Arrays;
+
+/**
+ * Lines of several planes of a field, as a method takes them: by quantity and point an array of
+ * all lines. Loops over lines are long then, and most of their time is spent in vectors.
+ */
 final class Lines {
   /** Rows and columns that are turned at once stay in the nearest cache. */
   private static final int TILE = 8;
+  private static final int LINES_MIN = 96;
 
   final double[][][] u;
   final double[][][] r;
-  private final double[][][] columnsU;
-  private final double[][][] columnsR;
   private final int n;
 
   Lines(int n) {
     this.n = n;
-    u = new double[Equations.QUANTITIES][n][];
-    r = new double[Equations.QUANTITIES][n][];
-    columnsU = new double[Equations.QUANTITIES][n][n];
-    columnsR = new double[Equations.QUANTITIES][n][n];
-  }
-
-  /** Lines in x of plane k, whose points become arrays over y. */
-  void takeX(Field from, Field right, int k) {
-    for (int m = 0; m < u.length; ++m) {
-      turn(from.rows[m][k], columnsU[m]);
-      turn(right.rows[m][k], columnsR[m]);
-      System.arraycopy(columnsU[m], 0, u[m], 0, n);
-      System.arraycopy(columnsR[m], 0, r[m], 0, n);
-    }
-  }
-
-  /** Puts the right-hand side of lines in x back. */
-  void giveX(Field right, int k) {
-    for (int m = 0; m < u.length; ++m) {
-      turn(columnsR[m], right.rows[m][k]);
-    }
-  }
-
-  /** Lines in y of plane k, where they are. */
-  void takeY(Field from, Field right, int k) {
-    for (int m = 0; m < u.length; ++m) {
-      System.arraycopy(from.rows[m][k], 0, u[m], 0, n);
-      System.arraycopy(right.rows[m][k], 0, r[m], 0, n);
-    }
-  }
-
-  /** Lines in z of the rows j of all planes, where they are. */
-  void takeZ(Field from, Field right, int j) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = 0; k < n; ++k) {
-        u[m][k] = from.rows[m][k][j];
-        r[m][k] = right.rows[m][k][j];
+    u = new double[Equations.QUANTITIES][n][planes(n) * n];
+    r = new double[Equations.QUANTITIES][n][planes(n) * n];
+    for (double[][] quantity : u) {
+      for (double[] point : quantity) {
+        Arrays.fill(point, 1);
       }
     }
   }
 
-  private static void turn(double[][] from, double[][] to) {
-    final int n = from.length;
+  /** How many planes go together. */
+  static int planes(int n) {
+    return (LINES_MIN + n - 1) / n;
+  }
+
+  /** Lines in x of planes [from, to), whose points become arrays over y and z. */
+  void takeX(Field quantities, Field right, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = from; k < to; ++k) {
+        turn(quantities.rows[m][k], u[m], (k - from) * n);
+        turn(right.rows[m][k], r[m], (k - from) * n);
+      }
+    }
+  }
+
+  /** Puts the right-hand side of lines in x back. */
+  void giveX(Field right, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = from; k < to; ++k) {
+        turnBack(r[m], right.rows[m][k], (k - from) * n);
+      }
+    }
+  }
+
+  /** Lines in y of planes [from, to). */
+  void takeY(Field quantities, Field right, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = from; k < to; ++k) {
+        for (int j = 0; j < n; ++j) {
+          System.arraycopy(quantities.rows[m][k][j], 0, u[m][j], (k - from) * n, n);
+          System.arraycopy(right.rows[m][k][j], 0, r[m][j], (k - from) * n, n);
+        }
+      }
+    }
+  }
+
+  /** Puts the right-hand side of lines in y back. */
+  void giveY(Field right, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = from; k < to; ++k) {
+        for (int j = 1; j < n - 1; ++j) {
+          System.arraycopy(r[m][j], (k - from) * n, right.rows[m][k][j], 0, n);
+        }
+      }
+    }
+  }
+
+  /** Lines in z of the rows [from, to) of all planes. */
+  void takeZ(Field quantities, Field right, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = 0; k < n; ++k) {
+        for (int j = from; j < to; ++j) {
+          System.arraycopy(quantities.rows[m][k][j], 0, u[m][k], (j - from) * n, n);
+          System.arraycopy(right.rows[m][k][j], 0, r[m][k], (j - from) * n, n);
+        }
+      }
+    }
+  }
+
+  /** Puts the quantities of lines in z back. */
+  void giveZ(Field quantities, int from, int to) {
+    for (int m = 0; m < u.length; ++m) {
+      for (int k = 1; k < n - 1; ++k) {
+        for (int j = from; j < to; ++j) {
+          System.arraycopy(u[m][k], (j - from) * n, quantities.rows[m][k][j], 0, n);
+        }
+      }
+    }
+  }
+
+  private void turn(double[][] rows, double[][] columns, int at) {
     for (int j = 0; j < n; j += TILE) {
       final int end = Math.min(j + TILE, n);
       for (int i = 0; i < n; ++i) {
-        final double[] column = to[i];
+        final double[] column = columns[i];
         for (int l = j; l < end; ++l) {
-          column[l] = from[l][i];
+          column[at + l] = rows[l][i];
+        }
+      }
+    }
+  }
+
+  private void turnBack(double[][] columns, double[][] rows, int at) {
+    for (int i = 0; i < n; i += TILE) {
+      final int end = Math.min(i + TILE, n);
+      for (int j = 0; j < n; ++j) {
+        final double[] row = rows[j];
+        for (int l = i; l < end; ++l) {
+          row[l] = columns[l][at + j];
         }
       }
     }

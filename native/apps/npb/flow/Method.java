@@ -5,8 +5,9 @@ package npb.flow;
 public interface Method {
   /**
    * Solves lines along a direction that lie side by side: by quantity and point an array with the
-   * same index for a line in all of them, of which the first and the last are on the surface. The
-   * solution replaces r; that of the last direction is added to u.
+   * same index for a line in all of them. The first and the last point of a line are on the
+   * surface. The solution replaces r; the change that follows from that of the last direction is
+   * added to u.
    */
   void solve(int direction, double[][][] u, double[][][] r);
 }

@@ -30,7 +30,7 @@ final class Numerics implements Method {
   private final double[][] here = new double[SIZE][];
   private final double[][] change = new double[SIZE][];
 
-  Numerics(int n, double dt) {
+  Numerics(int n, double dt, int lines) {
     this.n = n;
     convective = dt * 0.5 * (n - 1);
     viscous = dt * (n - 1.0) * (n - 1.0);
@@ -40,13 +40,13 @@ final class Numerics implements Method {
         factors[i] *= dt;
       }
     }
-    states = new States[] {new States(n), new States(n), new States(n)};
-    sounds = new double[3][n];
+    states = new States[] {new States(lines), new States(lines), new States(lines)};
+    sounds = new double[3][lines];
     // Two points before the first, of which nothing comes.
-    next = new double[WITH_SOUND.length][n + 1][n];
-    after = new double[WITH_SOUND.length][n + 1][n];
-    second = new double[n];
-    inverse = new double[n];
+    next = new double[WITH_SOUND.length][n + 1][lines];
+    after = new double[WITH_SOUND.length][n + 1][lines];
+    second = new double[lines];
+    inverse = new double[lines];
   }
 
   @Override

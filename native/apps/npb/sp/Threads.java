@@ -15,6 +15,7 @@ public final class Threads {
 
   static Kernel make(Team team, char problemClass) {
     final Problem problem = Problems.of(problemClass);
-    return new Alternating(team, problem, () -> new Numerics(problem.n(), problem.dt()));
+    return new Alternating(
+        team, problem, lines -> new Numerics(problem.n(), problem.dt(), lines));
   }
 }
