@@ -39,7 +39,7 @@ class Pencils : public Division {
     MPI_Comm_split(world.all, z_, y_, &same_z_);
     MPI_Comm_split(world.all, y_, z_, &same_x_);
     const auto mine = 2 * static_cast<std::size_t>(problem.nx) * static_cast<std::size_t>(rows_);
-    for (auto* one : {&spectrum_, &field_, &packed_, &received_}) one->resize(mine);
+    for (auto* one : {&spectrum_, &field_, &other_}) one->resize(mine);
   }
   ~Pencils() override {
     MPI_Comm_free(&same_z_);
@@ -49,11 +49,11 @@ class Pencils : public Division {
   void start() override {
     fill_rows(problem_, z_, y_ * rows_, field_);
     transform_along_x(transforms_, Direction::forward, field_, room_.data());
-    move_columns(field_.data(), packed_.data(), true);
-    transpose(world_, same_z_, ranks_y_, packed_, received_);
+    move_columns(field_.data(), other_.data(), true);
+    transpose(world_, same_z_, ranks_y_, other_, field_);
     // Of one plane, blocks of rows that follow each other are the plane itself.
-    transform_along_y(transforms_, Direction::forward, received_.data(), columns_, room_.data());
-    transpose(world_, same_x_, problem_.nz, received_, spectrum_);
+    transform_along_y(transforms_, Direction::forward, field_.data(), columns_, room_.data());
+    transpose(world_, same_x_, problem_.nz, field_, spectrum_);
     for (std::size_t y = 0; y < rows_of_z_; ++y)
       transform_row(transforms_, spectrum_.data() + 2 * y * columns_, columns_,
                     rows_of_z_ * columns_, room_.data());
@@ -66,12 +66,12 @@ class Pencils : public Division {
     for (std::size_t y = 0; y < rows_of_z_; ++y) {
       const auto at = 2 * y * columns_;
       evolve_row(transforms_, decay_, {first_y + y, first_x, columns_}, spectrum_.data() + at,
-                 packed_.data() + at, rows_of_z_ * columns_, room_.data());
+                 other_.data() + at, rows_of_z_ * columns_, room_.data());
     }
-    transpose(world_, same_x_, problem_.nz, packed_, received_);
-    transform_along_y(transforms_, Direction::inverse, received_.data(), columns_, room_.data());
-    transpose(world_, same_z_, ranks_y_, received_, packed_);
-    move_columns(packed_.data(), field_.data(), false);
+    transpose(world_, same_x_, problem_.nz, other_, field_);
+    transform_along_y(transforms_, Direction::inverse, field_.data(), columns_, room_.data());
+    transpose(world_, same_z_, ranks_y_, field_, other_);
+    move_columns(other_.data(), field_.data(), false);
     transform_along_x(transforms_, Direction::inverse, field_, room_.data());
   }
 
@@ -110,7 +110,7 @@ class Pencils : public Division {
   std::size_t rows_of_z_;
   MPI_Comm same_z_ = MPI_COMM_NULL;
   MPI_Comm same_x_ = MPI_COMM_NULL;
-  std::vector<double> spectrum_, field_, packed_, received_;
+  std::vector<double> spectrum_, field_, other_;
 };
 
 }  // namespace nhalf::npb::ft

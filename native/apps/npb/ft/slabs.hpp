@@ -29,9 +29,7 @@ class Slabs : public Division {
     const auto mine = row_ * static_cast<std::size_t>(problem_.ny * planes_);
     spectrum_.resize(mine);
     field_.resize(mine);
-    if (world.size == 1) return;
-    packed_.resize(mine);
-    received_.resize(mine);
+    if (world.size > 1) received_.resize(mine);
   }
 
   void start() override {
@@ -42,7 +40,7 @@ class Slabs : public Division {
     }
     if (world_.size > 1) {
       pack();
-      swap(packed_, spectrum_);
+      swap(field_, spectrum_);
     }
     for (int y = 0; y < rows_; ++y)
       transform_row(transforms_, spectrum_.data() + row_ * static_cast<std::size_t>(y), row_ / 2,
@@ -51,16 +49,15 @@ class Slabs : public Division {
 
   void evolve(int time) override {
     decay_.at(time);
-    auto& target = world_.size > 1 ? packed_ : field_;
     for (int y = 0; y < rows_; ++y) {
       const auto at = row_ * static_cast<std::size_t>(y);
       evolve_row(transforms_, decay_,
                  {static_cast<std::size_t>(world_.rank * rows_ + y), 0, row_ / 2},
-                 spectrum_.data() + at, target.data() + at,
+                 spectrum_.data() + at, field_.data() + at,
                  row_ / 2 * static_cast<std::size_t>(rows_), room_.data());
     }
     if (world_.size > 1) {
-      swap(packed_, received_);
+      swap(field_, received_);
       unpack();
     }
     for (int z = 0; z < planes_; ++z)
@@ -74,7 +71,7 @@ class Slabs : public Division {
 
  private:
   /// Blocks of rows of every plane, rank by rank; they arrive as all z of these rows.
-  void pack() { move_blocks(spectrum_.data(), packed_.data(), true); }
+  void pack() { move_blocks(spectrum_.data(), field_.data(), true); }
   void unpack() { move_blocks(received_.data(), field_.data(), false); }
 
   void move_blocks(const double* from, double* to, bool packs) const {
@@ -105,7 +102,8 @@ class Slabs : public Division {
   int rows_;
   /// Doubles in a row.
   std::size_t row_;
-  std::vector<double> spectrum_, field_, packed_, received_;
+  /// The field also holds what is sent.
+  std::vector<double> spectrum_, field_, received_;
 };
 
 }  // namespace nhalf::npb::ft
