@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import altair as alt
 import polars as pl
@@ -33,23 +33,14 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
     )
 
 
-def no_layers(base: alt.Chart) -> Sequence[alt.Chart]:
-    """Nothing beside lines and marks."""
-    return ()
-
-
 def curves(
     rows: Sequence[Row],
     facts: Facts,
     value: alt.Y,
     ends: tuple[alt.Y, str],
     tooltip: Sequence[alt.Tooltip],
-    further: Callable[[alt.Chart], Sequence[alt.Chart]] = no_layers,
 ) -> alt.TopLevelMixin:
-    """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars.
-
-    `further` makes layers of rows of their own from a chart with their sizes and colours.
-    """
+    """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
     names = facts.series_names
     here = {row["series"] for row in rows}
     shown = [name for name in names if name in here]
@@ -64,8 +55,6 @@ def curves(
             color=common.color(names, shown=shown),
         )
     )
-    layers = further(base)
-    base = base.transform_filter(f"isValid(datum['{value.shorthand.partition(':')[0]}'])")
     band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
     bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))
     line = base.mark_line(strokeWidth=2).encode(y=value, opacity=common.faded(picked, 1))
@@ -80,7 +69,7 @@ def curves(
         ],
     )
     return (
-        alt.layer(band, bars, line, marks, *layers, data=common.data_of(list(rows)))
+        alt.layer(band, bars, line, marks, data=common.data_of(list(rows)))
         .add_params(common.pattern_choice(patterns), picked)
         .properties(width="container", height=common.CHART_HEIGHT)
     )

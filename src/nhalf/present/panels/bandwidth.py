@@ -3,25 +3,22 @@
 
 from __future__ import annotations
 
-import math
-
 import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
-from nhalf.facts.series import MAIN_PATTERN, plain, with_series
+from nhalf.facts.series import plain, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
 from nhalf.present.panels import Panel
-from nhalf.present.wording import n_half_text
 
 
 class Bandwidth(Panel):
     title = "Bandwidth"
     how_to_read = (
-        "Higher is faster: the bytes that arrive per second at each message size; the "
-        "diamond, where a line reaches half of its highest value, is the library's n½."
+        "Higher is faster: the bytes that arrive per second at each message size; where a line "
+        "reaches half of its highest value is the library's n½."
     )
     order = 20
 
@@ -44,31 +41,7 @@ class Bandwidth(Panel):
             alt.Tooltip("time:N", title="time"),
             alt.Tooltip("interval:N", title="95 % interval of the time"),
         ]
-        return curves([*rows, *_half_rows(facts)], facts, rate_axis, ends, tooltip, _half_marks)
-
-
-def _half_rows(facts: Facts) -> list[Row]:
-    """Where each library reaches half of its highest rate in the main pattern."""
-    return [
-        {
-            **{"series": entry.series, "pattern": MAIN_PATTERN, "bytes": entry.n_half_bytes},
-            **{
-                "half": common.digits(entry.peak_Bps / 2),
-                "n_half": n_half_text(entry.n_half_bytes),
-            },
-        }
-        for entry in facts.overview
-        if math.isfinite(entry.n_half_bytes)
-    ]
-
-
-def _half_marks(base: alt.Chart) -> list[alt.Chart]:
-    """A diamond and its letters at n½."""
-    here = base.transform_filter("isValid(datum.half)").encode(y=alt.Y("half:Q"))
-    tooltip = [alt.Tooltip("series:N", title="library"), alt.Tooltip("n_half:N", title="n½")]
-    mark = here.mark_point(shape="diamond", size=150, strokeWidth=2, filled=False)
-    text = here.mark_text(dx=14, dy=10, align="left", fontSize=12).encode(text=alt.value("n½"))
-    return [mark.encode(tooltip=tooltip), text]
+        return curves(rows, facts, rate_axis, ends, tooltip)
 
 
 HEADROOM = 1.15
