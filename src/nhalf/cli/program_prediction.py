@@ -23,7 +23,7 @@ class TraceRequest:
     mpi: str
     traced_on: str
     placement: str
-    computing: str
+    computing_factor: str
     simgrid: bool
     changes: Sequence[str]
     given: Collection[str]
@@ -50,7 +50,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         change(machine, request.changes),
         request.mpi or library,
         request.placement,
-        _factor(request.computing),
+        _factor(request.computing_factor),
         request.simgrid,
     )
     program = Program.open(Path(request.path))
@@ -69,5 +69,7 @@ def _factor(text: str) -> float:
     except ValueError:
         factor = math.nan
     if not 0 < factor < math.inf:
-        raise InputError(f"--computing {text} is no factor", "1 is as fast, 0.5 twice as fast")
+        raise InputError(
+            f"--computing-factor {text} is no factor", "1 is as fast, 0.5 twice as fast"
+        )
     return factor

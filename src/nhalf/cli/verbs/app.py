@@ -29,7 +29,7 @@ class Request(AppRequest, Changed, Measured, heading=OUTPUT):
         str,
         Option("Simulate it on this machine: one of record, a file or a run.", heading=MACHINE),
     ] = ""
-    compute: Annotated[
+    computing_factor: Annotated[
         float, Option("How many times as long as here that machine computes.", heading=MACHINE)
     ] = 1.0
 
@@ -95,12 +95,16 @@ def _simulated(request: Request) -> Prepared:
             raise InputError(f"--{name} is not for simulated machines", "leave it out")
     if request.program != "mpi":
         raise InputError("only message passing is simulated", "leave --program out")
-    if request.compute <= 0:
-        raise InputError(f"computing takes {request.compute} times as long", "give more than 0")
+    if request.computing_factor <= 0:
+        raise InputError(
+            f"computing takes {request.computing_factor} times as long", "give more than 0"
+        )
     machine = change(calibrated_machine(request.machine), request.set_)
     placements = words(request.placement)
     how = session.Simulation(
-        ranks=ranks_asked(request.ranks, placements), app=request.name, computes=request.compute
+        ranks=ranks_asked(request.ranks, placements),
+        app=request.name,
+        computing_factor=request.computing_factor,
     )
     site = site_of(machine, how.ranks)
     check_placements(machine, placements, site)

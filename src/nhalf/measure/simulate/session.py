@@ -37,8 +37,8 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `ranks` are as many as the machine must hold where its nodes have no number, `mpi` names the
     library whose ping-pong counts, `collectives` whose choice of algorithms; `costs` are those of
-    multicasts, as text. Where `app` is an application, its program computes `computes` times as
-    long as here.
+    multicasts, as text. Where `app` is an application, its program computes `computing_factor`
+    times as long as here.
     """
 
     multicast: bool = False
@@ -47,7 +47,7 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     collectives: str = SELECTORS[0]
     costs: dict[str, str] = {}
     app: str = ""
-    computes: float = 0.0
+    computing_factor: float = 0.0
 
 
 def begin(
@@ -113,7 +113,7 @@ def subject_of(machine: Machine, how: Simulation) -> SimulatedMachine:
     """What is measured. Raises MissingError without the simulator."""
     if how.app:
         site = site_of(machine, how.ranks)
-        return application_subject(machine, site, how.app, how.computes, how.collectives)
+        return application_subject(machine, site, how.app, how.computing_factor, how.collectives)
     if how.multicast:
         return multicast_subject(machine, how.costs)
     return smpi_subject(machine, site_of(machine, how.ranks, how.mpi), how.collectives, how.mpi)
@@ -124,7 +124,9 @@ def _facts(machine: Machine, how: Simulation, subject: SimulatedMachine) -> dict
     if isinstance(subject, SmpiMachine):
         assumed = [line.rstrip(".") for line in subject.known.assumed]
         chosen = f"as {how.collectives} chooses them"
-        scaled = {"computation": f"measured here, times {how.computes:g}"} if how.app else {}
+        scaled = (
+            {"computation": f"measured here, times {how.computing_factor:g}"} if how.app else {}
+        )
         return {"collectives": chosen, **scaled, "assumed": "; ".join(assumed)}
     known = costs(machine, how.costs)
     return {"costs": known.text, "assumed": "; ".join(known.assumed)}

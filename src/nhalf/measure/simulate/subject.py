@@ -61,7 +61,7 @@ class SmpiMachine(SimulatedMachine):
     known: Description = field(default_factory=lambda: Description("", 0, 0, 1, 0, 0.0, ()))
     site: Site = HERE
     selector: str = SELECTORS[0]
-    computes: float = 0.0
+    computing_factor: float = 0.0
     """How many times as long as here computing takes there; 0 where it takes no time."""
 
     def precision_s(self, ranks: int) -> float:
@@ -80,9 +80,9 @@ class SmpiMachine(SimulatedMachine):
         """Tokens and variables that simulate so many ranks, placed on the machine's own nodes."""
         hosts = told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
         settings = settings_of(self.known, self.selector, self.precision_s(ranks))
-        if self.computes:
+        if self.computing_factor:
             settings += [
-                f"--cfg={name}:{value}" for name, value in computing(self.computes).items()
+                f"--cfg={name}:{value}" for name, value in computing(self.computing_factor).items()
             ]
         listed = "".join(f"{host}\n" for host in hosts)
         command = _smpirun(self.command[0], ranks, listed, before_simgrid())
@@ -141,7 +141,7 @@ def computing(times: float) -> dict[str, str]:
 
 
 def application_subject(
-    machine: Machine, site: Site, app: str, computes: float, selector: str = SELECTORS[0]
+    machine: Machine, site: Site, app: str, computing_factor: float, selector: str = SELECTORS[0]
 ) -> SmpiMachine:
     """The machine as what runs an application's program in message passing.
 
@@ -159,7 +159,7 @@ def application_subject(
         known=known,
         site=site,
         selector=selector,
-        computes=computes,
+        computing_factor=computing_factor,
     )
 
 

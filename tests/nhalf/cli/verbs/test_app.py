@@ -54,7 +54,7 @@ def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_pa
     [
         (("--program", "openmp"), "only message passing is simulated"),
         (("--barrier", "tournament"), "--barrier is not for simulated machines"),
-        (("--compute", "0"), "computing takes 0"),
+        (("--computing-factor", "0"), "computing takes 0"),
         (("--machine", "sunfire-lonk"), "sunfire-lonk"),
     ],
 )

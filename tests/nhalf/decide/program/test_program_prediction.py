@@ -274,5 +274,5 @@ def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]
     alone = call("predict", run, "--machine", there)
     assert "the trace's own shortest calls" in alone.out
     call("predict", run, "--machine", there, "--ranks", "4").is_error(2, "trace")
-    call("predict", run, "--machine", there, "--computing", "0").is_error(2, "factor")
+    call("predict", run, "--machine", there, "--computing-factor", "0").is_error(2, "factor")
     call("predict", "bcast", "--machine", there, "--placement", "2x1").is_error(2, "not a trace")
