@@ -9,6 +9,9 @@ from typing import Any
 
 from nhalf.models.expression import Expression, parse
 
+WORK_AXIS = "grain"
+"""A pattern with this axis does an operation after stretches of work; it is none itself."""
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -42,6 +45,7 @@ def algorithms() -> dict[str, tuple[Algorithm, ...]]:
         )
         for pattern in described
         if pattern.get("algorithms")
+        and WORK_AXIS not in {axis["name"] for axis in pattern["axes"]}
     }
 
 
