@@ -18,6 +18,10 @@ pytest_plugins = ("tests.schedule", "tests.times")
 NATIVE = Path(__file__).resolve().parent.parent / "build" / "native"
 Script = Callable[[Path, str], Path]
 
+# Workers of xdist have the size of a terminal that is not there.
+for size in ("COLUMNS", "LINES"):
+    os.environ.pop(size, None)
+
 if (NATIVE / "bin").is_dir():
     os.environ.setdefault("NHALF_NATIVE_DIR", str(NATIVE))
 
