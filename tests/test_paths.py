@@ -23,10 +23,11 @@ _PATH = re.compile(
     r"|(?:[\w-]+/)*[\w-]+\.(?:py|hpp|cpp))"
     r"(?![\w*{/]|\.\w)"
 )
+_GROUP = re.compile(r'^ENTRY_POINTS = "([\w.]+)"$', re.MULTILINE)
 _MODULE = re.compile(r"\bnhalf(?:\.[a-z]\w*)+(?:\.\w+)?\b")
 PLACEHOLDERS = re.compile(r"NAME|nhalf_check\.py|build/|(?:^|/)x\.py")
 """Names that stand for any, and files that a reader makes."""
-NOT_MODULES = {"nhalf.schema", "nhalf.journal_bytes", "nhalf.table", "nhalf.xml"}
+NOT_MODULES = {"nhalf.schema", "nhalf.fish", "nhalf.journal_bytes", "nhalf.table", "nhalf.xml"}
 """Keys of files and names of files."""
 
 
@@ -63,7 +64,8 @@ def missing_modules(path: Path) -> list[str]:
 
 def _is_there(name: str) -> bool:
     known = module_files()
-    if name in {plugins.group(each) for each in known if each.endswith(name[len("nhalf") :])}:
+    own = {plugins.group(each) for each in known if each.endswith(name[len("nhalf") :])}
+    if name in own | entry_points():
         return True
     parts = name.split(".")
     depth = next(n for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in known)
@@ -74,6 +76,13 @@ def _is_there(name: str) -> bool:
 @cache
 def module_files() -> dict[str, Path]:
     return wings.module_files(ROOT)
+
+
+@cache
+def entry_points() -> frozenset[str]:
+    """The groups that packages of plug-ins call otherwise than their folder."""
+    texts = (path.read_text(encoding="utf-8") for path in module_files().values())
+    return frozenset(found for text in texts for found in _GROUP.findall(text))
 
 
 @cache

@@ -44,8 +44,7 @@ def algorithms() -> dict[str, tuple[Algorithm, ...]]:
             for each in pattern["algorithms"]
         )
         for pattern in described
-        if pattern.get("algorithms")
-        and WORK_AXIS not in {axis["name"] for axis in pattern["axes"]}
+        if pattern.get("algorithms") and WORK_AXIS not in {axis["name"] for axis in pattern["axes"]}
     }
 
 

@@ -18,7 +18,7 @@ class Grain(Panel):
     title = "Work between barriers"
     how_to_read = (
         "Every rank works for a while, then all wait for each other: the share of the time that is "
-        "no work, over the length of the work. Where a line is near 0, no other barrier makes the "
+        "no work, over the length of the work; where a line is near 0, no other barrier makes the "
         "program faster."
     )
     order = 85

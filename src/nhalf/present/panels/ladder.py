@@ -15,7 +15,7 @@ class Ladder(Panel):
     title = "From the bound to the time"
     how_to_read = (
         "Cycles per iteration: what is essential in the source (MA), what the compiler emitted "
-        "(MAC), that with the chain from one iteration to the next (MACS), and what it took. The "
+        "(MAC), that with the chain from one iteration to the next (MACS), and what it took; the "
         "largest step of more than a fifth has its cause and what helps."
     )
     order = 77

@@ -20,7 +20,7 @@ class LevelBandwidth(Panel):
         "Bytes per second that all cores together read and write with arrays in one level, counted "
         "as STREAM does: private levels grow with the cores, and memory until it is saturated."
     )
-    order = 73
+    order = 78
     patterns = tuple(f"memory-{kernel}" for kernel in KERNELS)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:

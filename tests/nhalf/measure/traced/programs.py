@@ -33,7 +33,20 @@ def compilers(library: Library) -> list[Path]:
     return [*own, *([standard] if standard.is_file() else [])]
 
 
-CASES = [(library, compiler) for library in FOUND for compiler in compilers(library)]
+def is_standard(case: tuple[Library, Path]) -> bool:
+    """Whether programs are of the standard ABI, for which nothing has to be compiled here."""
+    return case[1].name.endswith("_abi")
+
+
+CASES = sorted(
+    ((library, compiler) for library in FOUND for compiler in compilers(library)),
+    key=lambda case: not is_standard(case),
+)
+every_program = pytest.mark.parametrize(
+    ("library", "compiler"),
+    [pytest.param(*one, marks=[] if is_standard(one) else [pytest.mark.full]) for one in CASES],
+    ids=lambda one: getattr(one, "name", ""),
+)
 
 
 def built(library: Library, compiler: Path, name: str, folder: Path, *flags: str) -> Path:

@@ -19,6 +19,7 @@ from tests.nhalf.measure.traced.programs import (
     Message,
     built,
     collective,
+    every_program,
     launch,
     messages,
     nhalf,
@@ -28,9 +29,6 @@ from tests.nhalf.measure.traced.programs import (
 RANKS = 4
 Members = tuple[int, ...]
 pytestmark = pytest.mark.skipif(not FOUND, reason="no MPI library here")
-every_program = pytest.mark.parametrize(
-    ("library", "compiler"), CASES, ids=lambda one: getattr(one, "name", "")
-)
 
 
 def by_members(trace: TraceFolder) -> Counter[tuple[int, str, str, Members, int, int]]:
@@ -171,7 +169,9 @@ def fortran_compilers() -> list[tuple[Library, str]]:
     return found
 
 
-@pytest.mark.parametrize("way", ["OLD", "MODULE", "F08"])
+@pytest.mark.parametrize(
+    "way", ["OLD", *(pytest.param(way, marks=pytest.mark.full) for way in ("MODULE", "F08"))]
+)
 def test_fortran_is_counted_once(way: str, tmp_path: Path, programs: Path) -> None:
     found = fortran_compilers()
     if not found:

@@ -17,6 +17,7 @@ from tests.nhalf.measure.traced.programs import (
     Message,
     built,
     collective,
+    every_program,
     messages,
     nhalf,
     traced,
@@ -24,9 +25,6 @@ from tests.nhalf.measure.traced.programs import (
 
 RANKS = 4
 pytestmark = pytest.mark.skipif(not FOUND, reason="no MPI library here")
-every_program = pytest.mark.parametrize(
-    ("library", "compiler"), CASES, ids=lambda one: getattr(one, "name", "")
-)
 
 
 def ring(size: int) -> Counter[Message]:
@@ -106,15 +104,19 @@ def test_tables_agree_with_each_other(tmp_path: Path, programs: Path) -> None:
     assert bins["width_s"].n_unique() <= RANKS
 
 
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    absent = nhalf(FOUND[0], "--out", str(tmp_path / "two"), "--", "nowhere")
+    assert absent.exit_code == 2
+    assert "cannot start nowhere" in absent.stderr
+
+
+@pytest.mark.full
 def test_what_cannot_be_traced_says_so(tmp_path: Path) -> None:
     library = FOUND[0]
     none = nhalf(library, "--out", str(tmp_path / "one"), "--", "sh", "-c", "exit 3")
     assert none.exit_code == 1
     assert "no process of this command was traced" in none.stderr
     assert "exit code 3" in none.stderr
-    absent = nhalf(library, "--out", str(tmp_path / "two"), "--", "nowhere")
-    assert absent.exit_code == 2
-    assert "cannot start nowhere" in absent.stderr
     again = nhalf(library, "--out", str(tmp_path / "one"), "--", "true")
     assert again.exit_code == 2
     assert "holds a trace already" in again.stderr

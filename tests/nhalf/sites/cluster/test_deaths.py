@@ -67,7 +67,7 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
     command = [*NHALF, "run", "--pattern", "exchange", "--bytes", "0:64K", "--launches", "3"]
     command += ["--placement", "3x1,4x1", "--mpi", "mpich", "--launcher", "srun"]
     # A precision out of reach: it ends by its budget, or by the death, and not before.
-    command += ["--precision", "0.0001", "--budget", f"{min(patience_s(12), 40):.0f}s"]
+    command += ["--precision", "0.0001", "--budget", f"{min(patience_s(8), 20):.0f}s"]
     command += ["--timeout", f"{patience_s(TIMEOUT_S):.0f}s", "--out", str(out)]
     process = cluster.start(command)
     end_s = time.monotonic() + patience_s(PATIENCE_S)
