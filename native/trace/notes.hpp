@@ -6,30 +6,14 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "probe/json.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
-
-/// Text as JSON has it.
-inline std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') out += '\\';
-    if (static_cast<unsigned char>(letter) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(letter));
-      out += code;
-    } else {
-      out += letter;
-    }
-  }
-  return out + '"';
-}
 
 class Notes {
  public:
@@ -63,7 +47,7 @@ class Notes {
   }
 
   void communicator_name(std::uint32_t number, const char* name) {
-    line("{\"communicator\":" + std::to_string(number) + ",\"name\":" + quoted(name) + "}");
+    line("{\"communicator\":" + std::to_string(number) + ",\"name\":" + json::quote(name) + "}");
   }
 
  private:

@@ -113,14 +113,14 @@ class Process {
     NHALF_OWN(Bcast)(&same, sizeof same, bytes_type(), 0, world());
     NHALF_OWN(Comm_rank)(world(), &rank);
     NHALF_OWN(Comm_size)(world(), &size);
-    std::string text = "{\"version\":" + std::to_string(format_version) +
-                       ",\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
-                       ",\"world\":" + std::to_string(same >> 1U) + ",\"host\":" + quoted(host) +
-                       ",\"pid\":" + std::to_string(getpid()) +
-                       ",\"library\":" + quoted(library_version().substr(0, 200)) + ",\"calls\":[";
+    std::string text =
+        "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
+        ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(same >> 1U) +
+        ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
+        ",\"library\":" + json::quote(library_version().substr(0, 200)) + ",\"calls\":[";
     for (std::size_t call = 0; call < call_names.size(); ++call) {
       if (call > 0) text += ",";
-      text += quoted(call_names[call]);
+      text += json::quote(call_names[call]);
     }
     Notes::of_process().line(text + "]}");
   }

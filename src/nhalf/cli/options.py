@@ -73,7 +73,9 @@ class OfTraces(Request, heading="Of a traced program"):
         str, Option("The machine that it was traced on, file or run, to print the error there.")
     ] = ""
     placement: Annotated[str, Option("Hosts x ranks on each: 4x2. Default: as traced.")] = ""
-    computing_factor: Annotated[str, Option("How many times as long computing takes there.")] = "1"
+    computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
+        "1"
+    )
     simgrid: Annotated[
         bool, Option("Simulate the messages with SimGrid, so that they share links.")
     ] = False

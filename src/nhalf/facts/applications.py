@@ -30,8 +30,9 @@ def applications(facts: Facts) -> list[Row]:
 
     Times are seconds, with the ends of the 95 % interval. `speedup` is against the smallest number
     of ranks or threads, taken as that many times as fast as one; `efficiency` is the speed-up per
-    rank. `computed` and `official` are the number of the verification that deviates most. `series`
-    is the library, or the programming model where no library carries messages.
+    rank. Both are None where one number alone, other than 1, was measured. `computed` and
+    `official` are the number of the verification that deviates most. `series` is the library, or
+    the programming model where no library carries messages.
     """
     programs = _programs(facts)
     rows = [
@@ -41,10 +42,14 @@ def applications(facts: Facts) -> list[Row]:
     ]
     rows.sort(key=lambda row: (*(str(row[name]) for name in CURVE), row["ranks"] * row["threads"]))
     first: dict[tuple[Any, ...], Row] = {}
+    last: dict[tuple[Any, ...], Row] = {}
     for row in rows:
-        first.setdefault(tuple(row[name] for name in CURVE), row)
+        curve = tuple(row[name] for name in CURVE)
+        first.setdefault(curve, row)
+        last[curve] = row
     for row in rows:
-        _add_speedup(row, first[tuple(row[name] for name in CURVE)])
+        curve = tuple(row[name] for name in CURVE)
+        _add_speedup(row, first[curve], _workers(last[curve]))
     return rows
 
 
@@ -109,9 +114,14 @@ def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[s
     }
 
 
-def _add_speedup(row: Row, first: Row) -> None:
-    """Against the smallest number of ranks or threads of the same curve."""
-    begin, number = (one["ranks"] * one["threads"] for one in (first, row))
-    known = row["time_s"] and first["time_s"]
+def _workers(row: Row) -> int:
+    """Ranks or threads that compute."""
+    return int(row["ranks"] * row["threads"])
+
+
+def _add_speedup(row: Row, first: Row, most: int) -> None:
+    """Against the smallest number of workers of the same curve, whose largest is `most`."""
+    begin = _workers(first)
+    known = row["time_s"] and first["time_s"] and (begin == 1 or most > begin)
     row["speedup"] = first["time_s"] / row["time_s"] * begin if known else None
-    row["efficiency"] = row["speedup"] / number if known else None
+    row["efficiency"] = row["speedup"] / _workers(row) if known else None

@@ -22,6 +22,12 @@ def test_speedup_is_against_the_fewest_ranks_as_if_they_were_perfect() -> None:
     assert {row["series"] for row in rows} == {"MPICH"}
 
 
+@pytest.mark.parametrize(("workers", "speedup"), [(1, 1.0), (2, None)])
+def test_one_number_of_ranks_alone_has_no_speedup(workers: int, speedup: float | None) -> None:
+    (row,) = applications(applied({Ran("cg", workers=workers): 5.0}))
+    assert (row["speedup"], row["efficiency"]) == (speedup, speedup)
+
+
 def test_only_what_a_run_calls_a_program_is_an_application() -> None:
     known = applied({Ran("cg"): 5.0})
     other = build_measurements(

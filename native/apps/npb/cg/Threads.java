@@ -4,15 +4,15 @@ package npb.cg;
 import java.util.Arrays;
 import java.util.List;
 import npb.Check;
-import npb.Kernel;
 import npb.KernelInfo;
+import npb.SteppedKernel;
 import npb.Team;
 
 /**
  * CG: a thread has some rows of the matrix and of all vectors, which all threads read. Before a
  * product they wait for each other, and in every sum.
  */
-public final class Threads implements Kernel {
+public final class Threads extends SteppedKernel {
   public static final KernelInfo INFO = Problem.INFO;
 
   private final Team team;
@@ -36,20 +36,8 @@ public final class Threads implements Kernel {
   }
 
   @Override
-  public void prepare() {
-    start();
-    steps(1);
-    start();
-  }
-
-  @Override
-  public void warmUp() {
-    steps(1);
-  }
-
-  @Override
-  public void run() {
-    steps(problem.iterations());
+  protected int count() {
+    return problem.iterations();
   }
 
   @Override
@@ -57,11 +45,13 @@ public final class Threads implements Kernel {
     return List.of(new Check("zeta", zeta, problem.zeta(), Problem.TOLERANCE));
   }
 
-  private void start() {
+  @Override
+  protected void start() {
     Arrays.fill(vectors[0], 1.0);
   }
 
-  private void steps(int count) {
+  @Override
+  protected void steps(int count) {
     team.run(
         thread -> {
           double found = 0;

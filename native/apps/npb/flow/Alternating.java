@@ -4,14 +4,14 @@ package npb.flow;
 import java.util.List;
 import java.util.function.IntFunction;
 import npb.Check;
-import npb.Kernel;
+import npb.SteppedKernel;
 import npb.Team;
 
 /**
  * Alternating directions (BT and SP): threads take planes of points for x and y, and planes across
  * them for z.
  */
-public final class Alternating implements Kernel {
+public final class Alternating extends SteppedKernel {
   private final Team team;
   private final Problem problem;
   private final Field u;
@@ -43,22 +43,20 @@ public final class Alternating implements Kernel {
   }
 
   @Override
-  public void prepare() {
-    u.set(false);
-    team.run(this::step);
+  protected int count() {
+    return problem.steps();
+  }
+
+  @Override
+  protected void start() {
     u.set(false);
   }
 
   @Override
-  public void warmUp() {
-    team.run(this::step);
-  }
-
-  @Override
-  public void run() {
+  protected void steps(int count) {
     team.run(
         thread -> {
-          for (int i = 0; i < problem.steps(); ++i) {
+          for (int i = 0; i < count; ++i) {
             step(thread);
           }
         });

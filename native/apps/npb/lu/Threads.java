@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import npb.Check;
 import npb.InputError;
-import npb.Kernel;
 import npb.KernelInfo;
+import npb.SteppedKernel;
 import npb.Team;
 import npb.flow.Field;
 import npb.flow.Problem;
 import npb.flow.Residual;
 
 /** LU: threads have rows of every plane, and follow each other from plane to plane. */
-public final class Threads implements Kernel {
+public final class Threads extends SteppedKernel {
   public static final KernelInfo INFO = Problems.INFO;
 
   private static final int SIZE = 5;
@@ -58,22 +58,20 @@ public final class Threads implements Kernel {
   }
 
   @Override
-  public void prepare() {
-    u.set(false);
-    team.run(this::step);
+  protected int count() {
+    return problem.steps();
+  }
+
+  @Override
+  protected void start() {
     u.set(false);
   }
 
   @Override
-  public void warmUp() {
-    team.run(this::step);
-  }
-
-  @Override
-  public void run() {
+  protected void steps(int count) {
     team.run(
         thread -> {
-          for (int i = 0; i < problem.steps(); ++i) {
+          for (int i = 0; i < count; ++i) {
             step(thread);
           }
           residuals[thread].start(u, 1);

@@ -4,12 +4,12 @@ package npb.mg;
 import java.util.Arrays;
 import java.util.List;
 import npb.Check;
-import npb.Kernel;
 import npb.KernelInfo;
+import npb.SteppedKernel;
 import npb.Team;
 
 /** MG: threads have some planes of every grid, and close the grid at its ends. */
-public final class Threads implements Kernel {
+public final class Threads extends SteppedKernel {
   public static final KernelInfo INFO = Problem.INFO;
 
   private final Team team;
@@ -38,20 +38,8 @@ public final class Threads implements Kernel {
   }
 
   @Override
-  public void prepare() {
-    start();
-    steps(1);
-    start();
-  }
-
-  @Override
-  public void warmUp() {
-    steps(1);
-  }
-
-  @Override
-  public void run() {
-    steps(problem.iterations());
+  protected int count() {
+    return problem.iterations();
   }
 
   @Override
@@ -59,12 +47,14 @@ public final class Threads implements Kernel {
     return List.of(new Check("norm", norm, problem.norm(), Problem.TOLERANCE));
   }
 
-  private void start() {
+  @Override
+  protected void start() {
     Arrays.fill(u[u.length - 1].values, 0);
     charges.put(v.values);
   }
 
-  private void steps(int count) {
+  @Override
+  protected void steps(int count) {
     team.run(
         thread -> {
           cycles[thread].findResidual();

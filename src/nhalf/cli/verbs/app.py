@@ -30,7 +30,7 @@ class Request(AppRequest, Changed, Measured, heading=OUTPUT):
         Option("Simulate it on this machine: one of record, a file or a run.", heading=MACHINE),
     ] = ""
     computing_factor: Annotated[
-        float, Option("How many times as long as here that machine computes.", heading=MACHINE)
+        float, Option("Scale the compute time measured here by this factor.", heading=MACHINE)
     ] = 1.0
 
     list_: Annotated[bool, Option("Only list the applications.", heading=WHAT)] = False

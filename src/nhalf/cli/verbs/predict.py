@@ -79,6 +79,7 @@ def command(request: Request) -> None:
 
     nhalf predict bcast --machine sp2-mpl --ranks 32
     nhalf predict bcast --machine sp2-mpl --formula latex
+    nhalf predict runs/traced --machine runs/other/machine.toml
     """
     from nhalf.present.terminal.output import emit_json, stdout_console
 

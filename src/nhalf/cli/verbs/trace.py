@@ -26,10 +26,12 @@ class Traced(Quiet, heading="What to trace"):
     detail: Annotated[str, Option("counts, or timeline: every call with its time, as well.")] = (
         "counts"
     )
-    collect: Annotated[
-        Path | None, Option("Make the tables of a trace whose command has ended otherwise.")
+    collect: Annotated[Path | None, Option("Build the tables of a trace that was interrupted.")] = (
+        None
+    )
+    out: Annotated[
+        Path | None, Option("Folder to make; runs/trace-DATE-TIME when not given.", heading=OUTPUT)
     ] = None
-    out: Annotated[Path | None, Option("Folder for the trace.", heading=OUTPUT)] = None
 
 
 def command(request: Traced) -> int:
@@ -44,7 +46,7 @@ def command(request: Traced) -> int:
 
     if request.collect is not None:
         if request.command:
-            raise InputError("--collect runs no command", "leave out one of both")
+            raise InputError("--collect runs no command", "give either --collect or a command")
         _tell(collect(request.collect), request)
         return 0
     if not request.command:

@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.describe import describe as described
@@ -114,20 +114,7 @@ def smpi_subject(
     machine: Machine, site: Site, selector: str = SELECTORS[0], mpi: str = ""
 ) -> SmpiMachine:
     """The machine as a subject; raises MissingError without SimGrid or a compiler."""
-    known = describe(machine, mpi, nodes=len(site.hosts))
-    program = probe(simgrid())
-    # It describes itself as a rank only, on any machine.
-    command = [*_smpirun(str(program), 1, f"{site.hosts[0].name}\n"), "--describe"]
-    return SmpiMachine(
-        TRANSPORT,
-        (str(program),),
-        described(command, variables(known.text)),
-        machine=machine.name,
-        machine_title=machine.title,
-        known=known,
-        site=site,
-        selector=selector,
-    )
+    return _subject(TRANSPORT, probe(simgrid()), machine, site, selector, mpi)
 
 
 def computing(times: float) -> dict[str, str]:
@@ -147,11 +134,20 @@ def application_subject(
 
     Raises MissingError without SimGrid, a compiler, or such a program.
     """
-    known = describe(machine, nodes=len(site.hosts))
     program = application(simgrid(), simulated_program(app))
+    found = _subject(f"{app}-mpi", program, machine, site, selector)
+    return replace(found, computing_factor=computing_factor)
+
+
+def _subject(
+    name: str, program: Path, machine: Machine, site: Site, selector: str, mpi: str = ""
+) -> SmpiMachine:
+    """A compiled program as a subject."""
+    known = describe(machine, mpi, nodes=len(site.hosts))
+    # It describes itself as a rank only, on any machine.
     command = [*_smpirun(str(program), 1, f"{site.hosts[0].name}\n"), "--describe"]
     return SmpiMachine(
-        f"{app}-mpi",
+        name,
         (str(program),),
         described(command, variables(known.text)),
         machine=machine.name,
@@ -159,7 +155,6 @@ def application_subject(
         known=known,
         site=site,
         selector=selector,
-        computing_factor=computing_factor,
     )
 
 

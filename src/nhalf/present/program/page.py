@@ -9,11 +9,10 @@ from nhalf.base.files import write_bytes
 from nhalf.base.plugins import load
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.panels import Table
 from nhalf.present.program.findings import program_findings
 from nhalf.present.program.panels import ProgramPanel
 from nhalf.present.report.images import picture, table_csv
-from nhalf.present.report.page import Section, card, rendered
+from nhalf.present.report.page import Section, card, rendered, section_of
 from nhalf.present.wording import count, percent
 
 LEAD_FINDINGS = 3
@@ -44,14 +43,9 @@ def sections(program: Program) -> list[Section]:
     panels = load("nhalf.present.program.panels", ProgramPanel)
     shown = []
     for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
-        drawn = kind().render(program)
-        if drawn is None:
-            continue
-        table = drawn if isinstance(drawn, Table) else None
-        spec = None if isinstance(drawn, Table) else drawn.to_dict()
-        if spec is not None:
-            spec["description"] = f"{kind.title}. {kind.how_to_read}"
-        shown.append(Section(name, kind.title, kind.how_to_read, spec, table))
+        section = section_of(name, kind, kind().render(program))
+        if section is not None:
+            shown.append(section)
     return shown
 
 

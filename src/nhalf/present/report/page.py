@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import math
@@ -10,7 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import vl_convert
 from markupsafe import Markup
@@ -27,6 +28,11 @@ from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import with_caption
 from nhalf.present.verdict import verdict
 from nhalf.present.wording import n_half_ends, n_half_text, times
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from nhalf.present.program.panels import ProgramPanel
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens")
@@ -55,16 +61,28 @@ def sections(facts: Facts) -> list[Section]:
     shown: list[Section] = []
     panels = load("nhalf.present.panels", Panel)
     for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
-        drawn = kind().render(facts)
-        if drawn is None:
-            continue
-        table = drawn if isinstance(drawn, Table) else None
-        spec = None if isinstance(drawn, Table) else drawn.to_dict()
-        if spec is not None:
-            spec["description"] = f"{kind.title}. {kind.how_to_read}"
-            spec = with_caption(spec, facts, kind.patterns)
-        shown.append(Section(name, kind.title, kind.how_to_read, spec, table, kind.patterns))
+        section = section_of(name, kind, kind().render(facts), kind.patterns)
+        if section is not None and section.spec is not None:
+            captioned = with_caption(section.spec, facts, kind.patterns)
+            section = dataclasses.replace(section, spec=captioned)
+        if section is not None:
+            shown.append(section)
     return shown
+
+
+def section_of(
+    name: str,
+    kind: type[Panel | ProgramPanel],
+    drawn: alt.TopLevelMixin | Table | None,
+    patterns: Collection[str] = (),
+) -> Section | None:
+    """A panel with what it rendered; None where that is nothing."""
+    if drawn is None:
+        return None
+    if isinstance(drawn, Table):
+        return Section(name, kind.title, kind.how_to_read, None, drawn, patterns)
+    spec = {**drawn.to_dict(), "description": f"{kind.title}. {kind.how_to_read}"}
+    return Section(name, kind.title, kind.how_to_read, spec, None, patterns)
 
 
 def page(facts: Facts) -> str:

@@ -130,7 +130,7 @@ def test_axe_finds_no_violation_in_light_dark_and_on_a_phone(
     browser: webdriver.Chrome, report: Path
 ) -> None:
     axe = pytest.importorskip(
-        "axe_core_python", reason="axe-core is not installed: make test-setup"
+        "axe_core_python", reason="axe-core-python is not among the packages of the tests"
     )
     script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
     for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light")):
