@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -23,6 +24,7 @@ STARTED = "started.json"
 DETAILS = ("counts", "timeline")
 PRELOAD = "LD_PRELOAD"
 COMMAND_NOT_FOUND = 127
+REMEDY = "give the command after --"
 _OPTIONS = ("-env", "-genv", "--env")
 
 
@@ -43,6 +45,9 @@ def start(command: Sequence[str], folder: Path, detail: str) -> int:
     """
     if detail not in DETAILS:
         raise InputError(f"there is no detail {detail!r}", f"give one of {', '.join(DETAILS)}")
+    # Preparing a library may take a minute: first what is wrong at once.
+    if shutil.which(command[0]) is None:
+        raise InputError(f"cannot start {command[0]}: there is no such program", REMEDY)
     ranks = _made(folder)
     paths, library = tracing_libraries(command)
     began = Started(list(command), library, detail, time.time_ns())
@@ -92,9 +97,7 @@ def _run(command: Sequence[str], variables: Mapping[str, str]) -> int:
     try:
         process = subprocess.Popen(list(command), env={**os.environ, **variables})
     except OSError as error:
-        raise InputError(
-            f"cannot start {command[0]}: {error.strerror}", "give the command after --"
-        ) from error
+        raise InputError(f"cannot start {command[0]}: {error.strerror}", REMEDY) from error
     with process:
         while True:
             try:

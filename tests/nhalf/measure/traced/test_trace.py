@@ -108,6 +108,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     absent = nhalf(FOUND[0], "--out", str(tmp_path / "two"), "--", "nowhere")
     assert absent.exit_code == 2
     assert "cannot start nowhere" in absent.stderr
+    assert not (tmp_path / "two").exists()
 
 
 @pytest.mark.full
