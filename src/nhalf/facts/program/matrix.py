@@ -20,11 +20,6 @@ class Matrix:
     messages: Floats
     bytes: Floats
 
-    @property
-    def both_ways_bytes(self) -> Floats:
-        """Bytes between each two members, in both directions together."""
-        return self.bytes + self.bytes.T
-
     def ordered(self, order: Sequence[int]) -> Matrix:
         """The same with its members in another order."""
         names = tuple(self.names[place] for place in order)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 
 

@@ -23,7 +23,6 @@ RANKS = "ranks"
 STARTED = "started.json"
 DETAILS = ("counts", "timeline")
 PRELOAD = "LD_PRELOAD"
-COMMAND_NOT_FOUND = 127
 REMEDY = "give the command after --"
 _OPTIONS = ("-env", "-genv", "--env")
 
