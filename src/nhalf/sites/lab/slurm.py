@@ -54,6 +54,8 @@ def configuration(lab: Lab) -> str:
         "KillWait=5",
         "UnkillableStepTimeout=30",
         "InactiveLimit=0",
+        # A job that waits starts soon after others have left; Slurm looks every minute otherwise.
+        "SchedulerParameters=sched_interval=1,bf_interval=1",
     ]
     lines += [
         f"NodeName={node} NodeHostname={node} NodeAddr={lab.address(node)} Port={DAEMON_PORT} "

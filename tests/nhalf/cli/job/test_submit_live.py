@@ -110,17 +110,46 @@ def test_slurm_refuses_in_its_own_words(nhalf: Call, tmp_path: Path) -> None:
     assert not (tmp_path / "r").exists()
 
 
-def test_cancelled_or_out_of_time_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
+def follow_to_its_time(nhalf: Call, out: Path) -> Any:
+    """Resume in a job of a minute, the shortest that Slurm knows, and follow it."""
+    return nhalf("run", "--resume", out, "--submit", "--job", "--time=1", "--json")
+
+
+def test_cancelled_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
+    """No point twice, none lost."""
+    out = tmp_path / "r"
+    assert nhalf(*LONG, "--out", out, "--no-wait", "--quiet").code == 0
+    wait_for_points(out, 3)
+    job = f"--name=nhalf-{out.name}"
+    assert there("scancel", job).code == 0
+    deadline_s = time.monotonic() + patience_s(60)
+    while there("squeue", "--noheader", job).out:
+        assert time.monotonic() < deadline_s
+    goes_on(there, nhalf, out, points(out))
+
+
+def goes_on(there: Call, nhalf: Call, out: Path, first: list[tuple[Any, ...]]) -> None:
+    """A job that resumes the run keeps its points, measures others, and is cancelled."""
+    assert nhalf("run", "--resume", out, "--submit", "--job", "--time=9", "--no-wait").code == 0
+    wait_for_points(out, len(first) + 1)
+    later = points(out)
+    assert later[: len(first)] == first
+    assert Counter(later).most_common(1)[0][1] == 1
+    assert there("scancel", f"--name=nhalf-{out.name}").code == 0
+
+
+@pytest.mark.full
+def test_out_of_time_it_goes_on(there: Call, nhalf: Call, tmp_path: Path) -> None:
     """No point twice, none lost: through scancel, a leaving follower and the time limit."""
     out = tmp_path / "r"
     assert nhalf(*LONG, "--out", out, "--no-wait", "--quiet").code == 0
     wait_for_points(out, 3)
     assert there("scancel", f"--name=nhalf-{out.name}").code == 0
-    ended = nhalf("run", "--resume", out, "--submit", "--job", "--time=1", "--json")
+    ended = follow_to_its_time(nhalf, out)
     if ended.code == 130:  # the cancelled job was still there to be followed
         assert "ended as CANCELLED" in ended.err
         assert "points are kept: asked to end by SIGTERM; go on with:" in ended.err
-        ended = nhalf("run", "--resume", out, "--submit", "--job", "--time=1", "--json")
+        ended = follow_to_its_time(nhalf, out)
     first = points(out)
     assert ended.code == 1, ended.err
     assert f"{len(first)} points are kept: the time of Slurm job" in ended.err
@@ -128,9 +157,4 @@ def test_cancelled_or_out_of_time_it_goes_on(there: Call, nhalf: Call, tmp_path:
     assert len(first) > 3
     assert Counter(first).most_common(1)[0][1] == 1
     assert not (out / "measurements.parquet").exists()
-    assert nhalf("run", "--resume", out, "--submit", "--job", "--time=9", "--no-wait").code == 0
-    wait_for_points(out, len(first) + 1)
-    later = points(out)
-    assert later[: len(first)] == first
-    assert Counter(later).most_common(1)[0][1] == 1
-    assert there("scancel", f"--name=nhalf-{out.name}").code == 0
+    goes_on(there, nhalf, out, first)

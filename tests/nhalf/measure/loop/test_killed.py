@@ -63,9 +63,8 @@ pytestmark = [
 
 
 def arguments(library: str, sizes: str, out: Path) -> list[str | Path]:
-    # A budget that no machine exceeds, and a precision that is missed only by noisy ones.
-    effort = ["--launches", str(LAUNCHES), "--precision", "0.9", "--budget", duration(10)]
-    effort += ["--timeout", duration(30)]
+    # Without a budget, noise asks for no more launches.
+    effort = ["--launches", str(LAUNCHES), "--precision", "0.9", "--timeout", duration(30)]
     return ["run", "--quiet", "--mpi", library, "--bytes", sizes, *effort, "--out", out]
 
 

@@ -25,7 +25,7 @@ KINDS = ("power", "rank-killed", "rank-stopped", "cable", "slurmd")
 FEW, MANY = 2, int(os.environ.get("NHALF_DEATHS", "10"))
 NUMBERS = [*range(FEW), *(pytest.param(n, marks=pytest.mark.full) for n in range(FEW, MANY))]
 FATAL = {"power", "cable", "slurmd"}
-TIMEOUT_S = 6
+TIMEOUT_S = 4
 RUN_MAX_S = 3 * TIMEOUT_S + 100
 """Budget, two waits for what is silent, and asking hosts; on a quiet machine."""
 
@@ -82,12 +82,18 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < end_s
             time.sleep(0.05)
-        before = journal.points()
+        before, launches = journal.points(), len(journal.events("launch"))
         kill(cluster, kind, host, journal)
         stdout, stderr = process.communicate(timeout=patience_s(RUN_MAX_S))
         after = journal.points()
         assert after[: len(before)] == before
-        if kind in FATAL:
+        # Ranks outlive Slurm's daemon: where no later launch needs that host, nobody misses it.
+        later = [
+            rank["host"] for one in journal.events("launch")[launches:] for rank in one["placement"]
+        ]
+        unnoticed = kind == "slurmd" and process.returncode == 0
+        assert not (unnoticed and host in later)
+        if kind in FATAL and not unnoticed:
             assert process.returncode == 1, stderr
             assert f"lost while measuring: {host}: " in stderr
             assert [event["host"] for event in journal.events("host")] == [host]
@@ -99,7 +105,7 @@ def test_a_death(cluster: Cluster, tmp_path: Path, number: int) -> None:
         else:
             assert process.returncode == 0, stderr
             said = " ".join(stdout.split())
-            assert f"on {host} " in said or f"{host}: task" in said, said
+            assert unnoticed or f"on {host} " in said or f"{host}: task" in said, said
             assert not journal.events("host")
         points = journal.points()
         assert len(points) == len(set(points))
