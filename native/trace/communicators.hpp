@@ -8,8 +8,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/handles.hpp"
@@ -83,19 +87,33 @@ class Communicators {
       *made = *like;
     else
       ask(comm, *made);
-    const bool is_new = next_ < communicators_max;
-    made->number = is_new ? next_++ : communicators_max;
-    if (is_new)
-      Notes::of_process().communicator(
-          made->number, *made->members,
-          made->partners == made->members ? nullptr : made->partners.get());
-    const auto* kept = made.get();
-    all_.push_back(std::move(made));
+    const auto* kept =
+        next_ < communicators_max ? numbered(std::move(made)) : without_number(std::move(made));
     by_handle_.put(number_of(comm), kept);
     return kept;
   }
 
-  static void ask(MPI_Comm comm, Communicator& into) {
+  const Communicator* numbered(std::unique_ptr<Communicator> made) {
+    made->number = next_++;
+    const bool is_between = made->partners != made->members;
+    Notes::of_process().communicator(made->number, *made->members,
+                                     is_between ? made->partners.get() : nullptr);
+    all_.push_back(std::move(made));
+    return all_.back().get();
+  }
+
+  /// Those of the same ranks are one: a program may make and free them without end.
+  const Communicator* without_number(std::unique_ptr<Communicator> made) {
+    made->number = communicators_max;
+    auto& known = without_number_[{made->members.get(), made->partners.get(), made->rank}];
+    if (known == nullptr) {
+      known = made.get();
+      all_.push_back(std::move(made));
+    }
+    return known;
+  }
+
+  void ask(MPI_Comm comm, Communicator& into) {
     int is_between = 0;
     MPI_Group group{};
     NHALF_OWN(Comm_rank)(comm, &into.rank);
@@ -109,8 +127,8 @@ class Communicators {
     }
   }
 
-  /// Ranks of MPI_COMM_WORLD; frees the group.
-  static List translated(MPI_Group group) {
+  /// Ranks of MPI_COMM_WORLD, one list for all groups of the same; frees the group.
+  List translated(MPI_Group group) {
     int size = 0;
     MPI_Group all{};
     NHALF_OWN(Group_size)(group, &size);
@@ -123,12 +141,18 @@ class Communicators {
       if (rank < 0) rank = elsewhere;
     NHALF_OWN(Group_free)(&all);
     NHALF_OWN(Group_free)(&group);
-    return std::make_shared<const Ranks>(std::move(theirs));
+    return *lists_.insert(std::make_shared<const Ranks>(std::move(theirs))).first;
   }
+
+  struct ByRanks {
+    bool operator()(const List& one, const List& other) const { return *one < *other; }
+  };
 
   Lock lock_;
   std::uint32_t next_ = 0;
   Handles<const Communicator*> by_handle_;
+  std::set<List, ByRanks> lists_;
+  std::map<std::tuple<const Ranks*, const Ranks*, int>, const Communicator*> without_number_;
   /// None is given back: what was begun on one may end after it was freed.
   std::vector<std::unique_ptr<Communicator>> all_;
 };

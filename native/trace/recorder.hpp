@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -72,6 +74,12 @@ class Recorder {
     return sampling;
   }
 
+  /// The cell that the last receive from such a source was counted in; null where there was none.
+  [[gnu::always_inline]] Cell*& expected(int source, MPI_Comm comm) {
+    const auto mixed = number_of(comm) * 0x9e3779b97f4a7c15U;
+    return expected_[(static_cast<std::uint32_t>(source) ^ (mixed >> 48U)) % sources];
+  }
+
   /// Counts a call without looking at the clock.
   [[gnu::always_inline]] void add_untimed(Cell& into, const Subject& subject) {
     into.count += 1;
@@ -84,12 +92,17 @@ class Recorder {
   /// Counts a call that took from `begin` to `end`, as `weight` others did.
   [[gnu::always_inline]] void add(Cell& into, const Subject& subject, std::int32_t tag, Ticks begin,
                                   Ticks end, bool can_wait_for_others, std::uint64_t weight = 1) {
-    const Ticks time = end - begin;
-    const Ticks waiting = count(into, subject, time, can_wait_for_others, weight);
-    last_end_ = end;
-    if (spans_.add(subject.kind, subject.size_bytes, begin, time * weight, waiting)) heartbeat();
-    if (timeline_ != nullptr) [[unlikely]]
-      timeline_->add(subject, tag, begin, end, waiting);
+    add_within(into, subject, tag, begin, end, can_wait_for_others, weight, ~Ticks{0});
+  }
+
+  /// The same of a receive, which is timed as often as `weight` says: those that it stands for
+  /// cannot have taken longer than what passed since the last one that was timed.
+  [[gnu::always_inline]] void add_received(Cell& into, const Subject& subject, std::int32_t tag,
+                                           Ticks begin, Ticks end, bool can_wait_for_others,
+                                           std::uint64_t weight) {
+    const Ticks most = weight == 1 ? ~Ticks{0} : end - last_received_;
+    add_within(into, subject, tag, begin, end, can_wait_for_others, weight, most);
+    last_received_ = end;
   }
 
   [[gnu::always_inline]] void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end,
@@ -143,7 +156,8 @@ class Recorder {
         cells_(*file_, layout_),
         spans_(layout_, beginning.command, beginning.spans_shift),
         short_call_(beginning.short_call),
-        last_end_(beginning.first.at) {
+        last_end_(beginning.first.at),
+        last_received_(beginning.first.at) {
     layout_.head.version = format_version;
     layout_.head.thread = thread;
     layout_.head.begin = beginning.first;
@@ -155,24 +169,33 @@ class Recorder {
 
   static constexpr std::uint64_t often = 64;
   static constexpr std::uint64_t sampling = 8;
+  static constexpr std::size_t sources = 16;
 
   [[gnu::always_inline]] static void limit(Cell& into, Ticks time) {
     if (time > into.most) into.most = time;
     if (time < into.least) into.least = time;
   }
 
-  [[gnu::always_inline]] static Ticks count(Cell& into, const Subject& subject, Ticks time,
-                                            bool can_wait_for_others, std::uint64_t weight) {
+  /// Counts a call that took from `begin` to `end`, as `weight` others did, together no more than
+  /// `most`.
+  [[gnu::always_inline]] void add_within(Cell& into, const Subject& subject, std::int32_t tag,
+                                         Ticks begin, Ticks end, bool can_wait_for_others,
+                                         std::uint64_t weight, Ticks most) {
+    const Ticks time = end - begin;
+    const Ticks all = std::min(time * weight, most);
     into.count += 1;
     into.bytes += subject.size_bytes;
-    into.time += time * weight;
+    into.time += all;
     limit(into, time);
     // What moves nothing does nothing but wait; of others the shortest one so far did not.
     const bool moves = subject.size_bytes > 0 || subject.kind < Kind::collective;
-    const Ticks own_time = moves ? into.least : 0;
-    const Ticks waiting = can_wait_for_others ? (time - own_time) * weight : 0;
+    const Ticks own_time = moves ? into.least * weight : 0;
+    const Ticks waiting = can_wait_for_others ? all - std::min(all, own_time) : 0;
     into.waiting += waiting;
-    return waiting;
+    last_end_ = end;
+    if (spans_.add(subject.kind, subject.size_bytes, begin, all, waiting)) heartbeat();
+    if (timeline_ != nullptr) [[unlikely]]
+      timeline_->add(subject, tag, begin, end, waiting);
   }
 
   std::unique_ptr<File> file_;
@@ -182,6 +205,9 @@ class Recorder {
   TypeSizes types_;
   Ticks short_call_;
   Ticks last_end_;
+  /// Of a receive that was timed.
+  Ticks last_received_;
+  std::array<Cell*, sources> expected_{};
   std::uint32_t random_ = 1;
   std::int32_t until_timed_ = 1;
   MPI_Comm last_comm_{};

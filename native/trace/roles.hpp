@@ -54,14 +54,21 @@ struct Received {
     }
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
-    const Ticks begin = now();
+    Cell*& likely = on.expected(source, comm);
+    const auto weight = likely == nullptr ? std::uint64_t{1} : on.weight(*likely);
+    const Ticks begin = weight > 0 ? now() : 0;
     const int error = run();
-    const Ticks end = now();
+    const Ticks end = weight > 0 ? now() : 0;
     if (error == MPI_SUCCESS) [[likely]] {
       const auto& group = on.communicator(comm);
-      on.add(on.subject(call, Kind::received, group, group.partner(status->MPI_SOURCE),
-                        size_of(*status)),
-             status->MPI_TAG, begin, end, waits);
+      const auto subject = on.subject(call, Kind::received, group,
+                                      group.partner(status->MPI_SOURCE), size_of(*status));
+      Cell& into = on.cell(subject);
+      likely = &into;
+      if (weight == 0)
+        on.add_untimed(into, subject);
+      else
+        on.add_received(into, subject, status->MPI_TAG, begin, end, waits, weight);
     }
     return error;
   }

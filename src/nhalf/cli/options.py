@@ -76,6 +76,10 @@ class OfTraces(Request, heading="Of a traced program"):
     computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
         "1"
     )
+    algorithms: Annotated[
+        Path | None,
+        Option("Collective operations take the algorithms of this decision table."),
+    ] = None
     simgrid: Annotated[
         bool, Option("Simulate the messages with SimGrid, so that they share links.")
     ] = False

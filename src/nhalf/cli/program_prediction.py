@@ -25,6 +25,7 @@ class TraceRequest:
     placement: str
     computing_factor: str
     simgrid: bool
+    algorithms: Path | None
     changes: Sequence[str]
     given: Collection[str]
 
@@ -38,12 +39,15 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     from nhalf.decide.program.predict import Asked, predict_program
     from nhalf.facts.program.program import Program
     from nhalf.machines.change import change
+    from nhalf.mpi.decision_table import read_table
     from nhalf.present.program.prediction import prediction_lines
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     others = sorted(OF_PATTERNS.intersection(request.given))
     if others:
         raise InputError(f"{request.path} is a trace and has no {others[0]}", "leave it out")
+    if request.simgrid and request.algorithms is not None:
+        raise InputError("--simgrid has algorithms of its own", "leave out one of both")
     machine, library = side(request.machine)
     traced_on, traced_library = side(request.traced_on) if request.traced_on else (None, "")
     asked = Asked(
@@ -52,6 +56,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         request.placement,
         _factor(request.computing_factor),
         request.simgrid,
+        tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
     program = Program.open(Path(request.path))
     found = predict_program(program, asked, traced_on, traced_library)

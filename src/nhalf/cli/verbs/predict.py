@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 CROSSOVERS_SHOWN = 12
-OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid"}
+OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """How the study and its result are called."""
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
-import polars as pl
 
-from nhalf.base.errors import InputError
-from nhalf.decide.ways import known_ways
+from nhalf.base.errors import InputError, unknown
+from nhalf.decide.ways import Way, known_ways
 from nhalf.facts.program.operations import operation
-from nhalf.facts.program.program import Program
-from nhalf.machines.algorithms import algorithms
+from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, curves_by_distance
+from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 BUSY_SHARE = 0.5
 """Of a message within a node: its sender copies it in, its receiver out."""
+CROSSING = "pingping"
 OVERHEAD_SHARE = 0.25
 """Of the shortest message between nodes, where overheads were not measured: see machines/change."""
 
@@ -54,8 +54,11 @@ class _Distance:
     message: Message
     overheads_s: tuple[float, float] | None
     between: bool
+    both_ways: Message | None = None
+    """Messages that cross: what they take longer, each rank spends itself."""
 
     known_s: dict[int, float] = field(default_factory=dict)
+    known_busy_s: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def time_s(self, size_bytes: int) -> float:
         if size_bytes not in self.known_s:
@@ -64,25 +67,41 @@ class _Distance:
         return self.known_s[size_bytes]
 
     def busy_s(self, size_bytes: int) -> tuple[float, float]:
+        if size_bytes not in self.known_busy_s:
+            self.known_busy_s[size_bytes] = self._busy_s(size_bytes)
+        return self.known_busy_s[size_bytes]
+
+    def _busy_s(self, size_bytes: int) -> tuple[float, float]:
         whole_s = self.time_s(size_bytes)
         if not self.between:
-            return BUSY_SHARE * whole_s, BUSY_SHARE * whole_s
+            busy_s = BUSY_SHARE * whole_s
+            if self.both_ways is not None:
+                crossing_s = float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
+                busy_s = min(max(busy_s, BUSY_SHARE * crossing_s), whole_s)
+            return busy_s, busy_s
         usual_s = OVERHEAD_SHARE * float(self.message.t0_s[0])
         sends_s, receives_s = self.overheads_s or (usual_s, usual_s)
         return min(sends_s, BUSY_SHARE * whole_s), min(receives_s, BUSY_SHARE * whole_s)
 
 
 class MachineCosts(Costs):
-    """Those of a machine file; ranks with the same entry of `hosts` share a node."""
+    """Those of a machine file; ranks with the same entry of `hosts` share a node.
 
-    def __init__(self, machine: Machine, hosts: Sequence[str], mpi: str = "") -> None:
+    Operations that `rules` speak of take the algorithm that they name.
+    """
+
+    def __init__(
+        self, machine: Machine, hosts: Sequence[str], mpi: str = "", rules: Sequence[Rule] = ()
+    ) -> None:
         message_curve(machine, mpi)  # it says what is wrong where there is none, or several
         within, between = curves_by_distance(machine, mpi)
         curve = between[0][1]
         self.hosts = hosts
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
-        self._mpi = mpi
-        self._near = _Distance(Message(within), overhead_s(machine, within), between=False)
+        self._mpi, self._rules = mpi, rules
+        self._near = _Distance(
+            Message(within), overhead_s(machine, within), False, _crossing(machine, within)
+        )
         is_apart = is_between_nodes(curve.placement)
         self._far = _Distance(Message(curve), overhead_s(machine, curve), between=is_apart)
         self._machines = {True: machine, False: _of_one_node(machine, within)}
@@ -100,7 +119,10 @@ class MachineCosts(Costs):
         return self._distance(source, target).busy_s(size_bytes)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
-        """The machine's own model of the operation where it has one, else composed of messages."""
+        """The algorithm of a rule, else the machine's own model, else the best of those composed.
+
+        Raises InputError for an algorithm that the machine knows nothing of.
+        """
         name, count = operation(call), len(ranks)
         if count < 2:
             return 0.0
@@ -112,8 +134,17 @@ class MachineCosts(Costs):
 
     def _collective_s(self, name: str, count: int, size_bytes: int, apart: bool) -> float:
         pattern, part_bytes = pattern_of(name, count, size_bytes)
+        wanted = NATIVE
+        if self._rules:
+            bytes_of_rules = int(cost_bytes(pattern, count, part_bytes))
+            wanted = choice(self._rules, pattern, count, bytes_of_rules)
         try:
             ways = known_ways(pattern, self._machines[apart], algorithms(), self._mpi, True)
+        except InputError:
+            ways = []
+        if wanted != NATIVE:
+            return _named(wanted, pattern, ways).time_s(count, part_bytes)
+        try:
             times = [(way.algorithm != "native", way.time_s(count, part_bytes)) for way in ways]
             sound = [one for one in times if math.isfinite(one[1]) and one[1] > 0]
             if sound:
@@ -125,6 +156,27 @@ class MachineCosts(Costs):
         if pattern in ("allgather", "alltoall", "gather", "scatter"):
             return (count - 1) * distance.time_s(part_bytes)
         return rounds * distance.time_s(part_bytes)
+
+
+def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:
+    """The way of an algorithm; raises InputError where nothing is known of it."""
+    for way in ways:
+        if way.algorithm == algorithm:
+            return way
+    known = [way.algorithm for way in ways if way.algorithm != NATIVE]
+    raise unknown(f"algorithm of {pattern} on this machine", algorithm, known)
+
+
+def _crossing(machine: Machine, curve: FittedModel) -> Message | None:
+    """The curve of messages both ways at once that belongs to one of a ping-pong."""
+    for model in machine.models:
+        same = all(
+            getattr(model, name) == getattr(curve, name)
+            for name in ("transport", "mpi", "placement", "ranks")
+        )
+        if model.pattern == CROSSING and same and model.segments:
+            return Message(model)
+    return None
 
 
 def _of_one_node(machine: Machine, within: FittedModel) -> Machine:
@@ -149,42 +201,3 @@ def pattern_of(name: str, ranks: int, size_bytes: int) -> tuple[str, int]:
         "exscan": "scan",
     }.get(name, name)
     return pattern, size_bytes // ranks if pattern == "alltoall" else size_bytes
-
-
-class TracedCosts(Costs):
-    """Those of the trace itself: the shortest call of each size, in which nothing waited.
-
-    Sizes that were never seen take the time of the next smaller one.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self.rendezvous_bytes = 1 << 62
-        self._sent = _shortest(program.calls, "sent")
-        self._received = _shortest(program.calls, "received")
-        slowest = program.calls.filter(pl.col("kind") == "collective")
-        grouped = slowest.group_by("call", "size_bytes", "rank").agg(pl.col("min_s").min())
-        longest = grouped.group_by("call", "size_bytes").agg(pl.col("min_s").median())
-        self._collective = {(row[0], row[1]): float(row[2]) for row in longest.iter_rows()}
-
-    def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """A send and a receive, each as short as it ever was."""
-        return sum(self.busy_s(source, target, size_bytes))
-
-    def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """The shortest send and the shortest receive of the size."""
-        return _at(self._sent, size_bytes), _at(self._received, size_bytes)
-
-    def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
-        """The median over the ranks of the shortest such call."""
-        return self._collective.get((call, size_bytes), 0.0)
-
-
-def _shortest(calls: pl.DataFrame, kind: str) -> list[tuple[int, float]]:
-    some = calls.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0))
-    found = some.group_by("size_bytes").agg(pl.col("min_s").min()).sort("size_bytes")
-    return [(int(size), float(time_s)) for size, time_s in found.iter_rows()]
-
-
-def _at(known: list[tuple[int, float]], size_bytes: int) -> float:
-    smaller = [time_s for size, time_s in known if size <= size_bytes]
-    return smaller[-1] if smaller else known[0][1] if known else 0.0

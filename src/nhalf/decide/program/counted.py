@@ -14,6 +14,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.decide.program.costs import Costs
 from nhalf.decide.program.replay import Spent
+from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import is_begun_before
 
@@ -30,7 +31,7 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
         one = spent[row["rank"]]
         if row["kind"] == "collective":
             ranks = members.get(row["communicator"]) or tuple(range(program.ranks))
-            each_s = costs.collective_s(row["call"], ranks, row["size_bytes"])
+            each_s = costs.collective_s(row["call"], ranks, _block_bytes(row, len(ranks)))
             one.collectives_s += row["count"] * each_s
         elif row["partner"] >= 0:
             one.messages_s += row["count"] * _message_s(row, costs)
@@ -41,6 +42,12 @@ def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spen
         one.waiting_s = measured["waiting_s"] * computing
         one.end_s = one.computing_s + one.waiting_s + one.messages_s + one.collectives_s
     return list(spent.values())
+
+
+def _block_bytes(row: Row, ranks: int) -> int:
+    """What a rank puts in; of a scatter, whose root puts in all blocks, one of them."""
+    is_all = operation(row["call"]) in SCATTERS and row["partner"] == row["rank"]
+    return int(row["size_bytes"]) // (ranks if is_all else 1)
 
 
 def _message_s(row: Row, costs: Costs) -> float:

@@ -3,8 +3,12 @@
 
 The same is done for the machine that the program was traced on; how far that is from the measured
 run is the error that is printed, and that the interval is made of. Where no machine file of that
-machine is given, the trace's own shortest calls stand for it: they say what messages without
-waiting took, so that the error is that of the replay alone.
+machine is given, the trace's own calls stand for it: they say what messages without waiting took,
+so that the error is that of the replay alone.
+
+What the replay leaves out of the measured time (noise, ranks that share a core, messages that slow
+each other down) is added to the prediction: nothing says that another machine is without it. Where
+the replay takes too long, the prediction is too long in the same ratio and divided by that.
 """
 
 from __future__ import annotations
@@ -16,21 +20,25 @@ from typing import Any
 import numpy as np
 
 from nhalf.base.errors import InputError
-from nhalf.decide.program.costs import Costs, MachineCosts, TracedCosts
+from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted
 from nhalf.decide.program.replay import Replay, Spent
+from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
+from nhalf.mpi.decision_table import Rule
 
+UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What to predict for: the machine, a library of it, a placement ('4x2'), and how many times
-    as long computing takes there; with `simgrid` messages share links.
+    """What to predict for: the machine, a library of it, a placement ('4x2'), how many times as
+    long computing takes there, and a decision table of algorithms; with `simgrid` messages share
+    links.
     """
 
     machine: Machine
@@ -38,11 +46,13 @@ class Asked:
     placement: str = ""
     computing_ratio: float = 1.0
     simgrid: bool = False
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)
 class ProgramPrediction:
-    """A predicted run time with its interval, seconds; `time_share` is where it goes, 0 to 1.
+    """A predicted run time with its interval, seconds; `time_share` is where it goes, 0 to 1, with
+    what the replay left out of the measured time as UNEXPLAINED.
 
     `error` is predicted over measured minus one on the machine traced on, `traced_on` its name;
     `method` is TIMELINE where the calls were replayed in their order, SIMGRID where SimGrid did so,
@@ -82,7 +92,8 @@ def predict_program(
     """
     if program.calls.is_empty() or program.elapsed_s <= 0:
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
-    costs = MachineCosts(asked.machine, hosts_of(program, asked.placement), asked.mpi)
+    hosts = hosts_of(program, asked.placement)
+    costs = MachineCosts(asked.machine, hosts, asked.mpi, asked.rules)
     spent, forced = _spent(program, costs, asked.computing_ratio)
     same: Costs = (
         TracedCosts(program)
@@ -97,6 +108,10 @@ def predict_program(
             again_s = _simulated_s(program, Asked(traced_on, traced_mpi))
     error = again_s / program.elapsed_s - 1
     wrong_ratio = max(1 + error, 1 / (1 + error))
+    left_out_s = 0.0
+    if traced_on is not None or not asked.simgrid:
+        left_out_s = max(0.0, program.elapsed_s - again_s)
+        time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
     return ProgramPrediction(
         program.name,
         asked.machine.name,
@@ -107,7 +122,7 @@ def predict_program(
         time_s * wrong_ratio,
         error,
         traced_on.name if traced_on else "",
-        _shares(spent),
+        _shares(spent, left_out_s),
         forced,
     )
 
@@ -148,7 +163,7 @@ def _end_s(spent: Sequence[Spent]) -> float:
     return max(one.end_s for one in spent)
 
 
-def _shares(spent: Sequence[Spent]) -> dict[str, float]:
+def _shares(spent: Sequence[Spent], left_out_s: float) -> dict[str, float]:
     """Of the time of all ranks."""
     parts = {
         "computing": [one.computing_s for one in spent],
@@ -156,5 +171,7 @@ def _shares(spent: Sequence[Spent]) -> dict[str, float]:
         "collective operations": [one.collectives_s for one in spent],
         "waiting": [one.waiting_s for one in spent],
     }
+    if left_out_s > 0:
+        parts[UNEXPLAINED] = [left_out_s] * len(spent)
     total = sum(map(sum, parts.values()))
     return {name: float(np.sum(each) / total) if total else 0.0 for name, each in parts.items()}

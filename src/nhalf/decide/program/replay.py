@@ -4,7 +4,8 @@
 Time outside of MPI is taken as measured. A message arrives so much later than its send began as the
 machine says, from the threshold of rendezvous on later than both ends were there; a collective
 operation ends so much later than the last rank arrived, one from a root later than the root, one to
-a root waits there only. Messages do not slow each other down.
+a root waits there only. A wait takes its shortest time besides. Messages do not slow each other
+down.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nhalf.decide.program.costs import Costs
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.schedule import (
+    ALWAYS_WAITS,
     COLLECTIVE,
     POST,
     RECEIVE,
@@ -25,7 +27,7 @@ from nhalf.facts.program.schedule import (
     Step,
 )
 
-FROM_ROOT = ("bcast", "scatter", "scatterv")
+FROM_ROOT = ("bcast", *SCATTERS)
 TO_ROOT = ("reduce", "gather", "gatherv")
 Operation = tuple[int, int]
 """A communicator, and the number of an operation on it."""
@@ -50,6 +52,8 @@ class _Going:
     now_s: float
     at: int = 0
     computed: bool = False
+    owed_s: float = 0.0
+    """What large sends that do not block will take of it while it receives or waits."""
     spent: Spent = field(default_factory=Spent)
 
     @property
@@ -62,7 +66,6 @@ class _Operation:
     """A collective operation while ranks arrive."""
 
     arrived_s: dict[int, float] = field(default_factory=dict)
-    size_bytes: int = 0
     root: int = -2
 
 
@@ -79,9 +82,11 @@ class Replay:
         """Sends that had to go before their receive was there, since all ranks waited."""
         self._going = [_Going(actor, actor.begin_s) for actor in actors]
         self._sent: dict[Message, float] = {}
+        self._offered: dict[Message, float] = {}
+        """Large messages that have to wait for their receive, though their sender does not."""
         self._posted: dict[Message, float] = {}
         self._operations: dict[Operation, _Operation] = {}
-        self._members = _members(actors)
+        self._members, self._blocks_bytes = _operations(actors)
         sends = (step for step in _steps(actors) if step.kind == SEND)
         self._sizes = {step.message: step.size_bytes for step in sends if step.message is not None}
         receives = {step.message for step in _steps(actors) if step.kind in (RECEIVE, POST)}
@@ -137,16 +142,22 @@ class Replay:
             self._posted.setdefault(step.message, one.now_s)
             return self._receive(one, (step.message,))
         paired = tuple(message for message in step.completes if message in self._paired)
-        return self._receive(one, paired)
+        return self._receive(one, paired, step.least_s)
 
     def _send(self, one: _Going, step: Step) -> bool:
         message = step.message
-        if message is None or message not in self._paired or message in self._sent:
+        gone = message in self._sent or message in self._offered
+        if message is None or message not in self._paired or gone:
             return True
         source, target = message[:2]
         busy_s = self.costs.busy_s(source, target, step.size_bytes)[0]
         whole_s = self.costs.message_s(source, target, step.size_bytes)
-        if step.size_bytes < self.costs.rendezvous_bytes or not step.blocks:
+        is_large = step.size_bytes >= self.costs.rendezvous_bytes
+        if not (is_large and step.blocks) and step.call not in ALWAYS_WAITS:
+            if is_large:
+                self._offered[message] = one.now_s
+                one.owed_s += busy_s
+                return True
             self._sent[message] = one.now_s + whole_s
             self._spend(one, one.now_s + busy_s, busy_s)
             return True
@@ -157,11 +168,17 @@ class Replay:
         self._spend(one, end_s, whole_s)
         return True
 
-    def _receive(self, one: _Going, messages: tuple[Message, ...]) -> bool:
+    def _receive(self, one: _Going, messages: tuple[Message, ...], least_s: float = 0.0) -> bool:
         """Wait until messages are there, and take them in the order in which they arrive."""
+        for message in messages:
+            if message in self._offered:
+                begin_s = max(self._offered.pop(message), self._posted[message])
+                whole_s = self.costs.message_s(message[0], message[1], self._sizes[message])
+                self._sent[message] = begin_s + whole_s
         if any(message not in self._sent for message in messages):
             return False
-        end_s, own_s = one.now_s, 0.0
+        own_s = least_s + one.owed_s
+        end_s, one.owed_s = one.now_s + own_s, 0.0
         for message in sorted(messages, key=lambda each: self._sent[each]):
             busy_s = self.costs.busy_s(message[0], message[1], self._sizes[message])[1]
             end_s = max(end_s + busy_s, self._sent[message])
@@ -173,7 +190,6 @@ class Replay:
         key = (step.communicator, step.number)
         here = self._operations.setdefault(key, _Operation())
         here.arrived_s.setdefault(one.actor.rank, one.now_s)
-        here.size_bytes = max(here.size_bytes, step.size_bytes)
         here.root = step.partner
         name, members = operation(step.call), self._members[key]
         needed = members
@@ -183,7 +199,7 @@ class Replay:
             needed = (one.actor.rank,)
         if any(rank not in here.arrived_s for rank in needed):
             return False
-        cost_s = self.costs.collective_s(step.call, members, here.size_bytes)
+        cost_s = self.costs.collective_s(step.call, members, self._blocks_bytes[key])
         if len(needed) < len(members) and needed[0] == one.actor.rank != here.root:
             cost_s = self.costs.busy_s(one.actor.rank, here.root, step.size_bytes)[0]
         last_s = max(here.arrived_s[rank] for rank in needed)
@@ -225,11 +241,23 @@ def _steps(actors: Sequence[Actor]) -> Iterator[Step]:
     return (step for actor in actors for step in actor.steps)
 
 
-def _members(actors: Sequence[Actor]) -> dict[Operation, tuple[int, ...]]:
-    """The ranks that take part in each operation."""
-    found: dict[Operation, set[int]] = {}
+def _operations(
+    actors: Sequence[Actor],
+) -> tuple[dict[Operation, tuple[int, ...]], dict[Operation, int]]:
+    """The ranks that take part in each operation, and the mean of what they put in."""
+    given: dict[Operation, dict[int, int]] = {}
+    roots: dict[Operation, int] = {}
     for actor in actors:
         for step in actor.steps:
             if step.kind == COLLECTIVE:
-                found.setdefault((step.communicator, step.number), set()).add(actor.rank)
-    return {key: tuple(sorted(ranks)) for key, ranks in found.items()}
+                key = (step.communicator, step.number)
+                given.setdefault(key, {})[actor.rank] = step.size_bytes
+                if operation(step.call) in SCATTERS:
+                    roots[key] = step.partner
+    members = {key: tuple(sorted(sizes)) for key, sizes in given.items()}
+    means: dict[Operation, int] = {}
+    for key, sizes in given.items():
+        # The root of a scatter puts in all blocks, others say how large theirs are.
+        others = [size for rank, size in sizes.items() if rank != roots.get(key)]
+        means[key] = sum(others or sizes.values()) // len(others or sizes)
+    return members, means

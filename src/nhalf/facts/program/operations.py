@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+SCATTERS = ("scatter", "scatterv")
 ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 
 

@@ -72,11 +72,11 @@ class Program:
 
     @cached_property
     def elapsed_s(self) -> float:
-        """From the first rank's start of MPI to the last rank's end."""
+        """From the end of the first rank's MPI_Init to the last rank's MPI_Finalize."""
         if not self.trace.ranks:
             return max(0.0, self.trace.end_s - self.trace.start_s)
         ends = (each.end_s for each in self.trace.ranks)
-        return max(0.0, max(ends) - min(each.start_s for each in self.trace.ranks))
+        return max(0.0, max(ends) - min(each.begin_s for each in self.trace.ranks))
 
     @cached_property
     def sent(self) -> pl.DataFrame:
@@ -121,7 +121,9 @@ class Program:
         from nhalf.facts.program.shape.sweeps import is_swept
 
         found = shape_of(self.matrix.messages)
-        return swept(found) if found.grid is not None and is_swept(self.timeline) else found
+        # A token that goes round has no front.
+        has_ends = found.grid is not None and not any(found.grid.periodic)
+        return swept(found) if has_ends and is_swept(self.timeline) else found
 
     @cached_property
     def collectives(self) -> pl.DataFrame:
@@ -157,6 +159,13 @@ class Program:
         from nhalf.facts.program.waiting import arrivals
 
         return arrivals(self.timeline)
+
+    @cached_property
+    def late_messages(self) -> pl.DataFrame:
+        """Who waits for whose messages; empty without a timeline."""
+        from nhalf.facts.program.late_messages import late_pairs
+
+        return late_pairs(self.timeline)
 
     @cached_property
     def over_time(self) -> pl.DataFrame:

@@ -8,7 +8,7 @@ wait in which it ended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -20,6 +20,12 @@ SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "coll
 _ORDER = {"sent": 0, "received": 1, "collective": 2, "one-sided": 3, "waiting": 4}
 _EARLY_S = 1e-9
 """A wait and what it completes end at one time stamp, but for rounding."""
+SHORT_S = 2e-6
+"""A wait that takes longer has waited."""
+ALWAYS_WAITS = ("MPI_Ssend",)
+_BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", *ALWAYS_WAITS)
+"""What waits for its receive from some size on: not a send that is also a receive, one into a
+buffer, nor one that another call completes."""
 _BEGUN_BEFORE = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
 
 Message = tuple[int, int, int, int, int]
@@ -31,7 +37,8 @@ class Step:
     """One call: `before_s` outside of MPI, then `measured_s` inside.
 
     `message` is that of a send or receive, `completes` those that a wait completes; `number` counts
-    the collective operations of a communicator.
+    the collective operations of a communicator. `least_s` is what a call that moves nothing by
+    itself (a wait, a receive that only begins) took when it was shortest.
     """
 
     kind: str
@@ -44,11 +51,12 @@ class Step:
     communicator: int = 0
     partner: int = -2
     number: int = 0
+    least_s: float = 0.0
 
     @property
     def blocks(self) -> bool:
-        """Whether a send returns only when its data is on the way."""
-        return not self.call.startswith("MPI_I")
+        """Whether a large send returns only when its data is on the way."""
+        return self.call in _BLOCKING_SENDS
 
 
 @dataclass
@@ -65,21 +73,22 @@ class Actor:
 def schedule(program: Program) -> list[Actor]:
     """The steps of every thread of every rank, in the order of ranks."""
     found = numbered(program.timeline)
+    least_s = _shortest(found)
     actors = []
     known = {each.rank: each for each in program.trace.ranks}
-    first_s = min((each.start_s for each in program.trace.ranks), default=0.0)
+    first_s = min((each.begin_s for each in program.trace.ranks), default=0.0)
     for (rank, thread), rows in found.group_by(["rank", "thread"], maintain_order=True):
         where = known.get(int(str(rank)))
-        begin_s = (where.start_s if where else first_s) - first_s
+        begin_s = (where.begin_s if where else first_s) - first_s
         actor = Actor(int(str(rank)), int(str(thread)), begin_s)
-        last_s = _steps(actor, rows.to_dicts(), begin_s + first_s)
+        last_s = _steps(actor, rows.to_dicts(), begin_s + first_s, least_s)
         if where is not None and thread == 0:
             actor.after_s = max(0.0, where.end_s - last_s)
         actors.append(actor)
     silent = set(known) - {actor.rank for actor in actors}
     for rank in silent:
-        life_s = known[rank].end_s - known[rank].start_s
-        actors.append(Actor(rank, 0, known[rank].start_s - first_s, life_s))
+        one = known[rank]
+        actors.append(Actor(rank, 0, one.begin_s - first_s, one.end_s - one.begin_s))
     return sorted(actors, key=lambda actor: (actor.rank, actor.thread))
 
 
@@ -100,7 +109,14 @@ def numbered(timeline: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(number=number).sort("rank", "thread", "start_s", "order")
 
 
-def _steps(actor: Actor, rows: list[Row], begin_s: float) -> float:
+def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
+    """The shortest call of each kind of wait, which found that there was nothing to wait for."""
+    waits = timeline.filter(pl.col("kind") == "waiting")
+    found = waits.group_by("call").agg((pl.col("end_s") - pl.col("start_s")).min())
+    return {call: time_s for call, time_s in found.iter_rows() if 0 <= time_s <= SHORT_S}
+
+
+def _steps(actor: Actor, rows: list[Row], begin_s: float, least_s: Mapping[str, float]) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
     waits = [row for row in rows if row["kind"] == "waiting"]
     completed = _completed(rows, waits)
@@ -109,7 +125,7 @@ def _steps(actor: Actor, rows: list[Row], begin_s: float) -> float:
         before_s = max(0.0, row["start_s"] - last_s)
         begun = row["kind"] == "received" and is_begun_before(row["call"])
         end_s = row["start_s"] if begun else row["end_s"]
-        step = _step(row, before_s, max(0.0, end_s - row["start_s"]), begun, completed)
+        step = _step(row, before_s, max(0.0, end_s - row["start_s"]), begun, completed, least_s)
         actor.steps.append(step)
         last_s = max(last_s, end_s)
     return last_s
@@ -142,7 +158,12 @@ def _message(row: Row) -> Message:
 
 
 def _step(
-    row: Row, before_s: float, measured_s: float, begun: bool, completed: dict[int, list[Message]]
+    row: Row,
+    before_s: float,
+    measured_s: float,
+    begun: bool,
+    completed: dict[int, list[Message]],
+    least_s: Mapping[str, float],
 ) -> Step:
     kinds = {"sent": SEND, "received": POST if begun else RECEIVE, "collective": COLLECTIVE}
     kind = kinds.get(row["kind"], WAIT)
@@ -158,6 +179,7 @@ def _step(
         row["communicator"],
         row["partner"],
         row["number"],
+        least_s.get(row["call"], 0.0) if kind == WAIT else 0.0,
     )
 
 

@@ -15,7 +15,7 @@ from nhalf.base.files import replacing
 from nhalf.measure.traced import layout
 from nhalf.measure.traced.layout import ProcessFile, process_file
 from nhalf.measure.traced.members import Members
-from nhalf.measure.traced.reading import Process
+from nhalf.measure.traced.reading import Process, on_clocks_of_hosts
 from nhalf.measure.traced.start import RANKS, STARTED, Started
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
 
@@ -42,7 +42,7 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
             "is it a program of MPI that is linked dynamically and calls MPI_Init?",
         )
     read = [Process.of(file, began.begin_ns) for file in files]
-    processes = [one for one in read if one is not None]
+    processes = on_clocks_of_hosts([one for one in read if one is not None], began.begin_ns)
     if not processes:
         raise FailedError("no process could write what it counted", "is there room on the disk?")
     _write_tables(folder, processes, began.detail)
@@ -132,11 +132,10 @@ def _description(began: Started, processes: list[Process], exit_code: int | None
             rank=one.file.rank,
             host=one.file.host,
             pid=one.file.pid,
-            start_s=one.clock.at_s,
-            end_s=max(
-                float(one.clock.seconds(int(each.head["last_ticks"]))) for each in one.threads
-            ),
+            start_s=one.start_s,
+            end_s=one.end_s,
             finished=one.file.finished,
+            ready_s=one.ready_s(began.begin_ns),
         )
         for one in processes
     ]

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from nhalf.measure.traced.clocks import Clock, clock_of
+from nhalf.measure.traced.clocks import Clock, agrees, clock_of
 from nhalf.measure.traced.layout import ProcessFile, ThreadFile
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.tables import BINS, CALLS, KINDS, TIMELINE
@@ -33,6 +35,18 @@ class Process:
     def lost(self) -> int:
         """What did not fit, of all threads."""
         return int(np.bitwise_or.reduce([int(one.head["lost"]) for one in self.threads]))
+
+    @property
+    def start_s(self) -> float:
+        """When its MPI_Init was called, or its first thread known to be there."""
+        return min(float(self.clock.seconds(int(one.head["begin_ticks"]))) for one in self.threads)
+
+    def ready_s(self, begin_ns: int) -> float:
+        """When MPI_Init returned, which is when MPI_COMM_WORLD was noted."""
+        start_s = self.start_s
+        noted_ns = [one.made_ns for one in self.file.communicators if one.communicator == 0]
+        ready_s = (noted_ns[0] - begin_ns) * 1e-9 if noted_ns else start_s
+        return min(max(start_s, ready_s), self.end_s)
 
     @property
     def end_s(self) -> float:
@@ -118,6 +132,20 @@ class Process:
             "call": np.array(self.file.calls, object)[call],
             "kind": np.array(KINDS, object)[kind],
         }
+
+
+def on_clocks_of_hosts(processes: Sequence[Process], begin_ns: int) -> list[Process]:
+    """The same with one clock for all processes of a host, as far as they agree with it."""
+    together: dict[str, list[ThreadFile]] = defaultdict(list)
+    for one in processes:
+        together[one.file.host] += one.threads
+    clocks = {host: clock_of(threads, begin_ns) for host, threads in together.items()}
+    return [
+        replace(one, clock=clocks[one.file.host])
+        if agrees(clocks[one.file.host], one.clock, one.threads)
+        else one
+        for one in processes
+    ]
 
 
 def _numbered(file: ProcessFile, members: Members, local: Any) -> Any:

@@ -107,7 +107,11 @@ TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
 
 
 class Rank(msgspec.Struct):
-    """Where a rank ran. `finished` is whether it came to MPI_Finalize."""
+    """Where a rank ran, from the call of MPI_Init to that of MPI_Finalize.
+
+    `finished` is whether it came to that; `ready_s` is when MPI_Init returned, None where that is
+    not known.
+    """
 
     rank: int
     host: str
@@ -115,6 +119,12 @@ class Rank(msgspec.Struct):
     start_s: float
     end_s: float
     finished: bool
+    ready_s: float | None = None
+
+    @property
+    def begin_s(self) -> float:
+        """When the program proper began."""
+        return self.start_s if self.ready_s is None else self.ready_s
 
 
 class Trace(msgspec.Struct):

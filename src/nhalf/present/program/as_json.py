@@ -36,6 +36,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "collectives": program.collectives.to_dicts(),
         "time": program.time_by_rank.to_dicts(),
         "waiting": program.waiting.to_dicts(),
+        "late_messages": program.late_messages.to_dicts(),
         "arrivals": program.arrivals.to_dicts(),
         "placement": _placement(program),
         "findings": [finding_json(finding) for finding in program_findings(program)],

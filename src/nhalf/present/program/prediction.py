@@ -17,7 +17,7 @@ HOW = {
 def prediction_lines(found: ProgramPrediction) -> list[str]:
     """A line each."""
     parts = ", ".join(f"{name} {percent(share)}" for name, share in found.time_share.items())
-    where = found.traced_on or "the machine it was traced on, with the trace's own shortest calls"
+    where = found.traced_on or "the machine it was traced on, with the trace's own calls"
     how = HOW[found.method]
     lines = [
         f"{found.program} on {found.machine}: {format_time(found.time_s)} "

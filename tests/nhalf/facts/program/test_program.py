@@ -151,7 +151,7 @@ def test_arrivals_name_the_last() -> None:
 
 
 def test_messages_wait_for_who_is_late() -> None:
-    from nhalf.facts.program.waiting import matched
+    from nhalf.facts.program.late_messages import matched
 
     message = {"communicator": 0, "tag": 7, "size_bytes": 8}
     send = {"call": "MPI_Send", "kind": "sent", "rank": 0, "partner": 1, **message}

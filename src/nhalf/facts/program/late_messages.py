@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which messages were late: sent when their receiver waited already, or received when their sender
+did.
+
+A message is matched with its receive in the order of each pair, communicator and tag, which MPI
+guarantees. A receive that was begun before waits from the beginning of the call that completed it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from nhalf.facts.program.waiting import LATE_RECEIVER, LATE_SENDER
+
+BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Sendrecv_replace")
+BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Rsend")
+
+
+def matched(timeline: pl.DataFrame) -> pl.DataFrame:
+    """Each message of which both ends are known, with what they waited for.
+
+    Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (begin of the send),
+    `received_s` (from when on its receiver did nothing but wait), `arrived_s` (end of the receive),
+    `late_sender_s` (how long the receiver waited for the send to begin) and `late_receiver_s` (the
+    sender for the receive).
+    """
+    keys = ["source", "target", "communicator", "tag"]
+    sends = _numbered(timeline, "sent", ("rank", "partner"), keys)
+    receives = _numbered(_waited_for(timeline), "received", ("partner", "rank"), keys)
+    both = sends.join(receives, on=[*keys, "number"], suffix="_receive")
+    late = pl.col("start_s") - pl.col("waits_s_receive")
+    blocks = pl.col("call").is_in(list(BLOCKING_SENDS)) & (pl.col("waiting_s") > 0)
+    in_receive = pl.min_horizontal(late, pl.col("end_s_receive") - pl.col("waits_s_receive"))
+    after = pl.col("start_s_receive") - pl.col("start_s")
+    in_send = pl.min_horizontal(after, pl.col("end_s") - pl.col("start_s"))
+    return both.select(
+        *keys,
+        "size_bytes",
+        sent_s="start_s",
+        received_s="waits_s_receive",
+        arrived_s="end_s_receive",
+        late_sender_s=in_receive.clip(0).fill_null(0.0),
+        late_receiver_s=pl.when(blocks).then(in_send.clip(0)).otherwise(0.0),
+    ).sort("sent_s", *keys)
+
+
+def late_pairs(timeline: pl.DataFrame) -> pl.DataFrame:
+    """Who waits for whom, the longest first.
+
+    Columns `rank` (that waits), `late_rank`, `cause`, `messages` (that were late), `of_messages`
+    (between both in that direction), `waiting_s`, `longest_s`, and of the longest `size_bytes`, and
+    `from_s` to `to_s`, when it was waited for.
+    """
+    found = matched(timeline)
+    both = [
+        _late(found, LATE_SENDER, ("target", "source"), "late_sender_s", "received_s"),
+        _late(found, LATE_RECEIVER, ("source", "target"), "late_receiver_s", "sent_s"),
+    ]
+    return pl.concat(both).sort(["waiting_s", "rank", "late_rank"], descending=[True, False, False])
+
+
+def _late(
+    found: pl.DataFrame, cause: str, ends: tuple[str, str], waiting: str, begin: str
+) -> pl.DataFrame:
+    rank, late_rank = ends
+    longest = pl.col(waiting).arg_max()
+    pairs = found.group_by(rank=pl.col(rank), late_rank=pl.col(late_rank)).agg(
+        cause=pl.lit(cause),
+        messages=(pl.col(waiting) > 0).sum(),
+        of_messages=pl.len(),
+        waiting_s=pl.col(waiting).sum(),
+        longest_s=pl.col(waiting).max(),
+        size_bytes=pl.col("size_bytes").get(longest),
+        from_s=pl.col(begin).get(longest),
+    )
+    return pairs.filter(pl.col("messages") > 0).with_columns(
+        to_s=pl.col("from_s") + pl.col("longest_s")
+    )
+
+
+def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
+    """The calls with `waits_s`: since when a receive does nothing but wait; null where it is not
+    known. A call that completes receives ends when they do.
+    """
+    waits = timeline.filter(pl.col("kind") == "waiting")
+    begins = waits.group_by("rank", "thread", "end_s").agg(wait_s=pl.col("start_s").max())
+    found = timeline.join(begins, on=["rank", "thread", "end_s"], how="left")
+    blocks = pl.col("call").is_in(list(BLOCKING_RECEIVES))
+    return found.with_columns(waits_s=pl.when(blocks).then("start_s").otherwise("wait_s"))
+
+
+def _numbered(
+    timeline: pl.DataFrame, kind: str, ends: tuple[str, str], keys: list[str]
+) -> pl.DataFrame:
+    """The calls of one kind with their source, target, and number among their like."""
+    source, target = ends
+    some = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
+    named = some.with_columns(source=pl.col(source), target=pl.col(target))
+    if "waits_s" not in named.columns:
+        named = named.with_columns(waits_s=pl.lit(None, pl.Float64))
+    named = named.with_columns(number=pl.int_range(pl.len()).over(*keys))
+    columns = ["number", "call", "size_bytes", "start_s", "end_s", "waiting_s", "waits_s"]
+    return named.select(*keys, *columns)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pair of ranks of which one waits longest for messages of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.program import Program
+from nhalf.facts.program.waiting import LATE_SENDER
+from nhalf.present.findings import Finding
+from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.wording import percent
+
+SHARE_MIN = 0.03
+
+
+class LateMessages(ProgramFinder):
+    """With a timeline: who is late, for how many messages, and which was the worst."""
+
+    def find(self, program: Program) -> Iterator[Finding]:
+        if program.late_messages.is_empty() or program.elapsed_s <= 0:
+            return
+        row = program.late_messages.row(0, named=True)
+        share = row["waiting_s"] / program.elapsed_s
+        if share < SHARE_MIN:
+            return
+        is_sender = row["cause"] == LATE_SENDER
+        does = "sends" if is_sender else "receives"
+        way = "from" if is_sender else "to"
+        yield Finding(
+            f"Rank {row['late_rank']} {does} late: rank {row['rank']} waits "
+            f"{format_time(row['waiting_s'])} ({percent(share)} of the run) for "
+            f"{row['messages']} of {row['of_messages']} messages {way} it, "
+            f"{format_time(row['longest_s'])} for the worst ({format_size(row['size_bytes'])}, "
+            f"{row['from_s']:.6g} s after the start).",
+            importance=58,
+            kind="late-messages",
+            remedy=f"Look at what rank {row['late_rank']} does before: nhalf export TRACE --to "
+            "chrome shows it beside the others.",
+            value=share,
+            label="Late messages",
+            figure=percent(share),
+        )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of ranks of which one waits for messages of the other."""
+
+from __future__ import annotations
+
+from nhalf.base.units import format_size, format_time
+from nhalf.facts.program.program import Program
+from nhalf.present.panels import Table
+from nhalf.present.program.panels import ProgramPanel
+
+ROWS_MAX = 30
+COLUMNS = ("rank", "waits for", "cause", "late", "of", "waiting", "longest", "size", "from")
+
+
+class LateMessages(ProgramPanel):
+    title = "Late messages"
+    how_to_read = (
+        "Each row is a rank that waits for messages of another, those with the most time first: "
+        "how many of their messages were late, how long it waited for all of them and for the "
+        "worst, and the size and time of that one, to be found in a timeline."
+    )
+    order = 45
+
+    def render(self, program: Program) -> Table | None:
+        rows = [
+            [
+                str(row["rank"]),
+                str(row["late_rank"]),
+                row["cause"],
+                str(row["messages"]),
+                str(row["of_messages"]),
+                format_time(row["waiting_s"]),
+                format_time(row["longest_s"]),
+                format_size(row["size_bytes"]),
+                f"{row['from_s']:.6g} s",
+            ]
+            for row in program.late_messages.head(ROWS_MAX).iter_rows(named=True)
+        ]
+        return Table(list(COLUMNS), rows) if rows else None

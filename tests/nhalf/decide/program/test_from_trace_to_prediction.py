@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a program to its prediction: traced, shown, predicted, each with what is known exactly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nhalf.facts.program.program import Program
+from nhalf.machines.machine_file import write
+from tests.nhalf.decide.program.known_programs import RATE_BPS, machine, replayed_s
+from tests.nhalf.measure.traced.programs import CASES, built, traced
+from tests.server import Ended
+
+RANKS, ROUNDS = 3, 50
+HOPS = RANKS * ROUNDS
+
+
+@pytest.mark.skipif(not CASES, reason="no MPI library here")
+def test_a_relay_takes_its_hops(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    library, compiler = CASES[0]
+    relay = built(library, compiler, "relay.cpp", tmp_path)
+    folder = tmp_path / "trace"
+    traced(library, folder, RANKS, [str(relay), str(ROUNDS)], "--detail", "timeline")
+
+    shown = json.loads(call("show", folder, "--json").out)
+    assert shown["shape"]["words"] == f"ring of {RANKS} ranks, one way"
+    assert [(row["from"], row["to"], row["count"]) for row in shown["messages"]] == [
+        (rank, (rank + 1) % RANKS, ROUNDS) for rank in range(RANKS)
+    ]
+    late = [row for row in shown["late_messages"] if row["cause"] == "late sender"]
+    assert {row["late_rank"] for row in late} == {(row["rank"] - 1) % RANKS for row in late}
+    assert len(late) == RANKS
+
+    # Messages are after each other, so each takes what the machine says, and computing what it did.
+    program = Program.open(folder)
+    slow_s, fast_s = (replayed_s(program, machine(factor)) for factor in (3000.0, 1000.0))
+    assert slow_s - fast_s == pytest.approx(2 * HOPS)
+    assert fast_s == pytest.approx(HOPS * (1 + 1000 / RATE_BPS), abs=program.elapsed_s)
+
+    for name, factor in (("here", 1000.0), ("there", 3000.0)):
+        write(machine(factor), tmp_path / f"{name}.toml")
+    here, there = tmp_path / "here.toml", tmp_path / "there.toml"
+    told = json.loads(
+        call("predict", folder, "--machine", there, "--traced-on", here, "--json").out
+    )
+    assert told["measured_s"] == pytest.approx(program.elapsed_s)
+    assert told["error"] == pytest.approx(fast_s / program.elapsed_s - 1)
+    assert told["time_s"] == pytest.approx(slow_s / fast_s * program.elapsed_s)
