@@ -7,14 +7,18 @@
 #include <mpi.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <tuple>
 
 #include "host/boot.hpp"
 #include "interposer/choices.hpp"
+#include "interposer/crowd.hpp"
 #include "interposer/waiting.hpp"
 
 namespace nhalf::coll {
@@ -36,18 +40,26 @@ struct Agreement {
   bool on_rules = false;
   /// All are on one host and can see each other there.
   bool on_host = false;
+  /// They are more than their cores.
+  bool is_crowded = false;
 };
 
 /// All ranks call it. Throws Failed.
-inline Agreement agreed(MPI_Comm comm) {
-  const std::array<std::uint64_t, 2> own{Choices::of_process().digest(), host_seen()};
-  // Where the least of all is the most of all there is but one; ~ turns the order around.
-  const std::array<std::uint64_t, 4> given{own[0], ~own[0], own[1], ~own[1]};
-  std::array<std::uint64_t, 4> least{};
-  const int error = PMPI_Allreduce(given.data(), least.data(), static_cast<int>(given.size()),
-                                   MPI_UINT64_T, MPI_MIN, comm);
+inline Agreement agreed(MPI_Comm comm, int ranks) {
+  const auto digest = Choices::of_process().digest();
+  const auto host = host_seen();
+  const auto crowd = Crowd::of_rank();
+  // A bit that is set in some word and in the reverse of some word is not the same in all of them.
+  std::array<std::uint64_t, 4 + std::tuple_size_v<Crowd::Words>> given{digest, ~digest, host,
+                                                                       ~host};
+  std::ranges::copy(crowd, given.begin() + 4);
+  auto any = given;
+  const int error = PMPI_Allreduce(given.data(), any.data(), static_cast<int>(given.size()),
+                                   MPI_UINT64_T, MPI_BOR, comm);
   if (error != MPI_SUCCESS) throw Failed{error};
-  return {least[0] == ~least[1], least[2] == ~least[3] && least[2] != 0};
+  const bool on_host = any[2] == ~any[3] && any[2] != 0;
+  const auto cores = std::span(any).subspan(4);
+  return {any[0] == ~any[1], on_host, on_host && Crowd::is_crowded(cores, ranks)};
 }
 
 }  // namespace nhalf::coll

@@ -24,7 +24,7 @@
 #include "algorithms/all_reduce_scatter.hpp"
 #include "algorithms/all_scan.hpp"
 #include "algorithms/all_scatter.hpp"
-#include "interposer/library.hpp"
+#include "interposer/default_table.hpp"
 #include "interposer/messages.hpp"
 #include "interposer/operations.hpp"
 #include "interposer/table.hpp"
@@ -90,25 +90,13 @@ inline std::string name_of(Operation operation, int number) {
 /// The most ways that an operation may have; counts are kept for each.
 inline constexpr int ways_max = 24;
 
-/// What is done where no table says otherwise: what shared memory is good at. Each rule was faster
-/// than the libraries' own where it was tried: 2 ranks on 2 cores, and 8 on them.
-inline constexpr std::string_view default_table =
-    "# nhalf decision table 1\n"
-    "barrier 2 inf 0 0 shared-memory\n"
-    "bcast 2 16 1 8192 shared-memory\n"
-    "bcast 17 64 1 4096 shared-memory\n"
-    "reduce 2 16 1 8192 shared-memory\n"
-    "gather 2 4 512 8192 shared-memory\n"
-    "scatter 2 4 512 2048 shared-memory\n";
-inline constexpr std::string_view default_rules_of_intel =
-    "allreduce 2 16 1 1024 shared-memory\n"
-    "allgather 2 8 1 256 shared-memory\n"
-    "alltoall 2 8 1 256 shared-memory\n";
-inline constexpr std::string_view default_rules_of_others =
-    "allreduce 2 16 1 8192 shared-memory\n"
-    "allgather 2 8 1 4096 shared-memory\n"
-    "alltoall 2 2 1 2048 shared-memory\n"
-    "alltoall 3 8 1 256 shared-memory\n";
+/// What the rules ask of the ranks of a communicator.
+struct Place {
+  int ranks = 1;
+  bool is_one_host = false;
+  /// They are more than their cores.
+  bool is_crowded = false;
+};
 
 /// The rules of this process, read once, and what was wrong with them.
 class Choices {
@@ -118,9 +106,13 @@ class Choices {
     return choices;
   }
 
-  [[nodiscard]] Ranges ranges(Operation operation, int ranks) const {
-    return {rules_, operation, static_cast<std::uint64_t>(ranks),
-            [=](const std::string& name) { return std::max(0, way_named(operation, name)); }};
+  [[nodiscard]] Ranges ranges(Operation operation, const Place& place) const {
+    const auto number_of = [=](const std::string& name) {
+      const int number = std::max(0, way_named(operation, name));
+      return number == way::shared_memory && !place.is_one_host ? way::native : number;
+    };
+    return {place.is_crowded ? rules_of_crowd_ : rules_, operation,
+            static_cast<std::uint64_t>(place.ranks), number_of};
   }
 
   /// Equal where all ranks have the same table (FNV-1a, 64 bits).
@@ -131,14 +123,15 @@ class Choices {
 
  private:
   Choices() {
-    std::string text(default_table);
-    text += library_is("Intel(R) MPI") ? default_rules_of_intel : default_rules_of_others;
+    std::string text = default_table(false);
+    std::string of_crowd = default_table(true);
     if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
       source_ = path;
-      text = content(path);
+      of_crowd = text = content(path);
     }
     try {
       rules_ = parse_table(text);
+      rules_of_crowd_ = parse_table(of_crowd);
     } catch (const InputError& error) {
       complaint_ = source_ + ": " + error.what() + "; every operation is the library's own";
     }
@@ -155,7 +148,7 @@ class Choices {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
-  std::vector<Rule> rules_;
+  std::vector<Rule> rules_, rules_of_crowd_;
   std::string source_ = "no table";
   std::string complaint_;
   std::uint64_t digest_ = 14695981039346656037U;

@@ -135,12 +135,11 @@ class Communicator {
 
   void agree() {
     is_agreed_ = true;
-    const auto agreement = agreed(comm_);
-    is_on_host_ = agreement.on_host;
-    if (!agreement.on_rules) return disagree();
+    agreement_ = agreed(comm_, size_);
+    if (!agreement_.on_rules) return disagree();
+    const Place place{size_, agreement_.on_host, agreement_.is_crowded};
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      const auto operation = static_cast<Operation>(i);
-      ranges_[i] = Choices::of_process().ranges(operation, size_);
+      ranges_[i] = Choices::of_process().ranges(static_cast<Operation>(i), place);
       spans_[i] = ranges_[i].span();
     }
   }
@@ -156,10 +155,11 @@ class Communicator {
 
   void share() {
     is_shared_known_ = true;
-    if (!is_on_host_) return;
+    if (!agreement_.on_host) return;
     memory_.emplace(comm_, rank_, size_);
     if (memory_->lines() == nullptr) return;
     auto& waiting = memory_->lines()->waiting;
+    if (agreement_.is_crowded) waiting.crowd();
     waiting.context = this;
     waiting.progress = [](void* self) { return static_cast<Communicator*>(self)->progress(); };
   }
@@ -178,7 +178,7 @@ class Communicator {
   int peer_ = 0;
   PerOperation<Span> spans_;
   bool is_agreed_ = false;
-  bool is_on_host_ = false;
+  Agreement agreement_;
   bool is_shared_known_ = false;
   PerOperation<Ranges> ranges_;
   std::optional<CommonMemory> memory_;

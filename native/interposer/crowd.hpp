@@ -6,55 +6,51 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace nhalf::coll {
 
-/// The cores of every rank of a communicator, in shared memory.
+/// What a rank knows of cores, as words of which the ranks of a communicator take the bitwise or.
 class Crowd {
  public:
-  static constexpr std::size_t size_bytes(int ranks) {
-    return sizeof(cpu_set_t) * static_cast<std::size_t>(ranks);
-  }
-  Crowd(std::byte* memory, int ranks) : memory_(memory), ranks_(ranks) {}
+  static constexpr std::size_t cores_words = sizeof(cpu_set_t) / sizeof(std::uint64_t);
+  using Words = std::array<std::uint64_t, cores_words + 1>;
 
-  /// Tells which cores this rank may use.
-  void enter(int rank) {
-    cpu_set_t own;
-    CPU_ZERO(&own);
+  /// The cores that this rank may use, and whether the job has more ranks here than there are cores
+  /// in this host.
+  static Words of_rank() {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
     // A machine with more cores than the set has room for: then none are known.
-    sched_getaffinity(0, sizeof own, &own);
-    std::memcpy(memory_ + size_bytes(rank), &own, sizeof own);
+    sched_getaffinity(0, sizeof cores, &cores);
+    Words words{};
+    std::memcpy(words.data(), &cores, sizeof cores);
+    words.back() = ranks_here() > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
+    return words;
   }
 
-  /// True where the ranks of the communicator have fewer cores than they are, or those of the job
-  /// have on this node; after all have entered.
-  [[nodiscard]] bool is_crowded() const {
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (int rank = 0; rank < ranks_; ++rank) {
-      cpu_set_t one;
-      std::memcpy(&one, memory_ + size_bytes(rank), sizeof one);
-      CPU_OR(&all, &all, &one);
-    }
-    const int cores = CPU_COUNT(&all);
-    return (cores > 0 && ranks_ > cores) || node_ranks() > sysconf(_SC_NPROCESSORS_ONLN);
+  /// True where so many ranks of one host have fewer cores together, or the job does.
+  static bool is_crowded(std::span<const std::uint64_t> of_all, int ranks) {
+    int cores = 0;
+    for (const auto word : of_all.first(cores_words)) cores += std::popcount(word);
+    return (cores > 0 && ranks > cores) || of_all[cores_words] != 0;
   }
 
  private:
-  /// The ranks of the job on this node, as launchers tell it; 0 where none does.
-  static long node_ranks() {
+  /// The ranks of the job on this host, as launchers tell it; 0 where none does.
+  static long ranks_here() {
     long most = 0;
     for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE",
                              "MV2_COMM_WORLD_LOCAL_SIZE"})
       if (const char* value = std::getenv(name)) most = std::max(most, std::atol(value));
     return most;
   }
-
-  std::byte* memory_;
-  int ranks_;
 };
 
 }  // namespace nhalf::coll

@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "contract/buffer.hpp"
+#include "host/prefetch.hpp"
 #include "interposer/waiting.hpp"
 
 namespace nhalf::coll {
@@ -39,6 +40,7 @@ struct alignas(apart_bytes) Flag {
 /// The number and what belongs to it, from one line on.
 struct alignas(apart_bytes) Slot {
   static constexpr std::size_t size_bytes = 4096;
+  static constexpr std::size_t beside_number_bytes = 48;
 
   std::atomic<Number> number{0};
   alignas(16) std::byte data[size_bytes];
@@ -96,12 +98,19 @@ class SharedMemory {
     return slot(rank_, number).data;
   }
   /// Lets the others see what is in the room.
-  void give(Number number) { slot(rank_, number).number.store(number, std::memory_order_release); }
+  void give(Number number) {
+    slot(rank_, number).number.store(number, std::memory_order_release);
+    prefetch_to_write(&slot(rank_, number + 1));
+  }
   /// What a rank gave; waits for it.
   const std::byte* taken(int from, Number number) {
     const Slot& given = slot(from, number);
-    waiting.until([&] { return given.number.load(std::memory_order_acquire) == number; });
-    fetch_ahead(from, number);
+    const auto is_given = [&] { return given.number.load(std::memory_order_acquire) == number; };
+    if (is_given()) {
+      fetch_ahead(from, number);
+    } else {
+      waiting.until(is_given);
+    }
     return given.data;
   }
   /// This rank is done with all that others gave to the operation.
@@ -118,8 +127,8 @@ class SharedMemory {
   static constexpr Number ahead = 3;
   static constexpr std::size_t line_bytes = 64;
 
-  /// Who gives and does not wait is ahead: what it gave next may come while this is read. A line
-  /// that is not written yet is in this rank's cache since the last turn, and nothing happens.
+  /// Who gives and does not wait is ahead: what it gave next may come while this is read. Where
+  /// this rank had to wait nothing is there, and the line would be taken from who writes it next.
   void fetch_ahead(int from, Number number) {
     for (Number next = number + 1; next <= number + ahead; ++next) {
       const auto* line = reinterpret_cast<const std::byte*>(&slot(from, next));

@@ -27,8 +27,17 @@ void for_parts(std::size_t size_bytes, std::size_t part, Action action) {
   for (std::size_t at = 0; at < size_bytes; at += part) action(at, std::min(part, size_bytes - at));
 }
 
+/// What lies beside the number comes last: a rank that looks for the number takes that line along,
+/// and would take it in between.
 inline void give(SharedMemory& memory, Number number, ConstBytes data) {
-  std::memcpy(memory.room(number), data.data(), data.size());
+  auto* room = memory.room(number);
+  const auto beside = std::min(data.size(), Slot::beside_number_bytes);
+  std::memcpy(room + beside, data.data() + beside, data.size() - beside);
+  if (beside < Slot::beside_number_bytes) {
+    std::memcpy(room, data.data(), beside);
+  } else {
+    std::memcpy(room, data.data(), Slot::beside_number_bytes);
+  }
   memory.give(number);
 }
 
