@@ -66,6 +66,6 @@ def test_hooks_call_what_is_locked_and_download_nothing() -> None:
 
 
 def test_every_tool_is_listed() -> None:
-    table = PAGE.split("## What lies in tools/")[1]
+    table = PAGE.split("## Files in tools/")[1]
     there = {path.name for path in (ROOT / "tools").iterdir()} - {"__pycache__"}
     assert sorted(name for name in there if f"`{name.rstrip('/')}" not in table) == []

@@ -32,7 +32,8 @@ from nhalf.models.terms import TERMS
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-PAGES = [*OUTSIDE, *sorted((ROOT / "docs").rglob("*.md"))]
+SITE = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [*OUTSIDE, *SITE]
 COMMANDS = dict(command_reference.commands(command_reference.root()))
 
 
@@ -132,6 +133,23 @@ def test_the_page_of_files_names_every_key_of_a_machine() -> None:
     assert [term for term in TERMS if f"`{term}`" not in page] == []
     for topology in get_args(Topology):
         assert f'kind = "{topology.__struct_config__.tag}"' in page
+
+
+@pytest.mark.parametrize("page", SITE, ids=lambda page: page.name)
+def test_every_page_starts_with_the_question_that_it_answers(page: Path) -> None:
+    title, first = page.read_text(encoding="utf-8").split("\n\n")[:2]
+    is_question = title.endswith(("?", "when …?")) or re.fullmatch(r"\*[^*]+\?\*", first)
+    assert title.startswith("# ")
+    assert is_question, f"{page.name}: no '*Question?*' below the title"
+
+
+def test_every_page_has_an_entry_in_the_navigation_and_no_group_is_long() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    named = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in SITE}
+    assert sorted(named) == sorted({*pages, "contributing.md"})
+    groups = re.split(r"^ *- [^:\n]+:$", text, flags=re.MULTILINE)
+    assert max(group.count(".md") for group in groups) <= 9
 
 
 def test_a_mark_that_is_not_known_stops_the_build() -> None:

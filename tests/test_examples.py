@@ -3,8 +3,9 @@
 
 A line `$ nhalf …` is a command, the lines below it what it says; `…` stands for anything (on a
 line of its own: for any lines), blanks count as one, blank lines not at all. `[exit 1]` is the
-exit code. A comment `# needs: SimGrid` leaves the example out where that is not. TOML files beside
-the text are there when the commands run.
+exit code. A comment `# needs: SimGrid` leaves the example out where that is not. TOML files and
+logs beside the transcript are there when the commands run. The README and the tutorials are
+transcripts: the `console` blocks of a page run in order, in one folder.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 120.0
-TRANSCRIPTS = sorted((ROOT / "examples").glob("*/run.txt"))
+TUTORIALS = ROOT / "docs" / "tutorials"
+PAGES = [ROOT / "README.md", *sorted(TUTORIALS.glob("*.md"))]
+TRANSCRIPTS = [*sorted((ROOT / "examples").glob("*/run.txt")), *PAGES]
+NEEDS_SIMGRID = re.compile(r"^# needs: SimGrid$|^\$ nhalf simulate ", re.MULTILINE)
 
 
 @dataclass
@@ -46,6 +50,14 @@ def parse(text: str) -> list[Step]:
         elif steps and line.strip() and not line.startswith("# "):
             steps[-1].expected.append(line)
     return steps
+
+
+def transcript_of(path: Path) -> str:
+    """A transcript as it is, or the console blocks of a page one after the other."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".md":
+        return text
+    return "\n".join(re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
 def condensed(lines: list[str]) -> list[str]:
@@ -73,14 +85,18 @@ def say(start: Callable[..., Any], command: str) -> tuple[int, str]:
     return started.returncode, out + err
 
 
-@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.parent.name)
+def name_of(path: Path) -> str:
+    return path.stem if path in PAGES else path.parent.name
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=name_of)
 def test_example(transcript: Path, tmp_path: Path, start_nhalf: Callable[..., Any]) -> None:
-    text = transcript.read_text(encoding="utf-8")
+    text = transcript_of(transcript)
     steps = parse(text)
     assert steps
-    if "\n# needs: SimGrid\n" in text and ctypes.util.find_library("simgrid") is None:
+    if NEEDS_SIMGRID.search(text) and ctypes.util.find_library("simgrid") is None:
         pytest.skip("SimGrid is not here: apt-get install libsimgrid-dev")
-    for given in transcript.parent.glob("*.toml"):
+    for given in (*transcript.parent.glob("*.toml"), *transcript.parent.glob("osu_*.txt")):
         shutil.copy(given, tmp_path)
     for step in steps:
         exit_code, output = say(start_nhalf, step.command)

@@ -40,6 +40,26 @@ BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
 }
 
 
+QUESTIONS = {
+    "overhead": "How much time does the harness add to one message?",
+    "accuracy": "Does nhalf report the same ping-pong times as IMB?",
+    "collectives": "Does nhalf report the same times of collective operations as IMB?",
+    "preload": "How much faster are routed collective operations than the library's own?",
+    "time": "How long does a whole curve take, and how precise is it?",
+    "spread": "How far apart are repeated runs, and do the intervals contain the next one?",
+    "coverage": "How often does an interval contain the value of the next run?",
+    "links": "How accurate are measured rates of links with a known rate?",
+    "ranks": "How many ranks can the model machine simulate, and how fast?",
+}
+"""What each page answers."""
+
+
+def asked(name: str, page: str) -> str:
+    """A page with its question below the title."""
+    title, rest = page.split("\n", 1)
+    return f"{title}\n\n*{QUESTIONS[name]}*\n{rest}"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the chosen benchmarks one after the other."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -51,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in chosen.only.split(","):
         figures, page = BENCHMARKS[name](chosen.runs)
         (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-        (chosen.out / f"{name}.md").write_text(page, "utf-8")
+        (chosen.out / f"{name}.md").write_text(asked(name, page), "utf-8")
         sys.stdout.write(page + "\n")
     return 0
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -55,18 +56,18 @@ class Terminated(KeyboardInterrupt):
 
 
 def library_named(name: str, known: Iterable[str]) -> str:
-    """The library of a name, or of its beginning where one only begins so ('openmpi').
+    """The library of a name, or the newest whose name begins with it ('openmpi', 'openmpi-5').
 
-    Libraries under settings (`openmpi-5.0.11+NAME`) are named in full. Raises InputError where
-    there is none, or several.
+    Libraries under settings (`openmpi-5.0.11+NAME`) are named in full. Raises InputError if there
+    is none.
     """
     names = sorted(known)
-    starting = [one for one in names if one.startswith(f"{name}-") and "+" not in one]
-    if name in names or len(starting) != 1:
-        starting = [name]
-    if starting[0] not in names:
-        raise unknown("library", name, names)
-    return starting[0]
+    if name in names:
+        return name
+    starting = [one for one in names if re.match(f"{re.escape(name)}[-.]", one) and "+" not in one]
+    if not name or not starting:
+        raise unknown("library", name, filter(None, names))
+    return max(starting, key=lambda one: [int(number) for number in re.findall(r"\d+", one)])
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:

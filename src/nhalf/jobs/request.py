@@ -44,9 +44,10 @@ class RunRequest(Measuring, AsJob, heading="Output"):
     resume: Annotated[
         Path | None, Option("Go on with this run; --launches and --budget add to it.")
     ] = None
-    like: Annotated[Path | None, Option("Measure the same points as this run.", heading=WHAT)] = (
-        None
-    )
+    like: Annotated[
+        Path | None,
+        Option("Measure the same points as this run, and compare with it.", heading=WHAT),
+    ] = None
 
     @property
     def begin(self) -> tuple[str, ...]:

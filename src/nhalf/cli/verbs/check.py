@@ -65,6 +65,7 @@ def command(request: Request) -> int:
     from nhalf.decide.check.expected import check
     from nhalf.decide.check.regression import regression_json
     from nhalf.facts.facts import Facts
+    from nhalf.present.terminal.effects import show_effects
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     opened, mpi = run_and_library(request.run, request.mpi)
@@ -79,7 +80,7 @@ def command(request: Request) -> int:
     else:
         _show(stdout_console(), found, opened, expect, request.points)
         if request.against:
-            _show_effects(stdout_console(), found)
+            show_effects(stdout_console(), found)
     return 1 if found.failed(request.strict) else 0
 
 
@@ -132,18 +133,6 @@ def _show(console: Console, found: Check, run: Run, expect: str, every: bool) ->
     verb = told.get(found.verdict, "is not shown to meet")
     text = f"{run.name} {verb} {expect}: {counts}; all intervals hold together with "
     console.print(f"{text}{found.confidence * 100:.3g} %", markup=False, soft_wrap=True)
-
-
-def _show_effects(console: Console, found: Check) -> None:
-    """What changed on every curve, and the finding as the last line."""
-    from nhalf.decide.check.regression import effects, finding
-
-    known = effects(found)
-    for effect in known[:TOLD_MAX]:
-        console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
-    said = finding(found)
-    colour = {"regression": "red", "unclear": "yellow", "no regression": "green"}[said]
-    console.print(said, style=f"bold {colour}")
 
 
 def _shared(answers: Sequence[Answer]) -> dict[str, Any]:

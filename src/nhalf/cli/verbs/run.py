@@ -14,12 +14,16 @@ from nhalf.jobs.request import RunRequest
 from nhalf.measure.plan.request import WHAT, WHERE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from nhalf.measure.loop.ending import Outcome
     from nhalf.measure.loop.session import More, Prepared
     from nhalf.measure.plan.plan import Plan
     from nhalf.sites.site import Site
     from nhalf.store.run import Run
 
+LISTED = ("name", "what")
 MORE = ("launches", "budget")
 """What adds to a run that goes on."""
 GOES_WITH_RESUME = {
@@ -32,7 +36,7 @@ GOES_WITH_RESUME = {
 class Request(RunRequest, Measured, heading=OUTPUT):
     """What is to be measured, and what is told of it."""
 
-    list_: Annotated[bool, Option("Only list the studies.", heading=WHAT)] = False
+    list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
     dry_run: Annotated[
         bool, Option("Print the commands that would start ranks, and end.", heading=WHERE)
     ] = False
@@ -63,6 +67,8 @@ def command(request: Request) -> None:
         _rehearse(request)
     elif outcome := _outcome(request):
         finish(outcome, request, request.style)
+        if request.like and not (request.is_silent or request.style):
+            _show_change(outcome.run, request.like)
 
 
 def _rehearse(request: Request) -> None:
@@ -164,17 +170,40 @@ def _check_no_more(request: Request) -> None:
 
 
 def _list(*, as_json: bool) -> None:
-    """The studies that come with the program, a line each."""
+    """The studies, and the patterns that probes know, a line each."""
     from nhalf.measure.plan import catalogue
+    from nhalf.measure.probe.subject import plain_subject
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 
-    found = [catalogue.study(name, cores=2) for name in catalogue.names()]
+    studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
+    patterns = plain_subject("threads").description["patterns"]
     if as_json:
-        keys = ("name", "title", "what")
-        emit_json({"studies": [{key: getattr(one, key) for key in keys} for one in found]})
+        told = {"studies": _members(studies, "name", "title", "what")}
+        emit_json({**told, "patterns": [{key: one[key] for key in LISTED} for one in patterns]})
     else:
-        show_table(("study", "what it answers"), [(one.name, one.title) for one in found])
+        show_table(("study", "question"), [(one.name, one.title) for one in studies])
+        sys.stdout.write("\n")
+        show_table(
+            ("pattern", "a value is"), [tuple(one[key] for key in LISTED) for one in patterns]
+        )
+
+
+def _show_change(run: Run, former: Path) -> None:
+    """What changed against the run whose points were measured again."""
+    from nhalf.decide.check.expected import check
+    from nhalf.facts.facts import Facts
+    from nhalf.present.terminal.effects import show_effects
+    from nhalf.present.terminal.output import stdout_console
+    from nhalf.store.run import Run
+
+    console = stdout_console()
+    console.print(f"\nagainst {former}:", markup=False)
+    show_effects(console, check(Facts.of([run]), str(Run.open(former).path)))
+
+
+def _members(ones: Sequence[object], *names: str) -> list[dict[str, object]]:
+    return [{name: getattr(one, name) for name in names} for one in ones]
 
 
 def _check_only_resume(request: Request) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from nhalf.base.listing import few
 from nhalf.base.units import format_size, format_time
 from nhalf.present.curve_names import curve_names
 from nhalf.present.terminal.tables import show_table
+from nhalf.present.wording import says_nothing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,7 +110,11 @@ def _pattern(curve: CurveRatio) -> str:
 
 
 def _interval(ratio: Ratio) -> str:
-    return "–" if ratio.low != ratio.low else f"{ratio.low:.3f} to {ratio.high:.3f}"
+    if math.isnan(ratio.low):
+        return "–"
+    if says_nothing(ratio.low, ratio.high):
+        return "unknown"
+    return f"{ratio.low:.3f} to {ratio.high:.3f}"
 
 
 def show_ratios(comparison: Comparison) -> None:

@@ -235,3 +235,25 @@ class TestStudies:
         assert all(set(one) == {"name", "title", "what"} for one in found)
         listed = call("run", "--list").out
         assert all(one["name"] in listed and one["title"] in listed for one in found)
+
+
+def test_patterns_are_listed_with_what_they_measure(call: Call) -> None:
+    found = json.loads(call("run", "--list", "--json").out)["patterns"]
+    assert {"pingpong", "allreduce", "osu"} - {one["name"] for one in found} == {"osu"}
+    listed = call("run", "--list").out
+    assert all(one["name"] in listed for one in found)
+
+
+def test_a_run_like_another_ends_with_what_changed(call: Call) -> None:
+    model = ("run", "--transport", "model", "--bytes", "8,1K", "--launches", "3", "--out")
+    assert call(*model, "before").code == 0
+    slower = call(
+        *("run", "--transport", "model", "--model", "L=7e-6", "--like", "before", "--out", "now")
+    )
+    assert slower.out.splitlines()[-1] == "regression"
+    assert "pingpong" in slower.out.split("against before:")[1]
+    same = call("run", "--transport", "model", "--like", "before", "--out", "again")
+    assert same.out.splitlines()[-1] == "no regression"
+    assert "against" not in call(
+        *("run", "--transport", "model", "--like", "before", "--out", "silent", "--quiet")
+    ).out  # fmt: skip

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed against a baseline, curve by curve, and the finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from nhalf.decide.check.verdict import Check
+
+COLOURS = {"regression": "red", "unclear": "yellow", "no regression": "green"}
+SHOWN_MAX = 8
+
+
+def show_effects(console: Console, found: Check) -> None:
+    """The effect on the curves that changed most, worst first; the finding is the last line."""
+    from nhalf.decide.check.regression import effects, finding
+
+    for effect in effects(found)[:SHOWN_MAX]:
+        console.print(f"{effect.name}: {effect.in_words}", markup=False, soft_wrap=True)
+    verdict = finding(found)
+    console.print(verdict, style=f"bold {COLOURS[verdict]}")
