@@ -56,6 +56,42 @@ public final class Random {
     skip(count);
   }
 
+  /** Numbers that follow each other, all at once: what HotSpot makes vectors of. */
+  public static final class Block {
+    /** The numbers, not yet scaled, from {@link Lanes#FIRST} on. */
+    public final long[] states;
+
+    private final long seed;
+    private final long[] powers;
+    private final long all;
+
+    public Block(long seed, int count) {
+      this.seed = seed;
+      all = power(count);
+      states = new long[Lanes.length(count)];
+      powers = new long[states.length];
+      for (int i = Lanes.FIRST; i < powers.length; ++i) {
+        powers[i] = power(i - Lanes.FIRST + 1);
+      }
+    }
+
+    /** The numbers that follow so many others from the seed on. */
+    public void start(long before) {
+      multiply(powers, times(seed, power(before)));
+    }
+
+    /** The next numbers. */
+    public void next() {
+      multiply(states, all);
+    }
+
+    private void multiply(long[] from, long factor) {
+      for (int i = Lanes.FROM; i < from.length; ++i) {
+        states[i] = from[i] * factor & MASK;
+      }
+    }
+  }
+
   /** a^count mod 2^46. */
   private static long power(long count) {
     long result = 1;

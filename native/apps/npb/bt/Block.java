@@ -2,6 +2,7 @@
 package npb.bt;
 
 import java.util.Arrays;
+import npb.Lanes;
 import npb.flow.Equations;
 import npb.flow.States;
 
@@ -15,8 +16,8 @@ final class Block {
   /** By row, then column. */
   final double[][] entries;
 
-  Block(int n) {
-    entries = new double[SIZE * SIZE][n];
+  Block(int lanes) {
+    entries = new double[SIZE * SIZE][Lanes.length(lanes)];
   }
 
   private double[] entry(int row, int column) {
@@ -68,7 +69,7 @@ final class Block {
     final double[] toNormal = entry(m, normal);
     final double[] fromNormal = entry(normal, m);
     final double[] energy = entry(4, m);
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double n = vn[l];
       final double v = vm[l];
       final double w = volume[l];
@@ -90,7 +91,7 @@ final class Block {
     final double[] kinetic = s.kinetic;
     final double[] toDensity = entry(normal, 0);
     final double[] toSelf = entry(normal, normal);
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double n = vn[l];
       final double w = volume[l];
       toDensity[l] = mu * w * n - convective * n * n + convective * Equations.K2 * kinetic[l];
@@ -110,7 +111,7 @@ final class Block {
     final double[] toDensity = entry(4, 0);
     final double[] toNormal = entry(4, direction + 1);
     final double[] toSelf = entry(4, 4);
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double n = vn[l];
       final double w = volume[l];
       final double half = kinetic[l];
@@ -145,7 +146,7 @@ final class Block {
     final double[] volume = s.volume;
     final double[] kinetic = s.kinetic;
     final double[] total = s.total;
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double n = vn[l];
       final double w = volume[l];
       toDensity[l] = -w * (warm * total[l] + 2.0 * slow * kinetic[l] + excess * n * n);
@@ -159,7 +160,7 @@ final class Block {
     final double[] toDensity = entry(m, 0);
     final double[] toSelf = entry(m, m);
     final double[] energy = entry(4, m);
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double moved = volume[l] * vm[l];
       toDensity[l] = -mu * moved;
       toSelf[l] = diagonal + mu * volume[l];

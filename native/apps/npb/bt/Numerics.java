@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.bt;
 
+import npb.Lanes;
 import npb.flow.Method;
 import npb.flow.States;
 
@@ -32,7 +33,7 @@ final class Numerics implements Method {
     for (int p = 0; p < n; ++p) {
       c[p] = new Block(lines);
     }
-    inverse = new double[lines];
+    inverse = new double[Lanes.length(lines)];
   }
 
   @Override
@@ -126,7 +127,7 @@ final class Numerics implements Method {
     final double[] s2 = from[other + 2];
     final double[] s3 = from[other + 3];
     final double[] s4 = from[other + 4];
-    for (int l = 0; l < f.length; ++l) {
+    for (int l = Lanes.FROM; l < f.length; ++l) {
       final double factor = f[l];
       t0[l] -= factor * s0[l];
       t1[l] -= factor * s1[l];
@@ -137,7 +138,7 @@ final class Numerics implements Method {
   }
 
   private static void subtract(double[] f, double[] to, double[] from) {
-    for (int l = 0; l < f.length; ++l) {
+    for (int l = Lanes.FROM; l < f.length; ++l) {
       to[l] -= f[l] * from[l];
     }
   }
@@ -149,13 +150,13 @@ final class Numerics implements Method {
   }
 
   private static void scale(double[] to, double[] f) {
-    for (int l = 0; l < f.length; ++l) {
+    for (int l = Lanes.FROM; l < f.length; ++l) {
       to[l] *= f[l];
     }
   }
 
   private static void invert(double[] from, double[] to) {
-    for (int l = 0; l < from.length; ++l) {
+    for (int l = Lanes.FROM; l < from.length; ++l) {
       to[l] = 1.0 / from[l];
     }
   }
@@ -171,13 +172,13 @@ final class Numerics implements Method {
     final double[] x2 = x[2];
     final double[] x3 = x[3];
     final double[] x4 = x[4];
-    for (int l = 0; l < to.length; ++l) {
+    for (int l = Lanes.FROM; l < to.length; ++l) {
       to[l] -= c0[l] * x0[l] + c1[l] * x1[l] + c2[l] * x2[l] + c3[l] * x3[l] + c4[l] * x4[l];
     }
   }
 
   private static void add(double[] u, double[] change) {
-    for (int l = 0; l < u.length; ++l) {
+    for (int l = Lanes.FROM; l < u.length; ++l) {
       u[l] += change[l];
     }
   }

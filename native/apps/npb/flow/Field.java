@@ -2,18 +2,23 @@
 package npb.flow;
 
 import java.util.Arrays;
+import npb.Lanes;
 
 /**
  * Five quantities on n^3 points: by quantity, z and y an array of all x. Rows that are neighbours
- * in y or z are combined at one index, which is what HotSpot makes vectors of.
+ * in y or z are combined at one index, which is what HotSpot makes vectors of. The points within
+ * the cube begin where loops over {@link Lanes} do.
  */
 public final class Field {
+  /** Where the first point of a row is. */
+  public static final int X = Lanes.FROM - 1;
+
   public final double[][][][] rows;
   public final int n;
 
   public Field(int n, double value) {
     this.n = n;
-    rows = new double[Equations.QUANTITIES][n][n][n];
+    rows = new double[Equations.QUANTITIES][n][n][length(n)];
     for (double[][][] quantity : rows) {
       for (double[][] plane : quantity) {
         for (double[] row : plane) {
@@ -21,6 +26,11 @@ public final class Field {
         }
       }
     }
+  }
+
+  /** The length of a row with room for whole vectors of points. */
+  static int length(int n) {
+    return Lanes.length(n - 2);
   }
 
   /** Sets all points to the exact solution, or to what the first step begins with. */
@@ -31,7 +41,7 @@ public final class Field {
         for (int j = 0; j < n; ++j) {
           for (int i = 0; i < n; ++i) {
             final boolean known = exact || !(inside(i) && inside(j) && inside(k));
-            rows[m][k][j][i] =
+            rows[m][k][j][X + i] =
                 known
                     ? Equations.exact(m, i / h, j / h, k / h)
                     : blended(m, i / h, j / h, k / h);
@@ -56,7 +66,7 @@ public final class Field {
       for (int k = 1; k < n - 1; ++k) {
         for (int j = 1; j < n - 1; ++j) {
           for (int i = 1; i < n - 1; ++i) {
-            sums[m] += rows[m][k][j][i] * rows[m][k][j][i];
+            sums[m] += rows[m][k][j][X + i] * rows[m][k][j][X + i];
           }
         }
       }
@@ -72,7 +82,7 @@ public final class Field {
       for (int k = 0; k < n; ++k) {
         for (int j = 0; j < n; ++j) {
           for (int i = 0; i < n; ++i) {
-            final double gap = rows[m][k][j][i] - Equations.exact(m, i / h, j / h, k / h);
+            final double gap = rows[m][k][j][X + i] - Equations.exact(m, i / h, j / h, k / h);
             sums[m] += gap * gap;
           }
         }

@@ -2,6 +2,7 @@
 package npb.flow;
 
 import java.util.Arrays;
+import npb.Lanes;
 
 /**
  * Lines of several planes of a field, as a method takes them: by quantity and point an array of
@@ -18,8 +19,8 @@ final class Lines {
 
   Lines(int n) {
     this.n = n;
-    u = new double[Equations.QUANTITIES][n][planes(n) * n];
-    r = new double[Equations.QUANTITIES][n][planes(n) * n];
+    u = new double[Equations.QUANTITIES][n][Lanes.length(planes(n) * n)];
+    r = new double[Equations.QUANTITIES][n][Lanes.length(planes(n) * n)];
     for (double[][] quantity : u) {
       for (double[] point : quantity) {
         Arrays.fill(point, 1);
@@ -32,12 +33,17 @@ final class Lines {
     return (LINES_MIN + n - 1) / n;
   }
 
+  /** The lane of the first line of a plane. */
+  private int lane(int plane) {
+    return Lanes.FIRST + plane * n;
+  }
+
   /** Lines in x of planes [from, to), whose points become arrays over y and z. */
   void takeX(Field quantities, Field right, int from, int to) {
     for (int m = 0; m < u.length; ++m) {
       for (int k = from; k < to; ++k) {
-        turn(quantities.rows[m][k], u[m], (k - from) * n);
-        turn(right.rows[m][k], r[m], (k - from) * n);
+        turn(quantities.rows[m][k], u[m], lane(k - from));
+        turn(right.rows[m][k], r[m], lane(k - from));
       }
     }
   }
@@ -46,7 +52,7 @@ final class Lines {
   void giveX(Field right, int from, int to) {
     for (int m = 0; m < u.length; ++m) {
       for (int k = from; k < to; ++k) {
-        turnBack(r[m], right.rows[m][k], (k - from) * n);
+        turnBack(r[m], right.rows[m][k], lane(k - from));
       }
     }
   }
@@ -56,8 +62,8 @@ final class Lines {
     for (int m = 0; m < u.length; ++m) {
       for (int k = from; k < to; ++k) {
         for (int j = 0; j < n; ++j) {
-          System.arraycopy(quantities.rows[m][k][j], 0, u[m][j], (k - from) * n, n);
-          System.arraycopy(right.rows[m][k][j], 0, r[m][j], (k - from) * n, n);
+          System.arraycopy(quantities.rows[m][k][j], Field.X, u[m][j], lane(k - from), n);
+          System.arraycopy(right.rows[m][k][j], Field.X, r[m][j], lane(k - from), n);
         }
       }
     }
@@ -68,7 +74,7 @@ final class Lines {
     for (int m = 0; m < u.length; ++m) {
       for (int k = from; k < to; ++k) {
         for (int j = 1; j < n - 1; ++j) {
-          System.arraycopy(r[m][j], (k - from) * n, right.rows[m][k][j], 0, n);
+          System.arraycopy(r[m][j], lane(k - from), right.rows[m][k][j], Field.X, n);
         }
       }
     }
@@ -79,8 +85,8 @@ final class Lines {
     for (int m = 0; m < u.length; ++m) {
       for (int k = 0; k < n; ++k) {
         for (int j = from; j < to; ++j) {
-          System.arraycopy(quantities.rows[m][k][j], 0, u[m][k], (j - from) * n, n);
-          System.arraycopy(right.rows[m][k][j], 0, r[m][k], (j - from) * n, n);
+          System.arraycopy(quantities.rows[m][k][j], Field.X, u[m][k], lane(j - from), n);
+          System.arraycopy(right.rows[m][k][j], Field.X, r[m][k], lane(j - from), n);
         }
       }
     }
@@ -91,7 +97,7 @@ final class Lines {
     for (int m = 0; m < u.length; ++m) {
       for (int k = 1; k < n - 1; ++k) {
         for (int j = from; j < to; ++j) {
-          System.arraycopy(u[m][k], (j - from) * n, quantities.rows[m][k][j], 0, n);
+          System.arraycopy(u[m][k], lane(j - from), quantities.rows[m][k][j], Field.X, n);
         }
       }
     }
@@ -103,7 +109,7 @@ final class Lines {
       for (int i = 0; i < n; ++i) {
         final double[] column = columns[i];
         for (int l = j; l < end; ++l) {
-          column[at + l] = rows[l][i];
+          column[at + l] = rows[l][Field.X + i];
         }
       }
     }
@@ -115,7 +121,7 @@ final class Lines {
       for (int j = 0; j < n; ++j) {
         final double[] row = rows[j];
         for (int l = i; l < end; ++l) {
-          row[l] = columns[l][at + j];
+          row[Field.X + l] = columns[l][at + j];
         }
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
+import npb.Lanes;
+
 /**
  * The right-hand side: fluxes, viscous terms, fourth-difference dissipation, and the forcing term,
  * row by row. A row's neighbours in x are copies of it that are shifted.
@@ -14,11 +16,15 @@ public final class Residual {
   private static final int ARRAYS = 11;
 
   private final int n;
+  /** Of a row. */
+  private final int length;
   private final int from;
   private final int to;
   private final double second;
   private final double central;
   private final double[][] factors;
+  /** The same where the points of a row are. */
+  private final double[][] rowFactors;
   /** Velocity in x, y, z, kinetic and total energy per mass, and pressure, of three planes. */
   private final double[][][][] derived;
   private final double[][] centre = new double[ARRAYS][];
@@ -38,11 +44,16 @@ public final class Residual {
     second = (n - 1.0) * (n - 1.0);
     central = 0.5 * (n - 1.0);
     factors = new FourthDifference(n).factors;
-    derived = new double[3][ARRAYS - VELOCITY][n][n];
-    before = new double[ARRAYS][n];
-    behind = new double[ARRAYS][n];
-    twoBefore = new double[n];
-    twoBehind = new double[n];
+    rowFactors = new double[factors.length][Field.length(n)];
+    for (int offset = 0; offset < factors.length; ++offset) {
+      System.arraycopy(factors[offset], 0, rowFactors[offset], Field.X, n);
+    }
+    length = Field.length(n);
+    derived = new double[3][ARRAYS - VELOCITY][n][length];
+    before = new double[ARRAYS][length];
+    behind = new double[ARRAYS][length];
+    twoBefore = new double[length];
+    twoBehind = new double[length];
   }
 
   /** The term that makes the exact solution steady: forcing = -R(exact). */
@@ -67,11 +78,12 @@ public final class Residual {
     for (int j = from; j < to; ++j) {
       for (int m = 0; m < sum.length; ++m) {
         sum[m] = r.rows[m][k][j];
-        System.arraycopy(forcing.rows[m][k][j], 0, sum[m], 0, n);
+        System.arraycopy(forcing.rows[m][k][j], 0, sum[m], 0, length);
       }
       fluxes(u, j, k);
       for (int m = 0; m < sum.length; ++m) {
         dissipate(u.rows[m], j, k, scale, sum[m]);
+        sum[m][Field.X + n - 1] = 0;
       }
     }
   }
@@ -85,11 +97,11 @@ public final class Residual {
       for (int m = 0; m < sum.length; ++m) {
         centre[m] = u.rows[m][k][j];
       }
-      deriveRow(centre, n);
+      deriveRow(centre, length);
     }
   }
 
-  private static void deriveRow(double[][] site, int n) {
+  private static void deriveRow(double[][] site, int length) {
     final double[] density = site[0];
     final double[] mx = site[1];
     final double[] my = site[2];
@@ -101,7 +113,7 @@ public final class Residual {
     final double[] kinetic = site[KINETIC];
     final double[] total = site[TOTAL];
     final double[] pressure = site[PRESSURE];
-    for (int i = 0; i < n; ++i) {
+    for (int i = Field.X; i < length; ++i) {
       final double mass = density[i];
       final double inverse = 1.0 / mass;
       final double x = mx[i] * inverse;
@@ -122,8 +134,8 @@ public final class Residual {
   private void fluxes(Field u, int j, int k) {
     place(centre, u, j, k);
     for (int q = 0; q < ARRAYS; ++q) {
-      System.arraycopy(centre[q], 0, before[q], 1, n - 1);
-      System.arraycopy(centre[q], 1, behind[q], 0, n - 1);
+      System.arraycopy(centre[q], 0, before[q], 1, length - 1);
+      System.arraycopy(centre[q], 1, behind[q], 0, length - 1);
     }
     add(0, before, behind);
     place(minus, u, j - 1, k);
@@ -159,7 +171,7 @@ public final class Residual {
     final double[] ma = a[normal];
     final double[] mb = b[normal];
     final double[] out = sum[0];
-    for (int i = 1; i < n - 1; ++i) {
+    for (int i = Lanes.FROM; i < length; ++i) {
       out[i] += spread * (ub[i] - 2.0 * uc[i] + ua[i]) - central * (mb[i] - ma[i]);
     }
   }
@@ -178,7 +190,7 @@ public final class Residual {
     final double[] pa = a[PRESSURE];
     final double[] pb = b[PRESSURE];
     final double[] out = sum[m];
-    for (int i = 1; i < n - 1; ++i) {
+    for (int i = Lanes.FROM; i < length; ++i) {
       final double up = ub[i];
       final double down = ua[i];
       final double viscous = mu * (wb[i] - 2.0 * wc[i] + wa[i]);
@@ -206,7 +218,7 @@ public final class Residual {
     final double[] pa = a[PRESSURE];
     final double[] pb = b[PRESSURE];
     final double[] out = sum[4];
-    for (int i = 1; i < n - 1; ++i) {
+    for (int i = Lanes.FROM; i < length; ++i) {
       final double v = vc[i];
       final double vp = vb[i];
       final double vm = va[i];
@@ -224,10 +236,10 @@ public final class Residual {
   /** Takes the fourth differences of a quantity from its sum, which is scaled then. */
   private void dissipate(double[][][] u, int j, int k, double scale, double[] out) {
     final double[] row = u[k][j];
-    System.arraycopy(row, 0, before[0], 1, n - 1);
-    System.arraycopy(row, 1, behind[0], 0, n - 1);
-    System.arraycopy(row, 0, twoBefore, 2, n - 2);
-    System.arraycopy(row, 2, twoBehind, 0, n - 2);
+    System.arraycopy(row, 0, before[0], 1, length - 1);
+    System.arraycopy(row, 1, behind[0], 0, length - 1);
+    System.arraycopy(row, 0, twoBefore, 2, length - 2);
+    System.arraycopy(row, 2, twoBehind, 0, length - 2);
     // Where there is no second neighbour, its factor is 0.
     final int low = Math.max(j - 2, 0);
     final int high = Math.min(j + 2, n - 1);
@@ -243,7 +255,7 @@ public final class Residual {
     final double fb = factors[1][at];
     final double fd = factors[3][at];
     final double fe = factors[4][at];
-    for (int i = 1; i < n - 1; ++i) {
+    for (int i = Lanes.FROM; i < length; ++i) {
       out[i] -= fa * a[i] + fb * b[i] + fd * d[i] + fe * e[i];
     }
   }
@@ -253,12 +265,12 @@ public final class Residual {
     final double[] b = before[0];
     final double[] d = behind[0];
     final double[] e = twoBehind;
-    final double[] fa = factors[0];
-    final double[] fb = factors[1];
-    final double[] fc = factors[2];
-    final double[] fd = factors[3];
-    final double[] fe = factors[4];
-    for (int i = 1; i < n - 1; ++i) {
+    final double[] fa = rowFactors[0];
+    final double[] fb = rowFactors[1];
+    final double[] fc = rowFactors[2];
+    final double[] fd = rowFactors[3];
+    final double[] fe = rowFactors[4];
+    for (int i = Lanes.FROM; i < length; ++i) {
       final double x =
           fa[i] * a[i] + fb[i] * b[i] + (fc[i] + others) * row[i] + fd[i] * d[i] + fe[i] * e[i];
       out[i] = scale * (out[i] - x);

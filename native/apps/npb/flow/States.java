@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
+import npb.Lanes;
+
 /** What derivatives of fluxes are made of, at one point of lines that lie side by side. */
 public final class States {
   public final double[][] velocity;
@@ -10,11 +12,11 @@ public final class States {
   public final double[] kinetic;
   public final double[] total;
 
-  public States(int n) {
-    velocity = new double[3][n];
-    volume = new double[n];
-    kinetic = new double[n];
-    total = new double[n];
+  public States(int lanes) {
+    velocity = new double[3][Lanes.length(lanes)];
+    volume = new double[Lanes.length(lanes)];
+    kinetic = new double[Lanes.length(lanes)];
+    total = new double[Lanes.length(lanes)];
   }
 
   /** Of the quantities of point p. */
@@ -26,7 +28,7 @@ public final class States {
     final double[] vx = velocity[0];
     final double[] vy = velocity[1];
     final double[] vz = velocity[2];
-    for (int l = 0; l < volume.length; ++l) {
+    for (int l = Lanes.FROM; l < volume.length; ++l) {
       final double inverse = 1.0 / density[l];
       final double x = mx[l] * inverse;
       final double y = my[l] * inverse;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.ft;
 
+import npb.Lanes;
+
 /** FT: Fourier transforms of many lines at once, by Stockham's algorithm with radix 4. */
 final class Fft {
+  private static final int END = Lanes.length(Lines.COUNT);
+
   private final int length;
   private final double[] roots;
   private Lines in;
@@ -34,8 +38,12 @@ final class Fft {
     roots = other.roots;
   }
 
-  /** Transforms lines [from, to) of {@code data} with exponent -1; where they are, of both. */
-  Lines transform(Lines data, Lines other, int from, int to) {
+  int length() {
+    return length;
+  }
+
+  /** Transforms the lines of {@code data} with exponent -1; where they are, of both. */
+  Lines transform(Lines data, Lines other) {
     in = data;
     out = other;
     int stride = 1;
@@ -44,15 +52,15 @@ final class Fft {
     for (; now >= 4; now /= 4, stride *= 4) {
       for (int p = 0; p < now / 4; ++p, root += 6) {
         for (int q = 0; q < stride; ++q) {
-          butterfly(q + stride * p, stride * (now / 4), root, q + stride * 4 * p, stride, from, to);
+          butterfly(q + stride * p, stride * (now / 4), root, q + stride * 4 * p, stride);
         }
       }
       exchange();
     }
     if (now == 2) {
       for (int q = 0; q < stride; ++q) {
-        sumAndGap(in.real, out.real, q, stride, from, to);
-        sumAndGap(in.imaginary, out.imaginary, q, stride, from, to);
+        sumAndGap(in.real, out.real, q, stride);
+        sumAndGap(in.imaginary, out.imaginary, q, stride);
       }
       exchange();
     }
@@ -66,7 +74,7 @@ final class Fft {
   }
 
   /** Four elements that are {@code apart} become four that are {@code outApart}. */
-  private void butterfly(int e, int apart, int root, int f, int outApart, int from, int to) {
+  private void butterfly(int e, int apart, int root, int f, int outApart) {
     final double[] ar = in.real[e];
     final double[] br = in.real[e + apart];
     final double[] cr = in.real[e + 2 * apart];
@@ -89,7 +97,7 @@ final class Fft {
     final double s2 = roots[root + 3];
     final double c3 = roots[root + 4];
     final double s3 = roots[root + 5];
-    for (int l = from; l < to; ++l) {
+    for (int l = Lanes.FROM; l < END; ++l) {
       final double sumR = ar[l] + cr[l];
       final double sumI = ai[l] + ci[l];
       final double gapR = ar[l] - cr[l];
@@ -109,13 +117,12 @@ final class Fft {
     }
   }
 
-  private static void sumAndGap(
-      double[][] in, double[][] out, int q, int stride, int from, int to) {
+  private static void sumAndGap(double[][] in, double[][] out, int q, int stride) {
     final double[] a = in[q];
     final double[] b = in[q + stride];
     final double[] sum = out[q];
     final double[] gap = out[q + stride];
-    for (int l = from; l < to; ++l) {
+    for (int l = Lanes.FROM; l < END; ++l) {
       sum[l] = a[l] + b[l];
       gap[l] = a[l] - b[l];
     }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.ft;
 
+import npb.Lanes;
+
 /**
  * FT: lines that lie side by side, element by element: an array of real parts and one of imaginary
- * parts for each element, and in all of them the same index for a line.
+ * parts for each element, and in all of them the same index for a line, from {@link Lanes#FIRST}
+ * on. As many lines go together as stay in the nearest cache.
  */
 final class Lines {
+  /** How many lines there are. */
+  static final int COUNT = 64;
+
   final double[][] real;
   final double[][] imaginary;
 
@@ -14,13 +20,13 @@ final class Lines {
     this.imaginary = imaginary;
   }
 
-  /** Of so many elements, whose arrays are not known yet. */
   Lines(int length) {
-    this(new double[length][], new double[length][]);
+    this(new double[length][Lanes.length(COUNT)], new double[length][Lanes.length(COUNT)]);
   }
 
-  Lines(int length, int count) {
-    this(new double[length][count], new double[length][count]);
+  /** Of so many elements, whose arrays are those of others. */
+  static Lines without(int length) {
+    return new Lines(new double[length][], new double[length][]);
   }
 
   /** The same numbers with their parts exchanged, whose forward transform is the inverse one. */

@@ -28,7 +28,7 @@ record Problem(char name, int nx, int ny, int nz, double[][] checksums) {
           "three-dimensional fast Fourier transforms: a diffusion equation",
           "SWABCD",
           name -> of(name).operations(),
-          name -> 2.2 * 16 * of(name).points(),
+          name -> 2.4 * 16 * of(name).points(),
           Threads::new);
 
   static Problem of(char name) {

@@ -27,8 +27,8 @@ public final class Threads implements Kernel {
     this.team = team;
     problem = Problem.of(problemClass);
     decay = new Decay(problem);
-    spectrum = new Lines(problem.ny() * problem.nz(), problem.nx());
-    field = new Lines(problem.ny() * problem.nz(), problem.nx());
+    spectrum = new Lines(problem.nx() / Lines.COUNT * problem.ny() * problem.nz());
+    field = new Lines(problem.nx() / Lines.COUNT * problem.ny() * problem.nz());
     exchanged = field.exchanged();
     sums = new double[problem.checksums().length][];
     numerics = new Numerics[team.threads()];
@@ -71,8 +71,7 @@ public final class Threads implements Kernel {
   private void start(int thread) {
     final Numerics own = numerics[thread];
     for (int plane = begin(problem.nz(), thread); plane < end(problem.nz(), thread); ++plane) {
-      own.fillPlane(plane, spectrum);
-      own.transformPlane(plane, spectrum);
+      own.startPlane(plane, spectrum);
     }
     team.barrier();
     for (int row = begin(problem.ny(), thread); row < end(problem.ny(), thread); ++row) {

@@ -1,32 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.lu;
 
+import npb.Lanes;
 import npb.flow.Equations;
 import npb.flow.States;
 
 /**
  * LU: what the changes of points mean for their neighbours, and the solution at the points
- * themselves, for points that lie side by side: [from, to) of all arrays.
+ * themselves, for points that lie side by side. Where {@code within} is 0 there is no point: what
+ * is computed there is 0.
  */
 final class Relaxation {
   static final double OMEGA = 1.2;
 
+  private final double dt;
   private final double convective;
   private final double viscous;
-  /** First-order changes of velocities, total energy per mass and pressure. */
-  private final double[][] change;
+  /** Momenta and velocities, that of a direction first. */
+  private final double[][] turned = new double[3][];
+  private final double[][] velocity = new double[3][];
 
-  Relaxation(int n, double dt, int points) {
+  Relaxation(int n, double dt) {
+    this.dt = dt;
     convective = dt * 0.5 * (n - 1);
     viscous = dt * (n - 1.0) * (n - 1.0);
-    change = new double[5][points];
+  }
+
+  /** out = dt r - omega (a + b + c). */
+  void setLower(double[][] r, double[][] a, double[][] b, double[][] c, double[][] out) {
+    for (int m = 0; m < out.length; ++m) {
+      lower(r[m], a[m], b[m], c[m], out[m]);
+    }
+  }
+
+  /** out = omega (a + b + c). */
+  void setUpper(double[][] a, double[][] b, double[][] c, double[][] out) {
+    for (int m = 0; m < out.length; ++m) {
+      upper(a[m], b[m], c[m], out[m]);
+    }
+  }
+
+  private void lower(double[] r, double[] a, double[] b, double[] c, double[] out) {
+    for (int l = Lanes.FROM; l < out.length; ++l) {
+      out[l] = dt * r[l] - OMEGA * (a[l] + b[l] + c[l]);
+    }
+  }
+
+  private static void upper(double[] a, double[] b, double[] c, double[] out) {
+    for (int l = Lanes.FROM; l < out.length; ++l) {
+      out[l] = OMEGA * (a[l] + b[l] + c[l]);
+    }
   }
 
   /**
    * Solves the equations of the points, 1 + 2 viscous (dN/du + diffusion) summed over the
    * directions, in which central differences cancel: triangular systems. In place.
    */
-  void solve(States s, double[][] r, int from, int to) {
+  void solve(States s, double[] within, double[][] r) {
     final double spread =
         Equations.diffusion(0) + Equations.diffusion(1) + Equations.diffusion(2);
     final double diagonal = 1.0 + 2.0 * viscous * spread;
@@ -45,14 +75,15 @@ final class Relaxation {
     final double[] vz = s.velocity[2];
     final double[] volume = s.volume;
     final double[] total = s.total;
-    for (int l = from; l < to; ++l) {
+    for (int l = Lanes.FROM; l < within.length; ++l) {
+      final double here = within[l];
       final double w = volume[l];
       final double x = vx[l];
       final double y = vy[l];
       final double z = vz[l];
-      final double mass = r0[l] * part;
+      final double mass = r0[l] * part * here;
       final double push = mu * w;
-      final double inverse = 1.0 / (diagonal + push);
+      final double inverse = here / (diagonal + push);
       final double a = (r1[l] + push * x * mass) * inverse;
       final double b = (r2[l] + push * y * mass) * inverse;
       final double c = (r3[l] + push * z * mass) * inverse;
@@ -62,123 +93,96 @@ final class Relaxation {
       r1[l] = a;
       r2[l] = b;
       r3[l] = c;
-      r4[l] = (r4[l] - w * friction) / (diagonal + warm * w);
-    }
-  }
-
-  /** What changes v of the quantities change, for the products with them. */
-  void setChange(States s, double[][] v, int from, int to) {
-    final double[] v0 = v[0];
-    final double[] v1 = v[1];
-    final double[] v2 = v[2];
-    final double[] v3 = v[3];
-    final double[] v4 = v[4];
-    final double[] vx = s.velocity[0];
-    final double[] vy = s.velocity[1];
-    final double[] vz = s.velocity[2];
-    final double[] volume = s.volume;
-    final double[] kinetic = s.kinetic;
-    final double[] total = s.total;
-    final double[] cx = change[0];
-    final double[] cy = change[1];
-    final double[] cz = change[2];
-    final double[] heat = change[3];
-    final double[] pressure = change[4];
-    for (int l = from; l < to; ++l) {
-      final double mass = v0[l];
-      final double w = volume[l];
-      final double x = vx[l];
-      final double y = vy[l];
-      final double z = vz[l];
-      final double a = v1[l];
-      final double b = v2[l];
-      final double c = v3[l];
-      final double e = v4[l];
-      cx[l] = (a - x * mass) * w;
-      cy[l] = (b - y * mass) * w;
-      cz[l] = (c - z * mass) * w;
-      heat[l] = (e - total[l] * mass) * w;
-      pressure[l] = Equations.K2 * (e - (x * a + y * b + z * c) + kinetic[l] * mass);
+      r4[l] = here * (r4[l] - w * friction) / (diagonal + warm * w);
     }
   }
 
   /**
-   * (sign convective dF/du - viscous (dN/du + diffusion)) v along a direction, without the matrix;
-   * {@link #setChange} has been called for v.
+   * (sign convective dF/du - viscous (dN/du + diffusion)) v along a direction, without the matrix.
+   * Momenta and velocities are taken in turn, that of the direction first.
    */
-  void product(int direction, double sign, States s, double[][] v, double[][] out, int[] ends) {
-    final int normal = direction + 1;
-    final double spread = viscous * Equations.diffusion(direction);
+  void product(int direction, double sign, States s, double[][] v, double[][] out) {
+    final int second = (direction + 1) % 3;
+    final int third = (direction + 2) % 3;
+    turned[0] = v[direction + 1];
+    turned[1] = v[second + 1];
+    turned[2] = v[third + 1];
+    velocity[0] = s.velocity[direction];
+    velocity[1] = s.velocity[second];
+    velocity[2] = s.velocity[third];
     final double carried = sign * convective;
-    setMass(normal, carried, spread, v, out[0], ends);
-    for (int m = 1; m < 4; ++m) {
-      setMomentum(direction, m, carried, spread, s, v, out[m], ends);
-    }
-    setEnergy(direction, carried, spread, s, v, out[4], ends);
+    final double spread = viscous * Equations.diffusion(direction);
+    momentum(carried, spread, s, v, out[0], out[direction + 1], out[second + 1], out[third + 1]);
+    energy(carried, spread, s, v, out[4]);
   }
 
-  private static void setMass(
-      int normal, double carried, double spread, double[][] v, double[] out, int[] ends) {
-    final double[] vn = v[normal];
+  private void momentum(
+      double carried, double spread, States s, double[][] v,
+      double[] density, double[] along, double[] across, double[] beside) {
+    final double mu = viscous * Equations.VISCOSITY;
     final double[] v0 = v[0];
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
-      out[l] = carried * vn[l] - spread * v0[l];
+    final double[] v1 = turned[0];
+    final double[] v2 = turned[1];
+    final double[] v3 = turned[2];
+    final double[] v4 = v[4];
+    final double[] vx = velocity[0];
+    final double[] vy = velocity[1];
+    final double[] vz = velocity[2];
+    final double[] volume = s.volume;
+    final double[] kinetic = s.kinetic;
+    for (int l = Lanes.FROM; l < density.length; ++l) {
+      final double mass = v0[l];
+      final double a = v1[l];
+      final double b = v2[l];
+      final double c = v3[l];
+      final double x = vx[l];
+      final double y = vy[l];
+      final double z = vz[l];
+      final double thin = mu * volume[l];
+      final double moved = a - x * mass;
+      final double work = x * a + y * b + z * c;
+      final double pressure = Equations.K2 * (v4[l] - work + kinetic[l] * mass);
+      density[l] = carried * a - spread * mass;
+      along[l] =
+          carried * (x * (a + moved) + pressure)
+              - Equations.FOUR_THIRDS * thin * moved - spread * a;
+      across[l] = carried * (x * b + y * moved) - thin * (b - y * mass) - spread * b;
+      beside[l] = carried * (x * c + z * moved) - thin * (c - z * mass) - spread * c;
     }
   }
 
-  private void setMomentum(
-      int direction, int m, double carried, double spread, States s, double[][] v, double[] out,
-      int[] ends) {
-    final double mu = viscous * Equations.viscosity(direction, m);
-    final double push = m == direction + 1 ? carried : 0.0;
-    final double[] flow = s.velocity[direction];
-    final double[] own = s.velocity[m - 1];
+  private void energy(double carried, double spread, States s, double[][] v, double[] out) {
+    final double third = Equations.VISCOSITY / 3.0;
+    final double slow = Equations.VISCOSITY - Equations.CONDUCTION;
     final double[] v0 = v[0];
-    final double[] vn = v[direction + 1];
-    final double[] vm = v[m];
-    final double[] moved = change[m - 1];
-    final double[] pressure = change[4];
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
-      final double f = flow[l];
-      final double a = vm[l];
-      final double momentum = f * a + own[l] * (vn[l] - f * v0[l]);
-      out[l] = carried * momentum + push * pressure[l] - mu * moved[l] - spread * a;
-    }
-  }
-
-  private void setEnergy(
-      int direction, double carried, double spread, States s, double[][] v, double[] out,
-      int[] ends) {
-    final double slow = viscous * (Equations.VISCOSITY - Equations.CONDUCTION);
-    final double excess = viscous * Equations.VISCOSITY / 3.0;
-    final double warm = viscous * Equations.CONDUCTION;
-    final double[] vx = s.velocity[0];
-    final double[] vy = s.velocity[1];
-    final double[] vz = s.velocity[2];
-    final double[] flow = s.velocity[direction];
+    final double[] v1 = turned[0];
+    final double[] v2 = turned[1];
+    final double[] v3 = turned[2];
+    final double[] v4 = v[4];
+    final double[] vx = velocity[0];
+    final double[] vy = velocity[1];
+    final double[] vz = velocity[2];
+    final double[] volume = s.volume;
     final double[] kinetic = s.kinetic;
     final double[] total = s.total;
-    final double[] cx = change[0];
-    final double[] cy = change[1];
-    final double[] cz = change[2];
-    final double[] cn = change[direction];
-    final double[] heat = change[3];
-    final double[] pressure = change[4];
-    final double[] v0 = v[0];
-    final double[] vn = v[direction + 1];
-    final double[] v4 = v[4];
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
-      final double f = flow[l];
+    for (int l = Lanes.FROM; l < out.length; ++l) {
+      final double mass = v0[l];
+      final double a = v1[l];
       final double e = v4[l];
+      final double x = vx[l];
+      final double half = kinetic[l];
       final double all = total[l];
-      final double enthalpy = all + Equations.K2 * (all - kinetic[l]);
-      final double work = vx[l] * cx[l] + vy[l] * cy[l] + vz[l] * cz[l];
-      final double friction = slow * work + excess * f * cn[l] + warm * heat[l];
-      final double gain = (e + pressure[l]) * f + enthalpy * (vn[l] - f * v0[l]);
-      out[l] = carried * gain - friction - spread * e;
+      final double moved = a - x * mass;
+      // Of momenta and velocities; and of the square of velocities.
+      final double work = x * a + vy[l] * v2[l] + vz[l] * v3[l];
+      final double pressure = Equations.K2 * (e - work + half * mass);
+      final double friction =
+          third * x * moved + slow * (work - 2.0 * half * mass)
+              + Equations.CONDUCTION * (e - all * mass);
+      final double enthalpy = all + Equations.K2 * (all - half);
+      out[l] =
+          carried * ((e + pressure) * x + enthalpy * moved)
+              - viscous * volume[l] * friction - spread * e;
     }
   }
 }

@@ -53,8 +53,9 @@ final class Surface {
   private double pressure(int i, int j, int k) {
     double work = 0;
     for (int m = 1; m < 4; ++m) {
-      work += u.rows[m][k][j][i] * u.rows[m][k][j][i];
+      work += u.rows[m][k][j][Field.X + i] * u.rows[m][k][j][Field.X + i];
     }
-    return Equations.K2 * (u.rows[4][k][j][i] - 0.5 * work / u.rows[0][k][j][i]);
+    final double energy = u.rows[4][k][j][Field.X + i];
+    return Equations.K2 * (energy - 0.5 * work / u.rows[0][k][j][Field.X + i]);
   }
 }

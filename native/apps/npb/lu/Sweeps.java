@@ -2,26 +2,31 @@
 package npb.lu;
 
 import java.util.Arrays;
+import npb.Lanes;
 import npb.flow.Field;
 import npb.flow.States;
 
 /**
  * LU: a lower and an upper sweep of successive over-relaxation over the rows that a thread has of
  * every plane. Rows go together, each a point behind the one before, so that what a point needs of
- * its neighbours is known when it is computed: in step t row l is at point t - l.
+ * its neighbours is known when it is computed: in step t row l is at point t - l. All rows are
+ * computed in every step, those without a point there as 0.
  */
 final class Sweeps {
   private static final int SIZE = 5;
+  /** The lane of the first row. */
+  private static final int ROW = Lanes.FIRST;
 
-  private final int n;
   private final int first;
   private final int rows;
   private final int points;
   private final int steps;
-  private final double dt;
   private final Relaxation relaxation;
-  private final States[] states;
-  private final States row;
+  private final States state;
+  /** By step, over rows: 1 where a row has a point, else 0. */
+  private final double[][] within;
+  /** By quantity and step, over rows. */
+  private final double[][][] quantities;
   /** By step and quantity, over rows. */
   private final double[][][] right;
   /** Products for the next plane, and by plane the result of the lower sweep. */
@@ -31,30 +36,31 @@ final class Sweeps {
   private final double[][] x;
   private final double[][] y;
   private final double[][] entering;
-  private final double[][] value = new double[SIZE][];
-  private final double[][][] quantities = new double[SIZE][1][];
-  private final int[] ends = new int[2];
 
   /** Rows [first, last) of every plane. */
   Sweeps(int n, double dt, int first, int last) {
-    this.n = n;
-    this.dt = dt;
     this.first = first;
     rows = last - first;
     points = n - 2;
     steps = points + rows - 1;
-    relaxation = new Relaxation(n, dt, rows);
-    row = new States(n);
-    states = new States[steps];
+    relaxation = new Relaxation(n, dt);
+    state = new States(rows);
+    final int lanes = Lanes.length(rows);
+    within = new double[steps][lanes];
+    quantities = new double[SIZE][steps][];
     for (int t = 0; t < steps; ++t) {
-      states[t] = new States(rows);
+      Arrays.fill(
+          within[t], ROW + Math.max(0, t - points + 1), ROW + Math.min(rows, t + 1), 1);
+      for (double[][] quantity : quantities) {
+        quantity[t] = Lanes.of(rows, 1);
+      }
     }
-    right = new double[steps][SIZE][rows];
-    plane = new double[steps][SIZE][rows];
-    swept = new double[n][steps][SIZE][rows];
-    x = new double[SIZE][rows];
-    y = new double[SIZE][rows];
-    entering = new double[SIZE][rows];
+    right = new double[steps][SIZE][lanes];
+    plane = new double[steps][SIZE][lanes];
+    swept = new double[n][steps][SIZE][lanes];
+    x = new double[SIZE][lanes];
+    y = new double[SIZE][lanes];
+    entering = new double[SIZE][lanes];
   }
 
   /** Before the first plane of a sweep: no products come from before it. */
@@ -69,63 +75,60 @@ final class Sweeps {
    * and point; they are replaced by those of the last row.
    */
   void lower(Field u, Field r, int k, double[][] edge) {
-    skewStates(u, k);
+    skew(u, k);
     for (int m = 0; m < SIZE; ++m) {
       for (int l = 0; l < rows; ++l) {
         final double[] from = r.rows[m][k][first + l];
         for (int i = 0; i < points; ++i) {
-          right[i + l][m][l] = from[i + 1];
+          right[i + l][m][ROW + l] = from[Field.X + 1 + i];
         }
       }
     }
     clear(x);
     clear(y);
     for (int t = 0; t < steps; ++t) {
-      ends[0] = Math.max(0, t - points + 1);
-      ends[1] = Math.min(rows, t + 1);
       for (int m = 0; m < SIZE; ++m) {
-        value[m] = swept[k][t][m];
-        System.arraycopy(y[m], 0, entering[m], 1, rows - 1);
-        entering[m][0] = t < points ? edge[m][t] : 0;
-        lowerRight(right[t][m], x[m], entering[m], plane[t][m], value[m]);
+        System.arraycopy(y[m], ROW, entering[m], ROW + 1, rows - 1);
+        entering[m][ROW] = t < points ? edge[m][t] : 0;
       }
-      relaxation.solve(states[t], value, ends[0], ends[1]);
-      pass(t, -1);
-      leave(t - rows + 1, rows - 1, edge);
+      final double[][] value = swept[k][t];
+      state.set(quantities, t);
+      relaxation.setLower(right[t], x, entering, plane[t], value);
+      relaxation.solve(state, within[t], value);
+      pass(t, -1, value);
+      leave(t - rows + 1, ROW + rows - 1, edge);
     }
   }
 
   /** (1 + omega D^-1 U) dv = v in plane k, then u += dv / (omega (2 - omega)). */
   void upper(Field u, int k, double[][] edge) {
-    skewStates(u, k);
+    skew(u, k);
     clear(x);
     clear(y);
     for (int t = steps - 1; t >= 0; --t) {
-      ends[0] = Math.max(0, t - points + 1);
-      ends[1] = Math.min(rows, t + 1);
       final int at = t - rows + 1;
       for (int m = 0; m < SIZE; ++m) {
-        value[m] = right[t][m];
-        System.arraycopy(y[m], 1, entering[m], 0, rows - 1);
-        entering[m][rows - 1] = at >= 0 ? edge[m][at] : 0;
-        upperRight(x[m], entering[m], plane[t][m], value[m]);
+        System.arraycopy(y[m], ROW + 1, entering[m], ROW, rows - 1);
+        entering[m][ROW + rows - 1] = at >= 0 ? edge[m][at] : 0;
       }
-      relaxation.solve(states[t], value, ends[0], ends[1]);
+      final double[][] value = right[t];
+      state.set(quantities, t);
+      relaxation.setUpper(x, entering, plane[t], value);
+      relaxation.solve(state, within[t], value);
       for (int m = 0; m < SIZE; ++m) {
         subtractFrom(swept[k][t][m], value[m]);
       }
-      pass(t, 1);
-      leave(t, 0, edge);
+      pass(t, 1, value);
+      leave(t, ROW, edge);
     }
     add(u, k);
   }
 
   /** Takes the products of the values of step t. */
-  private void pass(int t, double sign) {
-    relaxation.setChange(states[t], value, ends[0], ends[1]);
-    relaxation.product(0, sign, states[t], value, x, ends);
-    relaxation.product(1, sign, states[t], value, y, ends);
-    relaxation.product(2, sign, states[t], value, plane[t], ends);
+  private void pass(int t, double sign, double[][] value) {
+    relaxation.product(0, sign, state, value, x);
+    relaxation.product(1, sign, state, value, y);
+    relaxation.product(2, sign, state, value, plane[t]);
   }
 
   /** The products of the row at the edge are those that the next thread needs of the point. */
@@ -138,41 +141,20 @@ final class Sweeps {
     }
   }
 
-  private void skewStates(Field u, int k) {
-    for (int l = 0; l < rows; ++l) {
-      for (int m = 0; m < SIZE; ++m) {
-        quantities[m][0] = u.rows[m][k][first + l];
-      }
-      row.set(quantities, 0);
-      for (int i = 0; i < points; ++i) {
-        final States to = states[i + l];
-        to.velocity[0][l] = row.velocity[0][i + 1];
-        to.velocity[1][l] = row.velocity[1][i + 1];
-        to.velocity[2][l] = row.velocity[2][i + 1];
-        to.volume[l] = row.volume[i + 1];
-        to.kinetic[l] = row.kinetic[i + 1];
-        to.total[l] = row.total[i + 1];
+  private void skew(Field u, int k) {
+    for (int m = 0; m < SIZE; ++m) {
+      final double[][] to = quantities[m];
+      for (int l = 0; l < rows; ++l) {
+        final double[] from = u.rows[m][k][first + l];
+        for (int i = 0; i < points; ++i) {
+          to[i + l][ROW + l] = from[Field.X + 1 + i];
+        }
       }
     }
   }
 
-  private void lowerRight(double[] r, double[] a, double[] b, double[] c, double[] out) {
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
-      out[l] = dt * r[l] - Relaxation.OMEGA * (a[l] + b[l] + c[l]);
-    }
-  }
-
-  private void upperRight(double[] a, double[] b, double[] c, double[] out) {
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
-      out[l] = Relaxation.OMEGA * (a[l] + b[l] + c[l]);
-    }
-  }
-
-  private void subtractFrom(double[] whole, double[] part) {
-    final int to = ends[1];
-    for (int l = ends[0]; l < to; ++l) {
+  private static void subtractFrom(double[] whole, double[] part) {
+    for (int l = Lanes.FROM; l < part.length; ++l) {
       part[l] = whole[l] - part[l];
     }
   }
@@ -184,7 +166,7 @@ final class Sweeps {
       for (int l = 0; l < rows; ++l) {
         final double[] to = u.rows[m][k][first + l];
         for (int i = 0; i < points; ++i) {
-          to[i + 1] += scale * right[i + l][m][l];
+          to[Field.X + 1 + i] += scale * right[i + l][m][ROW + l];
         }
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.sp;
 
+import npb.Lanes;
 import npb.flow.Equations;
 import npb.flow.States;
 
@@ -17,7 +18,7 @@ final class Eigenvectors {
   static void soundSpeed(States s, double[] sound) {
     final double[] total = s.total;
     final double[] kinetic = s.kinetic;
-    for (int l = 0; l < sound.length; ++l) {
+    for (int l = Lanes.FROM; l < sound.length; ++l) {
       sound[l] = Math.sqrt(Equations.K1 * Equations.K2 * (total[l] - kinetic[l]));
     }
   }
@@ -34,7 +35,7 @@ final class Eigenvectors {
     final double[] vz = s.velocity[2];
     final double[] volume = s.volume;
     final double[] kinetic = s.kinetic;
-    for (int l = 0; l < sound.length; ++l) {
+    for (int l = Lanes.FROM; l < sound.length; ++l) {
       final double a = r0[l];
       final double b = r1[l];
       final double c = r2[l];
@@ -63,7 +64,7 @@ final class Eigenvectors {
     final double[] r2 = r[2];
     final double[] r3 = r[3];
     final double[] r4 = r[4];
-    for (int l = 0; l < r0.length; ++l) {
+    for (int l = Lanes.FROM; l < r0.length; ++l) {
       final double a = r0[l];
       final double b = r1[l];
       final double along = ROOT_HALF * r2[l];
@@ -85,7 +86,7 @@ final class Eigenvectors {
     final double[] r2 = r[2];
     final double[] r3 = r[3];
     final double[] r4 = r[4];
-    for (int l = 0; l < r0.length; ++l) {
+    for (int l = Lanes.FROM; l < r0.length; ++l) {
       final double along = ROOT_HALF * r0[l];
       final double b = r1[l];
       final double c = r2[l];
@@ -116,7 +117,7 @@ final class Eigenvectors {
     final double[] u2 = u[2];
     final double[] u3 = u[3];
     final double[] u4 = u[4];
-    for (int l = 0; l < sound.length; ++l) {
+    for (int l = Lanes.FROM; l < sound.length; ++l) {
       final double density = u0[l];
       final double fast = sound[l];
       final double d = r3[l];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.sp;
 
+import npb.Lanes;
 import npb.flow.Equations;
 import npb.flow.FourthDifference;
 import npb.flow.Method;
@@ -41,12 +42,12 @@ final class Numerics implements Method {
       }
     }
     states = new States[] {new States(lines), new States(lines), new States(lines)};
-    sounds = new double[3][lines];
+    sounds = new double[3][Lanes.length(lines)];
     // Two points before the first, of which nothing comes.
-    next = new double[WITH_SOUND.length][n + 1][lines];
-    after = new double[WITH_SOUND.length][n + 1][lines];
-    second = new double[lines];
-    inverse = new double[lines];
+    next = new double[WITH_SOUND.length][n + 1][Lanes.length(lines)];
+    after = new double[WITH_SOUND.length][n + 1][Lanes.length(lines)];
+    second = new double[Lanes.length(lines)];
+    inverse = new double[Lanes.length(lines)];
   }
 
   @Override
@@ -120,7 +121,7 @@ final class Numerics implements Method {
     final double[] after2 = after[system][p + 1];
     final double[] below = second;
     final double[] inverted = inverse;
-    for (int l = 0; l < inverted.length; ++l) {
+    for (int l = Lanes.FROM; l < inverted.length; ++l) {
       final double low = carried * (flowBefore[l] + sign * soundBefore[l]);
       final double high = carried * (flowAfter[l] + sign * soundAfter[l]);
       final double under = s1 - low - warm * volumeBefore[l] - s0 * next0[l];
@@ -136,14 +137,14 @@ final class Numerics implements Method {
   private void reduce(double[] r, double first, double[] twoBefore, double[] oneBefore) {
     final double[] below = second;
     final double[] inverted = inverse;
-    for (int l = 0; l < r.length; ++l) {
+    for (int l = Lanes.FROM; l < r.length; ++l) {
       r[l] = (r[l] - first * twoBefore[l] - below[l] * oneBefore[l]) * inverted[l];
     }
   }
 
   private static void substitute(
       double[] r, double[] next, double[] oneBehind, double[] after, double[] twoBehind) {
-    for (int l = 0; l < r.length; ++l) {
+    for (int l = Lanes.FROM; l < r.length; ++l) {
       r[l] -= next[l] * oneBehind[l] + after[l] * twoBehind[l];
     }
   }
