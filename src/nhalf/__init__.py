@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure, model and predict the communication performance of parallel computers.
 
-`nhalf.open("runs/today")` gives a notebook everything that is known of a run, `nhalf.figures` its
-charts, and `nhalf.history("runs")` how many runs moved.
+`nhalf.run("pingpong", out="runs/today")` measures, `nhalf.open("runs/today")` gives a notebook all
+that is known of a run, `nhalf.figures` its charts, `nhalf.history("runs")` how many runs moved,
+`nhalf.machine("sp2-mpl")` a machine, and `nhalf.predict` what messages take there.
 """
 
 from __future__ import annotations
@@ -12,14 +13,71 @@ from typing import TYPE_CHECKING
 from nhalf.base.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from os import PathLike
+    from typing import Unpack
 
     import altair as alt
 
     from nhalf.decide.history.history import History
+    from nhalf.decide.predict import Prediction
     from nhalf.facts.facts import Facts
+    from nhalf.jobs.keywords import Options
+    from nhalf.machines.machine import Machine
 
-__all__ = ["__version__", "figures", "history", "open"]
+__all__ = ["__version__", "figures", "history", "machine", "open", "predict", "run"]
+
+
+def run(
+    pattern: str | Iterable[str] = "", *, quiet: bool = True, **options: Unpack[Options]
+) -> Facts:
+    """Measure, as `nhalf run` does, and return all that is known then.
+
+    `pattern` names one pattern or several (ping-pong where nobody says); `options` are those of
+    the command by the names of `nhalf.jobs.keywords.Options`, as `ranks=[2, 4]`, `sizes="0:1M"`
+    (bytes), `mpi="openmpi"`, `launches=5`, `out="runs/today"`. A study is `run(study="quick")`.
+    Unless `quiet`, a bar shows how far it is. Every finished point is kept in the run directory
+    `out`, without one in a new folder below `runs`. Raises InputError for what cannot be read, and
+    MissingError where nothing can be measured.
+    """
+    from nhalf.jobs.keywords import run_of
+
+    return run_of(pattern, options, quiet=quiet)
+
+
+def machine(name: str | PathLike[str]) -> Machine:
+    """A machine of record by its name (`nhalf machines list`), or the machine in a file.
+
+    That of a run is `nhalf.open(run).machine`. Raises InputError for what is neither.
+    """
+    from pathlib import Path
+
+    from nhalf.machines import catalogue
+
+    return catalogue.machine(name if isinstance(name, str) else Path(name))
+
+
+def predict(
+    what: str,
+    machine: Machine,
+    *,
+    ranks: Sequence[int],
+    sizes: Sequence[int],
+    mpi: str = "",
+    extrapolate: bool = False,
+) -> Prediction:
+    """What a pattern ('bcast'), or one of its algorithms ('bcast/binomial'), takes on a machine.
+
+    `time_s` has the seconds of every algorithm (`ways`), number of ranks and size in bytes;
+    `best()` names the fastest of each cell. `mpi` names the library where the machine has several;
+    beyond the ranks and sizes that were measured only with `extrapolate`. Raises InputError where
+    no cell can be predicted.
+    """
+    from nhalf.decide.predict import predict as predict_on
+    from nhalf.machines.algorithms import algorithms
+
+    known = algorithms()
+    return predict_on(what, machine, ranks, sizes, known, mpi=mpi, extrapolate=extrapolate)
 
 
 def open(*paths: str | PathLike[str]) -> Facts:

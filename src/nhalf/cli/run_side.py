@@ -3,13 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError
 
 if TYPE_CHECKING:
+    from nhalf.facts.facts import Facts
     from nhalf.store.run import Run
+
+
+def facts_of(places: Iterable[str | Path]) -> Facts:
+    """The facts of runs together, each named as RUN or as RUN:LIBRARY.
+
+    Raises InputError for what is no run, and for a library that one does not have.
+    """
+    from nhalf.facts.facts import Facts
+
+    named = [run_and_library(place) for place in places]
+    return Facts.of([run for run, _ in named], [library for _, library in named])
 
 
 def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:

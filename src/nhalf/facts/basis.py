@@ -25,6 +25,8 @@ from nhalf.store.places import places
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nhalf.machines.machine import FittedModel, LogGP, PatternModel
     from nhalf.store.places import Place, Start
     from nhalf.store.run import Run
@@ -48,16 +50,21 @@ class Basis:
     find_places: Callable[[], dict[str, dict[Start, list[Place]]]] = dict
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> Self:
-        """The facts of runs together.
+    def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
+        """The facts of runs together; of each the library in `mpi` alone, where it names one.
 
-        Raises InputError where no run is given, or one has no finished point.
+        Raises InputError where no run is given, or one has no finished point or no such library.
         """
         if not runs:
             raise InputError("no run was given", "name at least one run directory")
         named = distinct(runs)
+        wanted: dict[Path, list[str]] = {}
+        for run, library in zip(runs, mpi or [""] * len(runs), strict=True):
+            wanted.setdefault(run.path, []).append(library)
         frames = [
-            run.measurements().with_columns(run=pl.lit(name)).select(*MEASUREMENT_COLUMNS)
+            _only(run.measurements(), "mpi", *wanted[run.path])
+            .with_columns(run=pl.lit(name))
+            .select(*MEASUREMENT_COLUMNS)
             for name, run in named.items()
         ]
         return cls(
@@ -215,12 +222,13 @@ def once(function: Callable[[Known], Answer]) -> Callable[[Known], Answer]:
     return kept
 
 
-def _only(measurements: pl.LazyFrame, column: str, wanted: str) -> pl.LazyFrame:
-    if not wanted:
+def _only(measurements: pl.LazyFrame, column: str, *wanted: str) -> pl.LazyFrame:
+    """The rows with one of these values; '' wants them all."""
+    if not all(wanted):
         return measurements
     known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()
-    if column == "mpi":
-        wanted = library_named(wanted, known)
-    if wanted not in known:
-        raise unknown(column, wanted, known)
-    return measurements.filter(pl.col(column) == wanted)
+    values = [library_named(one, known) if column == "mpi" else one for one in wanted]
+    for value in values:
+        if value not in known:
+            raise unknown(column, value, known)
+    return measurements.filter(pl.col(column).is_in(values))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nhalf.facts.contests import Contest
     from nhalf.facts.doubts import Doubt
     from nhalf.facts.extent import Extent
+    from nhalf.facts.overlay import Overlay
     from nhalf.facts.overview import Overview, PatternOverview
     from nhalf.machines.machine import Machine
 
@@ -52,6 +53,11 @@ class Facts(Basis):
                 "measure more sizes, for instance --bytes 0:4M",
             )
         return machine_of(run, environment, self.models, self.loggp, self.patterns)
+
+    @cached_property
+    def overlay(self) -> Overlay | None:
+        """What charts show behind the curves; nothing but what `with_known(overlay=...)` gives."""
+        return None
 
     @cached_property
     def extent(self) -> Extent:

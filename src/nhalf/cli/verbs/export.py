@@ -22,7 +22,8 @@ class Request(Changed, Json, heading="What to export"):
     """What is exported in which form."""
 
     subject: Annotated[
-        Path | None, Word("Run directory, trace, machine of record or machine file.", "RUN|MACHINE")
+        Path | None,
+        Word("Run directory or RUN:LIBRARY, trace, machine of record or file.", "RUN|MACHINE"),
     ] = None
     to: Annotated[str, Option("The form; see --list.")] = ""
     reframe: Annotated[bool, Option("Short for --to reframe.")] = False
@@ -98,16 +99,15 @@ def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
         from nhalf.facts.program.program import Program
 
         return Program.open(path)
+    from nhalf.cli.run_side import facts_of
     from nhalf.exchange.exporters import the_machine
-    from nhalf.facts.facts import Facts
     from nhalf.machines import catalogue
     from nhalf.machines.change import change
-    from nhalf.store.run import Run
 
     found: Subject = None
     if path is not None:
         known = catalogue.is_machine(path)
-        found = catalogue.machine(path) if known else Facts.of([Run.open(path)])
+        found = catalogue.machine(path) if known else facts_of([path])
     return change(the_machine(found, "--set"), changes) if changes else found
 
 

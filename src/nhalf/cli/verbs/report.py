@@ -13,6 +13,7 @@ from nhalf.cli.options import OUTPUT, Json
 
 if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
+    from nhalf.facts.overlay import Overlay
     from nhalf.present.findings import Finding
 
 FORMATS = ("html", "png", "svg")
@@ -22,11 +23,22 @@ FORMATS = ("html", "png", "svg")
 class Request(Json, heading=OUTPUT):
     """Which runs are reported, and how."""
 
-    runs: Annotated[tuple[Path, ...], Word("Run directories, or one trace.", "RUN...")]
+    runs: Annotated[
+        tuple[Path, ...],
+        Word("Run directories, RUN:LIBRARY for one library; or one trace.", "RUN..."),
+    ]
     out: Annotated[
         Path | None, Option("File (html) or folder (png, svg). Default: in the first run.")
     ] = None
     kind: Annotated[str, Option("What to write.", "--format", metavar="html|png|svg")] = "html"
+    overlay: Annotated[
+        str,
+        Option(
+            "Draw this behind the curves: an earlier run, a machine of record or a machine file.",
+            metavar="RUN|MACHINE",
+            heading="What to report",
+        ),
+    ] = ""
 
 
 def command(request: Request) -> None:
@@ -34,6 +46,8 @@ def command(request: Request) -> None:
 
     nhalf report runs/today
     nhalf report runs/before runs/after --out both.html
+    nhalf report runs/today --overlay runs/before
+    nhalf report runs/today:openmpi --overlay sp2-mpl
     nhalf report runs/today --format svg
     """
     if request.kind not in FORMATS:
@@ -45,6 +59,8 @@ def command(request: Request) -> None:
     traced = [path for path in request.runs if is_trace(path)]
     if traced and len(request.runs) > 1:
         raise InputError(f"{traced[0]} is a trace", "report traces one at a time")
+    if traced and request.overlay:
+        raise InputError(f"{traced[0]} is a trace", "leave out --overlay")
     place, found = _program(request) if traced else _measured(request)
     if request.json:
         told = [finding_json(finding) for finding in found]
@@ -55,12 +71,27 @@ def command(request: Request) -> None:
 
 def _measured(request: Request) -> tuple[Path, list[Finding]]:
     """The report of measured runs, and its findings."""
-    from nhalf.facts.facts import Facts
+    from nhalf.cli.run_side import facts_of, run_and_library
     from nhalf.present.findings import findings
-    from nhalf.store.run import Run
 
-    data = Facts.of([Run.open(path) for path in request.runs])
-    return _write(data, request.kind, request.out, request.runs[0]), findings(data)
+    data = facts_of(request.runs)
+    if request.overlay:
+        data = data.with_known(overlay=_overlay(data, request.overlay))
+    folder = run_and_library(request.runs[0])[0].path
+    return _write(data, request.kind, request.out, folder), findings(data)
+
+
+def _overlay(data: Facts, text: str) -> Overlay:
+    """What is to be drawn behind the curves: RUN, RUN:LIBRARY, MACHINE or MACHINE:LIBRARY."""
+    from nhalf.cli.machine_side import side
+    from nhalf.cli.run_side import facts_of, run_and_library
+    from nhalf.facts.overlaid import of_machine, of_run
+    from nhalf.machines.catalogue import is_machine
+
+    name = text if is_machine(text) else text.rpartition(":")[0] or text
+    if is_machine(name) or not (Path(text).exists() or Path(name).exists()):
+        return of_machine(data, *side(text))
+    return of_run(data, facts_of([text]), run_and_library(text)[0].name)
 
 
 def _program(request: Request) -> tuple[Path, list[Finding]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import altair as alt
 import polars as pl
@@ -12,6 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import with_series
 from nhalf.present.charts import common
+from nhalf.present.charts.overlay import names_with_overlay, overlay_layers, overlay_rows
 
 
 def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:
@@ -23,7 +24,7 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
     return curves(
         rows,
         facts,
-        common.log_axis("median", title, rows, common.TIME_LABEL),
+        (common.log_axis("median", title, rows, common.TIME_LABEL), "median_s"),
         ends=(alt.Y("low:Q", scale=alt.Scale(type="log")), "high:Q"),
         tooltip=[
             alt.Tooltip("time:N", title="time"),
@@ -36,15 +37,22 @@ def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelM
 def curves(
     rows: Sequence[Row],
     facts: Facts,
-    value: alt.Y,
+    drawn: tuple[alt.Y, str],
     ends: tuple[alt.Y, str],
     tooltip: Sequence[alt.Tooltip],
+    marked: Callable[[alt.Color], Sequence[alt.Chart]] = lambda color: (),
 ) -> alt.TopLevelMixin:
-    """The chart of `rows`: `value` is drawn as line and marks, `ends` as band and bars."""
-    names = facts.series_names
-    here = {row["series"] for row in rows}
-    shown = [name for name in names if name in here]
+    """The chart of `rows`: a value is drawn as line and marks, `ends` as band and bars.
+
+    `drawn` is that value, and the column that is drawn so of an overlay; `marked` makes layers with
+    data of their own, on top, in the colours of the chart.
+    """
+    value, column = drawn
+    names = names_with_overlay(facts)
     patterns = sorted({row["pattern"] for row in rows})
+    behind = overlay_rows(facts, patterns, value, column)
+    here = {row["series"] for row in [*rows, *behind]}
+    color = common.color(names, shown=[name for name in names if name in here])
     picked = common.highlight()
     low, high = ends
     base = (
@@ -52,7 +60,7 @@ def curves(
         .transform_filter(common.only_shown())
         .encode(
             x=common.size_axis(),
-            color=common.color(names, shown=shown),
+            color=color,
         )
     )
     band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
@@ -69,7 +77,10 @@ def curves(
         ],
     )
     return (
-        alt.layer(band, bars, line, marks, data=common.data_of(list(rows)))
+        alt.layer(
+            *(band, bars, *overlay_layers(behind, value, color), line, marks, *marked(color)),
+            data=common.data_of(list(rows)),
+        )
         .add_params(common.pattern_choice(patterns), picked)
         .properties(width="container", height=common.CHART_HEIGHT)
     )

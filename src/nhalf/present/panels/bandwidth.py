@@ -7,18 +7,21 @@ import altair as alt
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.base.units import format_rate
 from nhalf.facts.facts import Facts
+from nhalf.facts.half_rates import half_rates
 from nhalf.facts.series import plain, with_series
 from nhalf.present.charts import common
 from nhalf.present.charts.curves import curves
 from nhalf.present.panels import Panel
+from nhalf.present.wording import n_half_text
 
 
 class Bandwidth(Panel):
     title = "Bandwidth"
     how_to_read = (
-        "Higher is faster: the bytes that arrive per second at each message size; where a line "
-        "reaches half of its highest value is the library's n½."
+        "Higher is faster: the bytes that arrive per second at each message size; a diamond marks "
+        "n½, the size at which a library reaches half of its highest rate."
     )
     order = 20
 
@@ -41,7 +44,39 @@ class Bandwidth(Panel):
             alt.Tooltip("time:N", title="time"),
             alt.Tooltip("interval:N", title="95 % interval of the time"),
         ]
-        return curves(rows, facts, rate_axis, ends, tooltip)
+        drawn = (rate_axis, "rate_Bps")
+        chart = curves(rows, facts, drawn, ends, tooltip, lambda color: _half_rates(facts, color))
+        return chart.properties(usermeta={"log": ["median_rate"]})
+
+
+def _half_rates(facts: Facts, color: alt.Color) -> list[alt.Chart]:
+    """A diamond at half of the highest rate of each curve, and its stem."""
+    rows = [
+        {
+            **{"series": row["series"], "pattern": row["pattern"]},
+            **{"bytes": row["n_half_bytes"], "median_rate": row["half_Bps"]},
+            **{"n_half": n_half_text(row["n_half_bytes"]), "half": format_rate(row["half_Bps"])},
+        }
+        for row in half_rates(facts)
+    ]
+    if not rows:
+        return []
+    base = (
+        alt.Chart(alt.InlineData(values=rows, name="half-rates"))
+        .transform_filter(common.only_shown())
+        .encode(
+            x=common.size_axis(),
+            y=alt.Y("median_rate:Q"),
+            color=color,
+            tooltip=[
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("n_half:N", title="n½"),
+                alt.Tooltip("half:N", title="half of the highest rate"),
+            ],
+        )
+    )
+    stem = base.mark_rule(strokeDash=[2, 3], opacity=0.8).encode(y2=alt.value("height"))
+    return [stem, base.mark_point(shape="diamond", size=130, strokeWidth=2)]
 
 
 HEADROOM = 1.15

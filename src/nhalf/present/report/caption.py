@@ -18,6 +18,7 @@ import polars as pl
 from nhalf.base.listing import few
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
+from nhalf.present.charts.overlay import DATA
 
 NAMES_MAX = 4
 LINE_LENGTH = 95
@@ -39,7 +40,7 @@ class Choice:
 
 def choice_of(spec: Spec) -> Choice | None:
     """What can be picked in a chart; None where all of it is shown at once."""
-    rows = _rows(spec)
+    rows = rows_of(spec)
     for parameter in spec.get("params", []):
         bound = parameter.get("bind")
         options = tuple(bound.get("options", ())) if isinstance(bound, dict) else ()
@@ -93,7 +94,7 @@ def caption(
     option: str = "",
 ) -> tuple[str, list[str]]:
     """What is shown (patterns, ranks, placement, host), and the lines that say whose it is."""
-    rows = _rows(spec)
+    rows = rows_of(spec)
     if choice is not None:
         rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
     points = _points(facts, patterns or {str(row["pattern"]) for row in rows if "pattern" in row})
@@ -102,7 +103,15 @@ def caption(
     parts = [picked, few(shown, NAMES_MAX), *_setting(points), few(facts.extent.hosts, 2)]
     series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
     known = [name for name in facts.series_names if name in series] or sorted(series)
-    return " · ".join(filter(None, parts)), textwrap.wrap(", ".join(known), LINE_LENGTH)
+    lines = textwrap.wrap(", ".join(known), LINE_LENGTH)
+    if facts.overlay is not None and _has_overlay(spec):
+        lines.append(f"dashed: {facts.overlay.name}, for comparison")
+    return " · ".join(filter(None, parts)), lines
+
+
+def _has_overlay(spec: Spec) -> bool:
+    """Whether the curves of an overlay are drawn behind others."""
+    return any(layer.get("data", {}).get("name") == DATA for layer in spec.get("layer", []))
 
 
 def _names_series(part: Any) -> bool:
@@ -142,7 +151,7 @@ def _title(text: Any, subtitle: Any) -> Spec:
     }
 
 
-def _rows(spec: Spec) -> list[Row]:
+def rows_of(spec: Spec) -> list[Row]:
     """The rows of data in a specification; one empty row where there are none."""
     named = [row for rows in spec.get("datasets", {}).values() for row in rows]
     return named or list(spec.get("data", {}).get("values", [])) or [{}]

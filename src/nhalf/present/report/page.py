@@ -8,7 +8,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,9 @@ from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import heading, themes
 from nhalf.present.report.caption import with_caption
+from nhalf.present.report.in_words import in_words
+from nhalf.present.report.packing import packed
+from nhalf.present.report.selectors import selectors
 from nhalf.present.verdict import verdict
 from nhalf.present.wording import n_half_ends, n_half_text, times
 
@@ -35,8 +38,10 @@ if TYPE_CHECKING:
     from nhalf.present.program.panels import ProgramPanel
 
 HERE = Path(__file__).parent
-STYLE = ("page", "findings", "tables", "charts", "screens")
+STYLE = ("page", "findings", "tables", "charts", "screens", "print")
 """The parts of the style in their order: what comes later wins."""
+SCRIPT = ("data", "theme", "choices", "charts", "tables", "save", "contents")
+"""The parts of the script in their order: they are one function's."""
 LEAD_FINDINGS = 3
 """How many findings stand large; the others follow as a list."""
 
@@ -109,12 +114,16 @@ def rendered(**values: Any) -> str:
         "verdict": "",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
         "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),
-        "script": Markup(_read("page.js") + _read("tables.js")),
+        "script": Markup("\n".join(_read(f"script/{part}.js") for part in SCRIPT)),
         "bundle": Markup(_bundle()),
         "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),
+        "selectors": selectors([one.spec for one in values["sections"] if one.spec]),
         **values,
     }
-    filters = {"json": script_json, "tidy": tidy}
+    filters: dict[str, Callable[..., Any]] = {
+        **{"json": script_json, "tidy": tidy},
+        **{"packed": packed, "in_words": in_words},
+    }
     return render(HERE / "page.html.j2", given, filters, autoescape=True)
 
 

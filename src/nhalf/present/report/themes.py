@@ -17,6 +17,9 @@ PALETTE_DARK = ["#56b4e9", "#f08a45", "#2cc59b", "#e3a0c6", "#e6b800", "#8fa8ff"
 
 def _theme(palette: list[str], text: str, muted: str, grid: str) -> dict[str, Any]:
     return {
+        # A chart is one picture with one description, not thousands of marks to be read out.
+        "aria": False,
+        "mark": {"aria": False},
         "background": None,
         "font": FONT,
         "view": {"stroke": None},

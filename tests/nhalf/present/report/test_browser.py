@@ -3,44 +3,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 from selenium import webdriver
 
-from nhalf.facts.facts import Facts
-from nhalf.present.report.page import page
 from tests.nhalf.present.chromium import IN_BROWSER, charts, ground, requests, show, wait_drawn
-from tests.patience import patience_s
+from tests.nhalf.present.report.conftest import EVIL
 
 pytestmark = IN_BROWSER
-AXE = """axe.run({exclude: [["svg.marks *"]]}, {resultTypes: ["violations"]}).then(
-    arguments[0], error => arguments[0]({violations: [{id: String(error), nodes: []}]}))"""
-"""The thousands of marks in charts take minutes; what they are called stands at the chart."""
-EVIL = "<script>alert(1)</script>"
-
-
-@pytest.fixture(scope="module")
-def report(
-    tmp_path_factory: pytest.TempPathFactory, make_measurements: Callable[..., pl.LazyFrame]
-) -> Path:
-    patterns = ("pingpong", "pingpong-ssend", "stream")
-    measured = make_measurements(
-        libraries=("a", "b", "c"),
-        patterns=patterns,
-        slower={"a": 2.0},
-        launch_noise=0.05,
-        advice=["unpinned"],
-    )
-    titles = {"a": EVIL, "b": "Open MPI 5.0.11 (wheel)", "c": "Intel MPI 2021.18.1 (wheel)"}
-    environment = {"run": {"host": EVIL, "library": "A very long version text, " * 30}}
-    data = Facts(measured, titles, environment)
-    out = tmp_path_factory.mktemp("report") / "report.html"
-    out.write_text(page(data), encoding="utf-8")
-    return out
 
 
 def test_every_panel_is_drawn_offline_without_a_word_of_complaint(
@@ -96,21 +67,6 @@ def test_dark_is_dark_and_the_button_turns_the_light_on(
     assert browser.execute_script(label) != dark_label
 
 
-def test_a_chosen_pattern_changes_the_chart(browser: webdriver.Chrome, report: Path) -> None:
-    show(browser, report, width=1000)
-    path = "return document.querySelector('#latency svg .mark-line path').getAttribute('d')"
-    before = browser.execute_script(path)
-    browser.execute_script("""const select = document.querySelector("#latency select");
-        select.value = "pingpong-ssend"; select.dispatchEvent(new Event("input"));
-        select.dispatchEvent(new Event("change"));""")
-    deadline_s = time.monotonic() + patience_s(10)
-    while time.monotonic() < deadline_s:
-        if browser.execute_script(path) != before:
-            return
-        time.sleep(0.1)
-    raise AssertionError("the chart did not follow its input")
-
-
 def test_a_reader_without_eyes_gets_names_and_descriptions(
     browser: webdriver.Chrome, report: Path
 ) -> None:
@@ -123,24 +79,3 @@ def test_a_reader_without_eyes_gets_names_and_descriptions(
     assert browser.find_element("tag name", "html").get_attribute("lang") == "en"
     assert len(browser.find_elements("tag name", "h1")) == 1
     assert len(browser.find_elements("css selector", "main, nav, footer")) == 3
-
-
-@pytest.mark.slow
-def test_axe_finds_no_violation_in_light_dark_and_on_a_phone(
-    browser: webdriver.Chrome, report: Path
-) -> None:
-    axe = pytest.importorskip(
-        "axe_core_python", reason="axe-core-python is not among the packages of the tests"
-    )
-    script = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-    for width, scheme in ((1200, "light"), (1200, "dark"), (360, "light")):
-        show(browser, report, width=width, scheme=scheme)
-        browser.execute_script(script)
-        browser.set_script_timeout(patience_s(60))
-        found = browser.execute_async_script(AXE)
-        said = [
-            (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
-            for one in found["violations"]
-        ]
-        assert said == [], (width, scheme)
-        assert len(found["passes"]) > 15, "axe looked at nothing"

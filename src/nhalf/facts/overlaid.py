@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An earlier run, or a machine, as it can be laid behind the curves of a run."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from nhalf.base.errors import InputError
+from nhalf.base.operations import NATIVE
+from nhalf.base.rows import Row
+from nhalf.facts.facts import Facts
+from nhalf.facts.overlay import Overlay
+from nhalf.facts.series import with_series
+from nhalf.machines.machine import Machine
+from nhalf.machines.timings import Timing, timings
+
+ALIKE = ("pattern", "algorithm", "ranks", "axes")
+"""What a curve and the one behind it have in common."""
+COLUMNS = ("series", "pattern", "bytes", "median_s", "rate_Bps")
+
+
+def of_run(facts: Facts, other: Facts, name: str) -> Overlay:
+    """The curves of another run of the same patterns and numbers of ranks.
+
+    Raises InputError where there is none.
+    """
+    points = with_series(other.sound, other).join(facts.sound, on=ALIKE, how="semi")
+    return _checked(name, points)
+
+
+def of_machine(facts: Facts, machine: Machine, mpi: str = "") -> Overlay:
+    """What a machine's models say of the patterns, sizes and numbers of ranks of a run.
+
+    Raises InputError where they say nothing, or where it has several libraries and none is named.
+    """
+    asked = facts.sound.unique([*ALIKE, "bytes"], maintain_order=True)
+    rows = [
+        _row(machine, timing, point)
+        for timing in timings(machine, mpi)
+        for point in asked.filter(*_as(timing)).iter_rows(named=True)
+        if math.isfinite(timing.time_s(point["bytes"], point["ranks"]))
+    ]
+    schema = {name: kind for name, kind in facts.sound.schema.items() if name in COLUMNS}
+    return _checked(machine.name, pl.DataFrame(rows, {"series": pl.String, **schema}))
+
+
+def _as(timing: Timing) -> list[pl.Expr]:
+    """What a point has to be for a timing to tell of it."""
+    algorithm = pl.col("algorithm").fill_null("").replace("", NATIVE)
+    return [
+        pl.col("pattern") == timing.pattern,
+        algorithm == timing.algorithm,
+        pl.col("axes") == timing.axes,
+    ]
+
+
+def _row(machine: Machine, timing: Timing, point: Row) -> Row:
+    time_s = timing.time_s(point["bytes"], point["ranks"])
+    moved = point["bytes_per_time"]
+    return {
+        "series": ", ".join(filter(None, (machine.name, timing.where))),
+        "pattern": timing.pattern,
+        "bytes": point["bytes"],
+        "median_s": time_s,
+        "rate_Bps": moved / time_s if moved else None,
+    }
+
+
+def _checked(name: str, points: pl.DataFrame) -> Overlay:
+    if points.is_empty():
+        raise InputError(
+            f"{name} has no curve of a pattern and number of ranks of this run",
+            "see what both have: nhalf show",
+        )
+    return Overlay(name, points.select(COLUMNS).sort("series", "pattern", "bytes"))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that Python asks for: what `nhalf run` takes as options, as keywords with values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict
+
+from nhalf.base.errors import unknown
+from nhalf.base.request import parameters
+from nhalf.facts.facts import Facts
+from nhalf.jobs.request import NOT_OF_THE_JOB, RunRequest
+from nhalf.measure.loop.progress import Progress
+from nhalf.measure.loop.session import begin, measure
+from nhalf.measure.plan.planning import plan_of, site_of
+
+Words = str | Iterable[str]
+"""One text as on the command line, or several."""
+Numbers = str | int | Iterable[int]
+"""One number, several, or a text as on the command line: '2:cores:x2', '0:4M'."""
+
+
+class Options(TypedDict, total=False):
+    """What can be asked of a run, by the names of the options of `nhalf run`.
+
+    `sizes` are bytes (`--bytes`), `budget` a duration such as '60s', `precision` the relative
+    half-width of an interval that is good enough, `out` the run directory to make.
+    """
+
+    study: str
+    ranks: Numbers
+    sizes: Numbers
+    mpi: Words
+    transport: Words
+    algorithm: Words
+    placement: Words
+    axis: Iterable[str]
+    setting: Iterable[str]
+    model: str
+    launches: int
+    budget: str
+    precision: float
+    seed: int
+    timeout: str
+    hosts: Words
+    host_file: str | PathLike[str]
+    launcher: str
+    mpi_prefix: Iterable[str | PathLike[str]]
+    out: str | PathLike[str]
+
+
+def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
+    """Measure, and return what is known then; an interruption keeps every finished point.
+
+    Raises InputError for what cannot be read, MissingError where nothing can be measured.
+    """
+    asked = request_of({**({"pattern": pattern} if pattern else {}), **options})
+    site = site_of(asked)
+    return Facts.of([measure(begin(plan_of(asked, site), asked.out, site), Progress(quiet)).run])
+
+
+def request_of(values: Mapping[str, Any]) -> RunRequest:
+    """The request of these options; raises InputError for one that there is not."""
+    known = {one.name: one for one in parameters(RunRequest)}
+    names = [*Options.__annotations__, "pattern"]
+    for name in values:
+        if name not in names:
+            raise unknown("option", name, names)
+    given = {
+        name: _said(value, known[name].kind, known[name].many) for name, value in values.items()
+    }
+    return RunRequest(**given, given=frozenset(given) - NOT_OF_THE_JOB)
+
+
+def _said(value: Any, kind: type, many: bool) -> Any:
+    """A value in the type of the request."""
+    if many:
+        return tuple(kind(one) for one in ([value] if isinstance(value, str) else value))
+    if kind is Path:
+        return Path(value)
+    if kind is str and not isinstance(value, str):
+        return str(value) if isinstance(value, int) else ",".join(map(str, value))
+    return kind(value)

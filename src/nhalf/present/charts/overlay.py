@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The curves of an earlier run or of a machine, dashed, behind those of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import altair as alt
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.facts import Facts
+from nhalf.present.charts import common
+
+DATA = "overlay"
+"""What the data of these curves are called in a specification."""
+
+
+def names_with_overlay(facts: Facts) -> list[str]:
+    """Every series that may be drawn, those of the overlay alone last."""
+    if facts.overlay is None:
+        return facts.series_names
+    return list(dict.fromkeys([*facts.series_names, *facts.overlay.points["series"].to_list()]))
+
+
+def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: str) -> list[Row]:
+    """The rows of these patterns; `column` of the overlay is what will be drawn as `value`."""
+    if facts.overlay is None:
+        return []
+    field = str(value.to_dict()["field"])  # type: ignore[call-overload]
+    points = facts.overlay.points.filter(
+        pl.col("pattern").is_in(list(patterns)), pl.col(column).is_not_null()
+    )
+    return [_row(point, field, column, facts.overlay.name) for point in points.to_dicts()]
+
+
+def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
+    """The dashed curves; none where there are no rows."""
+    if not rows:
+        return []
+    line: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows, name=DATA))
+        .transform_filter(common.only_shown())
+        .mark_line(strokeDash=[6, 4], strokeWidth=1.5, point={"filled": False, "size": 22})
+        .encode(
+            x=common.size_axis(),
+            y=value,
+            color=color,
+            tooltip=[
+                alt.Tooltip("of:N", title="for comparison"),
+                alt.Tooltip("series:N", title="library"),
+                alt.Tooltip("size:N", title="size"),
+                alt.Tooltip("time:N", title="time"),
+                alt.Tooltip("rate:N", title="rate"),
+            ],
+        )
+    )
+    return [line]
+
+
+def _row(point: Row, field: str, column: str, name: str) -> Row:
+    rate_Bps = point["rate_Bps"]
+    return {
+        **{"of": name, "series": point["series"], "pattern": point["pattern"]},
+        **{"bytes": point["bytes"], "size": format_size(point["bytes"])},
+        field: common.digits(point[column]),
+        "time": format_time(point["median_s"]),
+        "rate": "–" if rate_Bps is None else format_rate(rate_Bps),
+    }

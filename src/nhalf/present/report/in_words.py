@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text alternative of a chart: where each of its curves begins and ends, in numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nhalf.base.rows import Row
+from nhalf.present.report.caption import Spec, choice_of, rows_of
+
+CURVE_FIELDS = ("curve", "pattern", "series", "kind")
+"""What tells curves apart, as rows call it."""
+CURVES_MAX = 12
+FACTS_MAX = 3
+"""So much is told of either end: its place, its value, and the interval."""
+
+Tip = tuple[str, str, str]
+"""Field, title and format of what a mark says when it is pointed at."""
+
+
+def in_words(spec: Spec) -> list[str]:
+    """A sentence for each curve of what a chart opens with; none where its marks say nothing."""
+    tips = _tips(spec)
+    choice = choice_of(spec)
+    rows = [row for row in rows_of(spec) if tips and all(field in row for field, _, _ in tips)]
+    if choice is not None and choice.field:
+        rows = [row for row in rows if str(row.get(choice.field)) == choice.first]
+    curves: dict[str, list[Row]] = {}
+    for row in rows:
+        name = ", ".join(str(row[field]) for field in CURVE_FIELDS if field in row)
+        curves.setdefault(name, []).append(row)
+    told = [tip for tip in tips if tip[0] not in CURVE_FIELDS][:FACTS_MAX]
+    said = [_sentence(name, curve, told) for name, curve in curves.items()]
+    more = len(said) - CURVES_MAX
+    return said[:CURVES_MAX] + ([f"And {more} more curves."] if more > 0 else [])
+
+
+def _sentence(name: str, curve: list[Row], tips: list[Tip]) -> str:
+    """Both ends of a curve, or its only point."""
+    ends = [curve[0], curve[-1]] if len(curve) > 1 else curve
+    told = [", ".join(_fact(row, tip) for tip in tips) for row in ends]
+    counted = f" ({len(curve)} points)" if len(curve) > 2 else ""
+    return f"{name + ': ' if name else ''}{'; to '.join(told)}{counted}."
+
+
+def _fact(row: Row, tip: Tip) -> str:
+    field, title, form = tip
+    value = row[field]
+    if isinstance(value, float):
+        value = f"{value * 100:.3g} %" if "%" in form else f"{value:.4g}"
+    return f"{title} {value}"
+
+
+def _tips(part: Any) -> list[Tip]:
+    """The tooltips of the mark that says most."""
+    if isinstance(part, list):
+        return max((_tips(one) for one in part), key=len, default=[])
+    if not isinstance(part, dict):
+        return []
+    own = part.get("encoding", {}).get("tooltip", [])
+    found = [
+        (one["field"], one.get("title") or one["field"], one.get("format", ""))
+        for one in (own if isinstance(own, list) else [own])
+        if "field" in one
+    ]
+    inner = [part[name] for name in ("layer", "spec") if name in part]
+    return max(found, _tips(inner), key=len)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader picks once for all charts of a page: the pattern, the library, and the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nhalf.present.report.caption import Spec, rows_of
+
+SHARED = "shown"
+"""The parameter by which charts name the pattern that they show (script/choices.js)."""
+ALL = "all"
+AXES = ("as drawn", "linear", "log")
+
+
+@dataclass(frozen=True)
+class Selector:
+    """An input above the charts; `name` is what the address of the page calls it."""
+
+    name: str
+    title: str
+    options: tuple[str, ...]
+    first: str
+
+
+def selectors(specs: Sequence[Spec]) -> list[Selector]:
+    """Those that have something to choose from."""
+    found = [*_shared(specs), *_libraries(specs)]
+    if any(_has_logarithms(spec) for spec in specs):
+        found.append(Selector("axes", "Axes", AXES, AXES[0]))
+    return found
+
+
+def _has_logarithms(part: Any) -> bool:
+    """Whether an axis of a chart is logarithmic."""
+    if isinstance(part, list):
+        return any(map(_has_logarithms, part))
+    if not isinstance(part, dict):
+        return False
+    scale = part.get("scale")
+    if isinstance(scale, dict) and scale.get("type") in ("log", "symlog"):
+        return True
+    inner = (part.get(name) for name in ("encoding", "layer", "spec", "x", "y"))
+    return any(map(_has_logarithms, inner))
+
+
+def _shared(specs: Sequence[Spec]) -> list[Selector]:
+    """The patterns of all charts, in which the first chart's own opens."""
+    bound = [
+        parameter
+        for spec in specs
+        for parameter in spec.get("params", [])
+        if parameter["name"] == SHARED and isinstance(parameter.get("bind"), dict)
+    ]
+    if not bound:
+        return []
+    options = dict.fromkeys(str(one) for each in bound for one in each["bind"]["options"])
+    title = str(bound[0]["bind"]["name"]).strip()
+    return [Selector(SHARED, title, tuple(options), str(bound[0]["value"]))]
+
+
+def _libraries(specs: Sequence[Spec]) -> list[Selector]:
+    """The series of the charts, where there are several."""
+    names = sorted(
+        {str(row["series"]) for spec in specs for row in rows_of(spec) if "series" in row}
+    )
+    return [Selector("library", "Library", (ALL, *names), ALL)] if len(names) > 1 else []
