@@ -8,6 +8,7 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "contract/collectives.hpp"
@@ -25,8 +26,9 @@ class Ring : public Pattern {
  public:
   Ring(T& transport, const Case& point)
       : transport_(transport),
-        layout_(transport.size(), point.axis("ring", 1, RingLayout::regular + RingLayout::random),
-                point.axes.number("seed", std::uint64_t{1})),
+        layout_(RingLayout::of(transport.size(),
+                               point.axis("ring", 1, RingLayout::regular + RingLayout::random),
+                               point.axes.number("seed", std::uint64_t{1}))),
         size_bytes_(point.size_bytes),
         method_(static_cast<Method>(point.choice("method", methods))),
         out_(Arena::of(transport.rank(), 0)),
@@ -36,7 +38,7 @@ class Ring : public Pattern {
         out_offsets_(out_counts_),
         in_offsets_(out_counts_) {
     if constexpr (requires { T::check_size(size_bytes_); }) T::check_size(size_bytes_);
-    const auto [next, before] = layout_.neighbours(transport.rank());
+    const auto [next, before] = layout_->neighbours(transport.rank());
     to_ = from_ = {next, before};
     std::swap(from_[0], from_[1]);
     calls_ = next == before ? 1 : 2;
@@ -76,7 +78,7 @@ class Ring : public Pattern {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> moved_bytes() const override {
-    return layout_.messages() * size_bytes_;
+    return layout_->messages() * size_bytes_;
   }
 
   std::vector<Value> values() override {
@@ -171,7 +173,7 @@ class Ring : public Pattern {
   }
 
   T& transport_;
-  RingLayout layout_;
+  std::shared_ptr<const RingLayout> layout_;
   std::size_t size_bytes_;
   Method method_;
   Arena& out_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "contract/permutation.hpp"
@@ -34,6 +36,17 @@ class RingLayout {
     } else {
       cut(ranks, target_size(ranks, number));
     }
+  }
+
+  /// The same, made once for all ranks of a thread: hundreds of simulated ranks share one.
+  static std::shared_ptr<const RingLayout> of(int ranks, int number, std::uint64_t seed) {
+    thread_local std::tuple<int, int, std::uint64_t> latest;
+    thread_local std::shared_ptr<const RingLayout> layout;
+    if (const std::tuple wanted(ranks, number, seed); !layout || latest != wanted) {
+      layout = std::make_shared<const RingLayout>(ranks, number, seed);
+      latest = wanted;
+    }
+    return layout;
   }
 
   /// The length that the rings of a pattern should have.

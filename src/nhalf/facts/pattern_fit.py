@@ -16,7 +16,8 @@ from nhalf.base.operations import COLLECTIVES
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover, whole
 from nhalf.machines.machine import PatternModel, Range
-from nhalf.models.pattern import RANKS_MIN, Heldout, Pattern, Region, fit_judged
+from nhalf.models.judged import Heldout, fit_judged
+from nhalf.models.pattern import RANKS_MIN, Pattern, Region
 from nhalf.models.term_choice import Cells, Chosen
 from nhalf.results import parts
 from nhalf.store.keys import PATTERN
@@ -46,7 +47,7 @@ def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
     """
     return [
         model
-        for key, points in _each(summary)
+        for key, points in each_pattern(summary)
         for placement, part in by_placement(points)
         for model in _models(key, placement, part)
     ]
@@ -56,14 +57,14 @@ def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[
     """The patterns of a run of which none of the models speaks, with their numbers of ranks."""
     named = {(model.pattern, carrier(model.mpi, model.transport)) for model in models}
     ranks: dict[tuple[str, str], set[int]] = {}
-    for key, points in _each(summary):
+    for key, points in each_pattern(summary):
         name = key["pattern"], carrier(key["mpi"], key["transport"])
         if name not in named:
             ranks.setdefault(name, set()).update(points["ranks"].to_list())
     return [Unmodelled(*name, tuple(sorted(found))) for name, found in ranks.items()]
 
 
-def _each(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
     """The sound points of every pattern, with what identifies it."""
     sound = summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
@@ -106,7 +107,7 @@ def _kinds(placement: str) -> list[str]:
 
 
 def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[PatternModel]:
-    model, errors, by_ranks = fit_judged(_cells(points))
+    model, errors, by_ranks = fit_judged(cells_of(points))
     return [
         PatternModel(
             **key,
@@ -131,7 +132,7 @@ def _leftover(model: Pattern, region: Region) -> Leftover | None:
     return None if region.correction is None else leftover(region.correction)
 
 
-def _cells(points: pl.DataFrame) -> Cells:
+def cells_of(points: pl.DataFrame) -> Cells:
     """One cell per size and number of ranks."""
     time = points["median_s"].to_numpy().astype(np.float64)
     low, high = (

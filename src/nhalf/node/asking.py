@@ -9,8 +9,8 @@ from typing import Any
 from nhalf.base import native_files
 from nhalf.base.describe import describe
 from nhalf.measure.loop.records import Answer, Records
-from nhalf.measure.loop.starting import Processes
 from nhalf.measure.plan.plan import Point
+from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.subject import Subject
 from nhalf.node.reading import TRANSPORT, Reading, reading
 from nhalf.store.axes import axes_text

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
-from nhalf.models.pattern import Heldout, Pattern, fit_judged, heldout
+from nhalf.models.judged import Heldout, fit_judged, heldout
+from nhalf.models.pattern import Pattern
 from nhalf.models.term_choice import VOCABULARY, Cells, choose, term_values
 
 RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)

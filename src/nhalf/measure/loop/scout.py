@@ -10,13 +10,14 @@ from itertools import islice
 from nhalf.measure.loop.question import line
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.retry import FAILURES_MAX, Retries
-from nhalf.measure.loop.starting import Processes, Starting
+from nhalf.measure.loop.starting import Starting
 from nhalf.measure.loop.stopping import Stopping
 from nhalf.measure.plan.agenda import Agenda, Family
 from nhalf.measure.plan.budget import Group
 from nhalf.measure.plan.plan import Point, Start
 from nhalf.measure.plan.refine import refine
 from nhalf.measure.plan.state import EVERYBODY, Curve
+from nhalf.measure.probe.crew import Processes
 from nhalf.measure.probe.process import LaunchError
 
 SLICE_S = 0.004

@@ -5,47 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 from nhalf.base.errors import NhalfError
 from nhalf.measure.loop.records import Records
 from nhalf.measure.loop.retry import CannotStartError
 from nhalf.measure.plan.plan import Plan, Start
+from nhalf.measure.probe.crew import Crew, Processes
 from nhalf.measure.probe.process import LaunchError, Probe
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.health import Examiner
 from nhalf.sites.placement import placement_advice
 from nhalf.sites.site import HERE, Site
-
-
-class Processes(Protocol):
-    """Processes that answer questions: a probe, or what stands in for one in a test."""
-
-    launch: dict[str, Any]
-    """What they said when they began."""
-
-    def send(self, line: str, /) -> None:
-        """Ask for a point; raises LaunchError."""
-
-    def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
-        """The next answer; raises LaunchError."""
-
-    def kill(self) -> None:
-        """End them at once."""
-
-    def __enter__(self) -> Self:
-        """Ended at the end of the block."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-        /,
-    ) -> None:
-        """Ended, or killed after an error."""
-
 
 Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
 """Starts processes from tokens and variables, within seconds, and has somebody look after them."""
@@ -61,10 +32,11 @@ class Starting:
     site: Site
     open: Open = Probe
 
-    def processes(self, start: Start, doing: str, launch: int) -> Processes:
+    def processes(self, start: Start, doing: str, launch: int, at_once: int = 1) -> Processes:
         """The processes of a start; raises LaunchError where they do not come up together.
 
-        Each launch of a simulated machine has its own seed.
+        Each launch of a simulated machine has its own seed. `at_once` are the questions that may
+        be asked before the first is answered.
         """
         subject = self.subjects[start.subject]
         self.records.progress.say(f"{subject.title}  {doing}")
@@ -75,7 +47,11 @@ class Starting:
         except NhalfError as error:
             raise CannotStartError(str(error)) from error
         examiner = Examiner(tuple(dict.fromkeys(self.hosts(start))))
-        processes = self.open(tokens, variables, self.plan.timeout_s, examiner)
+
+        def one() -> Processes:
+            return self.open(tokens, variables, self.plan.timeout_s, examiner)
+
+        processes = Crew(one, at_once) if at_once > 1 else one()
         started = processes.launch.get("ranks")
         if started != start.ranks:
             processes.kill()

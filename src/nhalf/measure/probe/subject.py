@@ -69,6 +69,11 @@ class Subject:
         assert self.library is not None
         return replace(self, library=under(self.library, setting), setting=setting.name)
 
+    @property
+    def at_once(self) -> int:
+        """How many points may be measured at the same time, by as many launches."""
+        return 1
+
     @functools.cached_property
     def infos(self) -> dict[str, PatternInfo]:
         """The patterns that this transport knows, by name, whether or not it can run them."""

@@ -64,6 +64,11 @@ class SmpiMachine(SimulatedMachine):
     computing_factor: float = 0.0
     """How many times as long as here computing takes there; 0 where it takes no time."""
 
+    @property
+    def at_once(self) -> int:
+        """One for each core, where nothing is computed whose time is measured."""
+        return 1 if self.computing_factor else len(os.sched_getaffinity(0))
+
     def precision_s(self, ranks: int) -> float:
         """Events that are less apart count as one.
 

@@ -102,6 +102,20 @@ def test_where_ranks_fill_all_cores_answers_are_kept_between_points(
         assert (("asked", "asked") in pairs) == free
 
 
+def test_simulations_share_the_points_of_a_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Subject, "at_once", 2)
+    few, _, _, _ = measure(tmp_path / "few", point)
+    assert len(few) == 2, "three points are not worth a second process"
+    monkeypatch.setattr("nhalf.measure.loop.launch.POINTS_EACH", 1)
+    opened, _, failed, events = measure(tmp_path / "many", point)
+    assert failed == {}
+    assert measured(events) == EVERYTHING
+    assert [len(each.events) for each in opened] == [3, 2, 3, 2]
+    assert all(each.events[-1] == "ended" for each in opened)
+
+
 def logged(call: Callable[..., None], order: list[str], name: str) -> Callable[..., None]:
     def noting(*given: Any) -> None:
         order.append(name)
