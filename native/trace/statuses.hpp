@@ -15,6 +15,11 @@ namespace nhalf::trace {
 #if defined(OPEN_MPI)
   return static_cast<std::uint64_t>(status._ucount);
 #else
+  // What fits into an int is told sooner.
+  int few = 0;
+  static auto* const count = NHALF_OWN(Get_count);
+  if (count(&status, MPI_BYTE, &few) == MPI_SUCCESS && few >= 0) [[likely]]
+    return static_cast<std::uint64_t>(few);
   MPI_Count bytes = 0;
   static auto* const ask = NHALF_OWN(Get_elements_x);
   if (ask(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) return 0;

@@ -120,7 +120,7 @@ class Program:
         from nhalf.facts.program.shape.naming import shape_of, swept
         from nhalf.facts.program.shape.sweeps import is_swept
 
-        found = shape_of(self.matrix.messages)
+        found = shape_of(self.matrix.messages, self.matrix.bytes)
         # A token that goes round has no front.
         has_ends = found.grid is not None and not any(found.grid.periodic)
         return swept(found) if has_ends and is_swept(self.timeline) else found

@@ -144,6 +144,24 @@ def test_butterflies(ranks: int) -> None:
     assert named(ranks, lambda rank: [rank ^ 1, rank ^ 2]) == "butterfly"
 
 
+def faces_of_eight(sizes: Sequence[float]) -> str:
+    """What eight ranks do that exchange messages of one size along each bit of their number."""
+    messages = matrix(8, sends_of(8, lambda rank: [rank ^ 1 << k for k in range(3)]))
+    distance = np.arange(8)[:, None] ^ np.arange(8)
+    each = np.zeros((8, 8))
+    for bit, size in enumerate(sizes):
+        each[distance == 1 << bit] = size
+    return shape_of(messages, messages * each).words
+
+
+def test_faces_of_different_sizes_are_a_grid() -> None:
+    # Multigrid of 32 x 32 x 32 points: the planes grow with every dimension that was exchanged.
+    grid = "3-D stencil on 2 x 2 x 2 ranks"
+    assert faces_of_eight([18 * 18 * 8, 18 * 16 * 8, 16 * 16 * 8]) == grid
+    assert faces_of_eight([8, 8, 8]).startswith("butterfly")
+    assert faces_of_eight([1024, 512, 256]).startswith("butterfly")
+
+
 @pytest.mark.parametrize("ranks", [8, 12, 16])
 def test_dissemination_and_shifts(ranks: int) -> None:
     powers = [1 << k for k in range((ranks - 1).bit_length())]

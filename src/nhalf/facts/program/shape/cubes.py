@@ -11,6 +11,9 @@ from nhalf.facts.program.shape.edges import Edges
 from nhalf.facts.program.shape.explained import Explained
 
 BUTTERFLY = "butterfly"
+GRID_BITS_MAX = 4
+"""A grid of more dimensions is none that programs have."""
+SAME = 0.01
 
 
 def cubes(edges: Edges) -> Iterator[Explained]:
@@ -28,8 +31,25 @@ def cubes(edges: Edges) -> Iterator[Explained]:
             bits.append(bit)
     if not bits or edges.ranks.bit_count() != 1:
         return
+    if len(bits) == (edges.ranks - 1).bit_length() <= GRID_BITS_MAX and _has_faces(edges, bits):
+        return
     name = BUTTERFLY if len(bits) > 1 else "cube" if bits[0] else "neighbour"
     yield Explained(name, _words(bits, edges.ranks), which, len(bits))
+
+
+def _has_faces(edges: Edges, bits: list[int]) -> bool:
+    """Whether sizes are those of a grid's faces: one for each dimension.
+
+    In a butterfly they are equal, or halved from one bit to the next.
+    """
+    if len(bits) < 3:
+        return False
+    masks = edges.source ^ edges.target
+    sizes = [edges.mean_bytes(masks == 1 << bit) for bit in bits]
+    if min(sizes) <= 0:
+        return False
+    halvings = np.log2(np.array(sizes) / min(sizes))
+    return bool((np.abs(halvings - halvings.round()) > SAME).any())
 
 
 def _words(bits: list[int], ranks: int) -> str:
@@ -39,7 +59,8 @@ def _words(bits: list[int], ranks: int) -> str:
             return f"neighbour permutation of {ranks} ranks (pairs)"
         return f"cube permutation of {ranks} ranks (distance {1 << bits[0]})"
     if len(bits) == whole:
-        grid = f", which is a grid of {' x '.join('2' * whole)}" if whole < 5 else ""
+        small = whole <= GRID_BITS_MAX
+        grid = f", which is a grid of {' x '.join('2' * whole)}" if small else ""
         return f"butterfly (recursive doubling) among {ranks} ranks{grid}"
     if bits == list(range(len(bits))):
         return f"butterfly within groups of {1 << len(bits)} consecutive ranks"

@@ -26,15 +26,18 @@ ALIKE = 0.01
 
 @dataclass(frozen=True)
 class Edges:
-    """Directed pairs of different ranks, with the messages of each; `ranks` is that of all."""
+    """Directed pairs of different ranks, with the messages of each and their bytes, 0 where these
+    are not known; `ranks` is that of all.
+    """
 
     ranks: int
     source: Integers
     target: Integers
     messages: Floats
+    bytes: Floats
 
     @classmethod
-    def of(cls, messages: Floats) -> Edges:
+    def of(cls, messages: Floats, sizes: Floats | None = None) -> Edges:
         """The pairs of a communication matrix, without those that hardly ever communicate."""
         counted = messages.copy()
         np.fill_diagonal(counted, 0.0)
@@ -43,7 +46,9 @@ class Edges:
         rare = number < RARE * (np.median(number) if len(number) else 0)
         if number[rare].sum() > RARE_SHARE * number.sum():
             rare[:] = False
-        return cls(len(messages), source[~rare], target[~rare], number[~rare])
+        source, target = source[~rare], target[~rare]
+        known = np.zeros(len(source)) if sizes is None else sizes[source, target]
+        return cls(len(messages), source, target, number[~rare], known)
 
     @cached_property
     def total(self) -> float:
@@ -57,7 +62,13 @@ class Edges:
     def without(self, which: Which) -> Edges:
         """The pairs but some."""
         rest = ~which
-        return Edges(self.ranks, self.source[rest], self.target[rest], self.messages[rest])
+        pairs = (self.source[rest], self.target[rest], self.messages[rest], self.bytes[rest])
+        return Edges(self.ranks, *pairs)
+
+    def mean_bytes(self, which: Which) -> float:
+        """The mean size of the messages between some of the pairs."""
+        messages = float(self.messages[which].sum())
+        return float(self.bytes[which].sum()) / messages if messages else 0.0
 
     def are_alike(self, which: Which) -> bool:
         """Whether nearly all of some pairs have the same number of messages, as a rule gives."""

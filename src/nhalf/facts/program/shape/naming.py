@@ -46,9 +46,9 @@ class Shape:
         return f"{self.share * 100:.3g} % of the messages follow it."
 
 
-def shape_of(messages: Floats) -> Shape:
-    """The shape of a matrix of messages (from row to column)."""
-    edges = Edges.of(messages)
+def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
+    """The shape of a matrix of messages (from row to column), with their bytes where known."""
+    edges = Edges.of(messages, sizes)
     if not edges.total:
         return Shape(NONE, "no point-to-point messages", 1.0, 0.0)
     partners = float(np.median(np.unique(edges.source, return_counts=True)[1]))
