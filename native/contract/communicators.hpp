@@ -17,11 +17,12 @@ concept Communicators = Collectives<T> && requires(T& transport) {
 };
 
 /// Seconds that this rank's library took to start, and rank 0's launch until then, from the call of
-/// the launcher; below 0 where that is not known.
+/// the launcher; below 0 where that is not known. And those that it took to end, once it has.
 template <class T>
 concept StartUp = Transport<T> && requires(T& transport) {
   { transport.initialised_s() } -> std::same_as<double>;
   { transport.launched_s() } -> std::same_as<double>;
+  { T::finalised_s() } -> std::same_as<double>;
 };
 
 }  // namespace nhalf

@@ -40,11 +40,14 @@ enum class Timing {
   /// One operation at a time, started together; from the first start to the last end.
   operation,
   /// What the pattern itself times, call by call; the slowest rank counts.
-  inner
+  inner,
+  /// The end of the launch, of which it is the last point; rank 0's counts.
+  launch_end
 };
 
 inline std::string_view name_of(Timing timing) {
-  constexpr std::string_view names[] = {"first-rank", "slowest-rank", "operation", "inner"};
+  constexpr std::string_view names[] = {"first-rank", "slowest-rank", "operation", "inner",
+                                        "launch-end"};
   return names[static_cast<int>(timing)];
 }
 

@@ -5,6 +5,7 @@
 
 #include "contract/buffer.hpp"
 #include "patterns/bases/active_pair.hpp"
+#include "patterns/bases/read_lines.hpp"
 
 namespace nhalf {
 
@@ -23,8 +24,7 @@ inline constexpr PatternInfo am_long{
     .messages_per_round = 2,
     .axes = am_long_axes};
 
-/// Payloads stay where they were put. Handlers read a word of each line, without which a payload
-/// would never leave the cache of its sender.
+/// Payloads stay where they were put, and handlers read them.
 template <ActiveMessages T>
 class AmLong : public ActivePair<AmLong<T>, T> {
  public:
@@ -39,13 +39,7 @@ class AmLong : public ActivePair<AmLong<T>, T> {
     take(words, payload);
     this->transport_.reply_long(token, this->on_reply(), {}, placed(), method_);
   }
-  void take(active::Words, Bytes payload) {
-    constexpr std::size_t line_bytes = 64;
-    for (std::size_t at = 0; at < payload.size(); at += line_bytes) {
-      volatile std::byte read = payload[at];
-      static_cast<void>(read);
-    }
-  }
+  void take(active::Words, Bytes payload) { read_lines(payload); }
 
   bool verify() override {
     fill(region_, this->seed_of(-1));

@@ -7,7 +7,7 @@ namespace nhalf {
 
 inline constexpr PatternInfo put_pingpong{
     .name = "put-pingpong",
-    .what = "ranks 0 and 1 put in turn and signal it; time is half the round trip",
+    .what = "ranks 0 and 1 put in turn, signal it, and read what came; time is half the round trip",
     .needs = "one-sided",
     .messages_per_round = 2};
 
@@ -29,7 +29,10 @@ class PutPingPong : public RegionPair<T> {
     this->transport_.put(this->region_, this->peer(), 0, this->out());
     this->transport_.signal(this->region_, this->peer(), slot);
   }
-  void await() { this->transport_.await_signal(this->region_, slot); }
+  void await() {
+    this->transport_.await_signal(this->region_, slot);
+    this->read_here();
+  }
 };
 
 NHALF_PATTERN(put_pingpong, PutPingPong);

@@ -7,7 +7,8 @@ namespace nhalf {
 
 inline constexpr PatternInfo put_signal{
     .name = "put-signal",
-    .what = "ranks 0 and 1 put in turn by puts that carry their signal; half the round trip",
+    .what =
+        "ranks 0 and 1 put in turn by puts that carry their signal, and read; half the round trip",
     .needs = "signalling-puts",
     .messages_per_round = 2};
 
@@ -23,7 +24,10 @@ class PutSignal : public RegionPair<T> {
         [this] {
           this->transport_.put_and_signal(this->region_, this->peer(), 0, this->out(), slot);
         },
-        [this] { this->transport_.await_signal(this->region_, slot); });
+        [this] {
+          this->transport_.await_signal(this->region_, slot);
+          this->read_here();
+        });
   }
 
   bool verify() override { return this->puts_cross(); }

@@ -14,6 +14,7 @@
 #include "patterns/all_patterns.hpp"
 #include "probe/arguments.hpp"
 #include "probe/binding.hpp"
+#include "probe/last_point.hpp"
 #include "probe/places.hpp"
 #include "probe/record.hpp"
 #include "timing/flag.hpp"
@@ -109,7 +110,11 @@ struct Session {
   nhalf::Flag<ProbeTransport> flag{transport, hosts};
   /// Patterns whose data were found right, where that is asked once.
   std::set<std::string> verified = {};
+  /// Whether the last point was one after which the launch ends.
+  bool ends = false;
 };
+
+nhalf::LastPoint last_point;
 
 /// Measures a pattern in the way that its timing asks for.
 nhalf::Measurement timed(Session& session, nhalf::Pattern& pattern, const nhalf::PatternInfo& info,
@@ -163,10 +168,16 @@ std::string answer(Session& session, const std::string& line) {
                             .hosts = session.hosts};
     check_axes(entry.info, where.axes);
     const auto effort = effort_of(point, entry.info.timing);
+    const bool verify_only = point.number("verify_only", 0) != 0;
+    if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
+      session.ends = true;
+      if (transport.rank() == 0) last_point.keep(id, entry.info, transport.size());
+      return {};
+    }
     const bool sound = verified(session, entry, where);
     const auto pattern = make_everywhere(transport, where, entry);
     nhalf::Measurement measured;
-    if (point.number("verify_only", 0) != 0) {
+    if (verify_only) {
       measured.verified = sound && transport.all(pattern->verify());
     } else if (sound) {
       measured = measure(session, *pattern, entry.info, where, effort);
@@ -197,6 +208,8 @@ void serve(ProbeTransport& transport) {
     nhalf::share(transport, line);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     auto record = answer(session, line);
+    // All ranks end together.
+    if (session.ends) return transport.barrier();
     if (writes) nhalf::write_line(std::move(record));
   }
   if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());
@@ -221,7 +234,9 @@ int main(int argc, char** argv) {
     const int ranks = arguments.ranks > 0 ? arguments.ranks : 2;
     // Simulated ranks share one process.
     if (!nhalf::is_exact<ProbeTransport>) nhalf::hold_life_line();
-    return ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
+    const int code = ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
+    last_point.answer<ProbeTransport>();
+    return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "probe: %s\n", error.what());
     return 2;

@@ -43,6 +43,7 @@ class MpiTransport : public MpiLibrary, public MpiControl {
 
   [[nodiscard]] static double initialised_s() { return MpiStart::initialised_s; }
   [[nodiscard]] static double launched_s() { return MpiStart::launched_s; }
+  [[nodiscard]] static double finalised_s() { return MpiStart::finalised_s; }
 
   explicit MpiTransport(const Options& options) : MpiLibrary(true), MpiControl(options) {}
 

@@ -11,6 +11,7 @@
 #include "contract/buffer.hpp"
 #include "contract/pattern.hpp"
 #include "contract/transport.hpp"
+#include "patterns/bases/read_lines.hpp"
 
 namespace nhalf {
 
@@ -41,6 +42,9 @@ class RegionPair : public Pattern {
   [[nodiscard]] Bytes in() { return buffers_.in.bytes(); }
   /// As many bytes of this rank's region as a message has.
   [[nodiscard]] Bytes here() { return region_.local().first(out().size()); }
+
+  /// Reads what was put into this rank's region, as whoever waited for it does.
+  void read_here() { read_lines(here()); }
 
   /// Fills this rank's region before anybody puts into it.
   void blank(std::uint32_t seed) {

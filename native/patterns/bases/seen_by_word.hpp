@@ -22,11 +22,12 @@ class SeenByWord : public RegionPair<T> {
       : RegionPair<T>(transport, {.size_bytes = std::max(point.size_bytes, word_bytes)}),
         place_(this->out().size() - word_bytes) {}
 
-  /// Waits until the next number is in `memory`.
+  /// Waits until the next number is in `memory`, and reads what came before it.
   void await_next(Bytes memory) {
     const auto word = shared_word(memory, place_);
     ++awaited_;
     this->transport_.until([&] { return word.load(std::memory_order_acquire) == awaited_; });
+    read_lines(memory);
   }
   /// Whether all before the last word is what a rank sends.
   [[nodiscard]] bool holds_of(int rank, ConstBytes memory) const {

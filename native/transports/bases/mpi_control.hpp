@@ -129,7 +129,7 @@ int launch_by_mpi(int argc, char** argv, const Options& options, Body body) {
     usleep(200000);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  MPI_Finalize();
+  MpiStart::finish();
   return 0;
 }
 

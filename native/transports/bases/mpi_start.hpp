@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nhalf-needs: MPI
-// How MPI is started, and how long that takes.
+// How MPI is started and ended, and how long that takes.
 #pragma once
 
 #include <mpi.h>
@@ -14,13 +14,15 @@
 
 namespace nhalf {
 
-/// What a process knows of its start once it is over.
+/// What a process knows of its start once it is over, and of its end.
 struct MpiStart {
   /// Seconds from the call of the launcher until MPI was ready here; below 0 where that is not
   /// known, as on other hosts.
   static inline double launched_s = -1;
   /// Seconds in MPI_Init.
   static inline double initialised_s = 0;
+  /// Seconds in MPI_Finalize.
+  static inline double finalised_s = 0;
 
   /// For several threads where the option `threads` is given.
   static void start(int argc, char** argv, const Options& options) {
@@ -35,6 +37,12 @@ struct MpiStart {
     initialised_s = ready_s - began_s;
     if (const auto launch_s = launch_of_this_host_s(); launch_s > 0)
       launched_s = ready_s - launch_s;
+  }
+
+  static void finish() {
+    const double began_s = now_s();
+    MPI_Finalize();
+    finalised_s = now_s() - began_s;
   }
 
  private:

@@ -17,6 +17,8 @@ from nhalf.store.keys import RUN_POINT, without
 
 OTHER_MACHINES = ("model", "simulated", "threads")
 """Transports without a library that no library stands on: other processes, or other machines."""
+CLASSIC_PATTERNS = ("one-to-many", "many-to-one", "many-to-many", "bcast", "allreduce")
+"""Beside the ping-pong, as in the classic comparisons of message layers."""
 SETTING = without(RUN_POINT, "mpi", "transport")
 
 
@@ -55,16 +57,9 @@ def against_layers(facts: Facts) -> pl.DataFrame:
     ).select(*SETTING, "launch", layer="transport", layer_s="median_s")
     known = points.filter((pl.col("mpi") != "") | _is_layer())
     joined = known.join(chosen, on=[*SETTING, "launch"], nulls_equal=True)
-    labels = [label(facts, row) for row in joined.select("transport", "mpi").iter_rows(named=True)]
+    labels = [library_label(facts, *row) for row in joined.select("transport", "mpi").iter_rows()]
     ratio = pl.col("median_s") / pl.col("layer_s")
     return joined.with_columns(pl.Series("label", labels, dtype=pl.String), ratio=ratio)
-
-
-def label(facts: Facts, row: dict[str, object]) -> str:
-    """How a library or a layer is called: 'MPICH 5.0.2 (wheel)', 'MPICH 5.0.2 (wheel), rma'."""
-    transport, mpi = str(row["transport"]), str(row["mpi"])
-    title = library_label(facts, transport, mpi)
-    return f"{title}, {transport}" if mpi and transport != "mpi" else title
 
 
 def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:

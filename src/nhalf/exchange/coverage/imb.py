@@ -119,7 +119,7 @@ P2P = Part(
         Test("Unirandom", "dense-random", said="pairs reshuffled in every phase"),
         Test("Birandom", "dense-random", said="the same, both ways at once"),
         Test("Corandom", "traffic", said="destinations drawn anew"),
-        Test("Stencil2D", "neighbor-alltoall", "extent=2", said="the exchange without the stencil"),
+        Test("Stencil2D", "neighbor-alltoall", said="the exchange without the stencil"),
         Test("Stencil3D", "neighbor-alltoall", "extent=3", said="the same"),
     ],
 )
@@ -138,6 +138,10 @@ MT = Part(
         ),
     ],
 )
+HALO = Part(
+    "IMB-HALO",
+    [Test("simple_halo", "neighbor-alltoall", "extent=3", said="of any number of dimensions")],
+)
 OTHERS = Part(
     "Others",
     [
@@ -146,4 +150,8 @@ OTHERS = Part(
     ],
 )
 
-IMB = Suite("imb", "Intel MPI Benchmarks 2021", [MPI1, NBC, ONE_SIDED, EXT, P2P, MT, MPI4, OTHERS])
+IMB = Suite(
+    "imb",
+    "Intel MPI Benchmarks 2021",
+    [MPI1, NBC, ONE_SIDED, EXT, P2P, MT, MPI4, HALO, OTHERS],
+)

@@ -104,7 +104,31 @@ STARTUP = Part(
     "Start-up",
     [
         Test("osu_init", "startup", "part=init"),
-        Test("osu_hello", "startup", "part=launch", said="without MPI_Finalize"),
+        Test("osu_hello", "startup", "part=launch", said="until MPI is ready; its end: `finalize`"),
+    ],
+)
+SHMEM = "shmem"
+NO_NBI = "puts and gets of `shmem` block until the data may be used again"
+NOT_ITS_OWN = "collective operations over `shmem` are nhalf's, made of its puts"
+OPENSHMEM = Part(
+    "OpenSHMEM",
+    [
+        Test("osu_oshm_put", "put", transport=SHMEM, said="with its completion"),
+        Test("osu_oshm_get", "get", transport=SHMEM),
+        Test("osu_oshm_put_mr", "put-stream", transport=SHMEM, said="of one pair"),
+        Test("osu_oshm_barrier", "barrier", transport=SHMEM),
+        *(Test(f"osu_oshm_{name}", why_not=NO_NBI) for name in ("put_nb", "get_nb")),
+        *(Test(f"osu_oshm_{name}_mr_nb", why_not=NO_NBI) for name in ("put", "get")),
+        Test("osu_oshm_put_overlap", why_not=NO_NBI),
+        Test(
+            "osu_oshm_atomics",
+            why_not="of atomic operations only those of MPI's windows are measured: "
+            "`rma-fetch-and-op`, `rma-compare-and-swap`",
+        ),
+        *(
+            Test(f"osu_oshm_{name}", why_not=NOT_ITS_OWN)
+            for name in ("broadcast", "collect", "fcollect", "reduce")
+        ),
     ],
 )
 OTHERS = Part(
@@ -113,6 +137,10 @@ OTHERS = Part(
         Test("osu_xccl_*", why_not=f"NCCL and RCCL. {GPU}"),
         Test("-d cuda, rocm, openacc, managed", why_not=GPU),
         Test("osu_upc_*, osu_upcxx_*", why_not="UPC and UPC++: no compiler of theirs is at hand"),
+        Test(
+            "the suite in Java and in Python",
+            why_not="bindings of other languages: what they add to the same calls",
+        ),
     ],
 )
 
@@ -129,6 +157,7 @@ OSU = Suite(
         PARTITIONED,
         CONGESTION,
         STARTUP,
+        OPENSHMEM,
         OTHERS,
     ],
 )

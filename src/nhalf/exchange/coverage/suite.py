@@ -57,3 +57,7 @@ class Suite:
     def benchmarks(self) -> dict[str, str]:
         """What a style knows: the point of each test that nhalf measures, by its name."""
         return {test.name: test.point for test in self.tests if test.is_covered}
+
+    def transports(self) -> dict[str, str]:
+        """Over which transport each test is measured, by its name."""
+        return {test.name: test.transport for test in self.tests if test.is_covered}

@@ -20,12 +20,17 @@ from nhalf.facts.facts import Facts
 from nhalf.facts.repetitions import with_repetitions
 from nhalf.store.keys import RUN_CURVE
 
+MPI = "mpi"
+"""The transport of all that is not said to have another one."""
+
 
 class Style(ABC):
     """The tables of one suite."""
 
     benchmarks: ClassVar[dict[str, str]]
     """The suite's benchmarks that nhalf covers, by name: a pattern, and after a blank its axes."""
+    transports: ClassVar[dict[str, str]] = {}
+    """The transports of those that MPI's messages do not carry."""
 
     @abstractmethod
     def table(self, benchmark: str, rows: list[Row]) -> Iterator[str]:
@@ -59,10 +64,10 @@ class Style(ABC):
         return "".join(f"{line}\n" for line in self._lines(facts))
 
     def _lines(self, facts: Facts) -> Iterator[str]:
-        names: dict[str, str] = {}
+        names: dict[tuple[str, str], str] = {}
         for benchmark, point in self.benchmarks.items():
-            names.setdefault(point, benchmark)
-        patterns = [point.partition(" ")[0] for point in names]
+            names.setdefault((self.transports.get(benchmark, MPI), point), benchmark)
+        patterns = [point.partition(" ")[0] for point in self.benchmarks.values()]
         covered = with_repetitions(facts).filter(pl.col("pattern").is_in(patterns))
         for (mpi, transport), of_library in covered.group_by(
             "mpi", "transport", maintain_order=True
@@ -74,8 +79,9 @@ class Style(ABC):
             ):
                 rows = table.to_dicts()
                 point = _point(rows[0])
-                if point in names:
-                    yield from self.table(names[point], rows)
+                name = names.get((str(transport), point)) or names.get((MPI, point))
+                if name:
+                    yield from self.table(name, rows)
             yield from self.closing()
 
 

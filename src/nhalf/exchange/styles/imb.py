@@ -17,6 +17,7 @@ RATES = ("Uniband", "Biband", "UniBandMT")
 
 class Imb(Style):
     benchmarks: ClassVar[dict[str, str]] = IMB.benchmarks()
+    transports: ClassVar[dict[str, str]] = IMB.transports()
 
     def opening(self, library: str) -> Iterator[str]:
         yield "#" + "-" * 64

@@ -38,6 +38,12 @@ ONE_SIDED = {
     "osu_get_bw": "MPI_Get Bandwidth Test",
     "osu_put_bibw": "MPI_Put Bi-directional Bandwidth Test",
 }
+OPENSHMEM = {
+    "osu_oshm_put": "OpenSHMEM Put Test",
+    "osu_oshm_get": "OpenSHMEM Get Test",
+    "osu_oshm_put_mr": "OpenSHMEM Put Message Rate Test",
+    "osu_oshm_barrier": "OpenSHMEM Barrier Latency Test",
+}
 WITHOUT_SIZE = ("osu_fop_latency", "osu_cas_latency", "osu_init", "osu_hello")
 OPERATIONS = {
     "bcast": "Broadcast",
@@ -52,6 +58,7 @@ OVERLAP_COLUMNS = ("Overall(us)", "Compute(us)", "Pure Comm.(us)", "Overlap(%)")
 
 class Osu(Style):
     benchmarks: ClassVar[dict[str, str]] = OSU.benchmarks()
+    transports: ClassVar[dict[str, str]] = OSU.transports()
 
     def opening(self, library: str) -> Iterator[str]:
         yield f"# Measured by nhalf, in the form of the OSU Micro-Benchmarks: {library}"
@@ -80,8 +87,8 @@ def _width(title: str) -> int:
 
 
 def _title(benchmark: str) -> str:
-    if benchmark in ONE_SIDED:
-        return ONE_SIDED[benchmark]
+    if title := (ONE_SIDED | OPENSHMEM).get(benchmark):
+        return title
     if benchmark in TITLES:
         return f"MPI {TITLES[benchmark]}"
     name = benchmark.removeprefix("osu_")
@@ -96,9 +103,11 @@ def _title(benchmark: str) -> str:
 def _columns(benchmark: str) -> list[str]:
     if benchmark == "osu_mbw_mr":
         return ["MB/s", "Messages/s"]
+    if benchmark == "osu_oshm_put_mr":
+        return ["Messages/s"]
     if "bw" in benchmark:
         return ["Bandwidth (MB/s)"]
-    if benchmark in TITLES or benchmark in ONE_SIDED:
+    if benchmark in TITLES | ONE_SIDED or benchmark in ("osu_oshm_put", "osu_oshm_get"):
         return ["Avg Latency(us)"]
     if "work=1" in Osu.benchmarks[benchmark]:
         return list(OVERLAP_COLUMNS)

@@ -26,7 +26,14 @@ class Order:
         return starts
 
     def todo(self, start: Start, launch: int) -> list[Point]:
-        """The points that a launch still has to measure, shuffled; those that ended one last."""
+        """The points that a launch still has to measure, shuffled; those that ended one last.
+
+        After them comes what ends every launch.
+        """
         todo = self._agenda.todo(start, launch)
         self._random.shuffle(todo)
-        return sorted(todo, key=lambda point: self._ended(start, point))
+        infos = self._agenda.infos
+        return sorted(
+            todo,
+            key=lambda point: (infos[point.pattern].ends_launch, self._ended(start, point)),
+        )

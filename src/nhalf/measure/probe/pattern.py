@@ -60,6 +60,11 @@ class PatternInfo(msgspec.Struct, frozen=True):
     memory_bytes: dict[str, float] = {}
 
     @property
+    def ends_launch(self) -> bool:
+        """Whether nothing can be measured after it in the same launch."""
+        return self.timing == "launch-end"
+
+    @property
     def is_kernel(self) -> bool:
         """Whether a sample is a whole run of an application, which takes the time it takes."""
         return bool(self.memory_bytes)

@@ -49,7 +49,7 @@ def ratio_chart(
         "kind:N",
         title=None,
         scale=alt.Scale(domain=kinds),
-        legend=alt.Legend(title=None, symbolOpacity=1),
+        legend=alt.Legend(title=None, symbolOpacity=1, labelLimit=320),
     )
     domain = ratio_domain([row["ratio"] for row in rows], 25 if outliers else len(rows) + 1)
     ratio = ratio_axis(domain, standard)

@@ -9,12 +9,12 @@ import polars as pl
 
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.facts.facts import Facts
-from nhalf.facts.layers import has_layers, label
+from nhalf.facts.layers import CLASSIC_PATTERNS, has_layers
 from nhalf.facts.overview import Overview
+from nhalf.facts.series import library_label
 from nhalf.present.panels import Panel, Table
 
-PATTERNS = ("one-to-many", "many-to-one", "many-to-many", "bcast", "allreduce", "barrier")
-"""Beside the ping-pong, as in the classic comparisons of message layers."""
+PATTERNS = (*CLASSIC_PATTERNS, "barrier")
 
 
 class LayerTable(Panel):
@@ -34,9 +34,9 @@ class LayerTable(Panel):
         titles = [_title(points, name) for name in patterns]
         rows = []
         for (transport, mpi), frame in sorted(points.group_by("transport", "mpi")):
-            about = {"transport": transport, "mpi": mpi}
-            times = [_smallest(frame, points, name) for name in patterns]
-            rows.append([label(facts, about), *_message(facts, about), *times])
+            name = library_label(facts, str(transport), str(mpi))
+            times = [_smallest(frame, points, pattern) for pattern in patterns]
+            rows.append([name, *_message(facts, name, str(mpi)), *times])
         columns = ["library or layer", "latency", "peak rate", "n½", *titles]
         return Table(columns, rows) if rows else None
 
@@ -60,9 +60,9 @@ def _smallest(frame: pl.DataFrame, points: pl.DataFrame, pattern: str) -> str:
     return format_time(times_s[0]) if times_s else "–"
 
 
-def _message(facts: Facts, about: dict[str, object]) -> list[str]:
+def _message(facts: Facts, name: str, mpi: str) -> list[str]:
     """Latency, peak rate and n½ of the first curve of a library or layer."""
-    found = next((one for one in facts.overview if _is_of(one, facts, about)), None)
+    found = next((one for one in facts.overview if _is_of(one, name, mpi)), None)
     if found is None:
         return ["–", "–", "–"]
     half = found.n_half_bytes
@@ -73,7 +73,6 @@ def _message(facts: Facts, about: dict[str, object]) -> list[str]:
     ]
 
 
-def _is_of(entry: Overview, facts: Facts, about: dict[str, object]) -> bool:
+def _is_of(entry: Overview, name: str, mpi: str) -> bool:
     """Whether a line of the overview is about a library or layer: its name leads the series."""
-    name = label(facts, about)
-    return entry.mpi == about["mpi"] and f"{entry.series}, ".startswith(f"{name}, ")
+    return entry.mpi == mpi and f"{entry.series}, ".startswith(f"{name}, ")

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import altair as alt
+import polars as pl
 
 from nhalf.facts.difference import with_intervals
 from nhalf.facts.facts import Facts
-from nhalf.facts.layers import against_layers, has_layers
+from nhalf.facts.layers import CLASSIC_PATTERNS, against_layers, has_layers
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart, ratio_row
@@ -22,11 +23,13 @@ class Layers(Panel):
         "above 1× is its own overhead."
     )
     order = 15
+    patterns = (MAIN_PATTERN, *CLASSIC_PATTERNS)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         if not has_layers(facts):
             return None
-        launches = against_layers(facts).filter(axes="")
+        wanted = pl.col("pattern").is_in(self.patterns) & (pl.col("axes") == "")
+        launches = against_layers(facts).filter(wanted)
         points = with_intervals(launches, ["label", "pattern", "bytes"])
         named = points.rename({"pattern": "series"})
         rows = [
@@ -35,7 +38,4 @@ class Layers(Panel):
         ]
         if len({row["kind"] for row in rows}) < 2:
             return None
-        patterns = sorted(
-            {row["series"] for row in rows}, key=lambda name: (name != MAIN_PATTERN, name)
-        )
-        return ratio_chart(rows, patterns, "layer", "the quickest layer", of="pattern")
+        return ratio_chart(rows, self.patterns, "layer", "the quickest layer", of="pattern")

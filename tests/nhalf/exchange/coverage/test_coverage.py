@@ -11,6 +11,7 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.describe import describe
 from nhalf.base.plugins import load
+from nhalf.base.rows import Row
 from nhalf.exchange.coverage import SUITES
 from nhalf.exchange.coverage.suite import Test as Entry
 from nhalf.exchange.styles import Style
@@ -36,7 +37,10 @@ def test_an_entry_has_a_pattern_with_these_axes_or_a_reason(suite: str, entry: E
         assert entry.name not in style.benchmarks
         return
     info = infos()[entry.pattern]
-    check_axes(dict(part.split("=") for part in entry.axes.split(",") if part), [info.axes])
+    asked = dict(part.split("=") for part in entry.axes.split(",") if part)
+    check_axes(asked, [info.axes])
+    # A point does not name what an axis has by itself, and its row would have no table.
+    assert asked.items().isdisjoint({(axis.name, axis.fallback) for axis in info.axes})
     assert style.pattern(entry.name) == entry.pattern
     assert entry.transport in transports()
 
@@ -49,7 +53,7 @@ def test_no_test_is_there_twice() -> None:
 
 def test_every_covered_test_has_a_table() -> None:
     for name, style in load("nhalf.exchange.styles", Style).items():
-        row = {"bytes": 8, "ranks": 2, "repetitions": 9, "median_s": 1e-6, "bytes_per_time": 8}
+        row: Row = {"bytes": 8, "ranks": 2, "repetitions": 9, "median_s": 1e-6, "bytes_per_time": 8}
         row |= {"batch": 1, "rank_s": None, "values": None, "pattern": "", "axes": ""}
         for benchmark in style.benchmarks:
             text = "\n".join(style().table(benchmark, [row]))

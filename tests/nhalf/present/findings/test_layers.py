@@ -75,6 +75,26 @@ def test_the_picture_has_a_line_for_each(make_measurements: Make) -> None:
     assert {"MPICH 5", "shm", "pvm"} <= set(str(chart.to_dict()).replace("'", "\n").split("\n"))
 
 
+def test_what_has_no_size_has_no_line_and_other_patterns_have_none(
+    make_measurements: Make,
+) -> None:
+    patterns = ("pingpong", "bcast", "barrier", "pingpong-ssend")
+    chart = Panel().render(facts_of(make_measurements, {"mpi": 2.0, "shm": 1.0}, patterns=patterns))
+    assert isinstance(chart, alt.TopLevelMixin)
+    (rows,) = chart.to_dict()["datasets"].values()
+    assert {row["series"] for row in rows} == {"pingpong", "bcast"}
+
+
+def test_windows_of_a_library_have_its_name_once_and_numbers(make_measurements: Make) -> None:
+    windows = make_measurements(libraries=("mpich",), transport="rma", **QUIET)
+    layer = make_measurements(libraries=("",), transport="shm", **QUIET)
+    table = LayerTable().render(Facts(pl.concat([windows, layer]), {"mpich": "MPICH 5"}))
+    assert isinstance(table, Table)
+    latencies = {row[0]: row[1] for row in table.rows}
+    assert latencies.keys() == {"MPICH 5, rma", "shm"}
+    assert "–" not in latencies.values()
+
+
 def test_the_table_has_a_row_for_each(make_measurements: Make) -> None:
     patterns = ("pingpong", "bcast", "barrier")
     exact = {"noise": 0.0, "launch_noise": 0.0, "patterns": patterns}
