@@ -15,13 +15,15 @@
 #include "contract/pattern.hpp"
 #include "patterns/bases/memory_check.hpp"
 #include "patterns/bases/memory_kernels.hpp"
+#include "patterns/bases/streaming_kernels.hpp"
 #include "patterns/bases/worker_threads.hpp"
 
 namespace nhalf {
 
 inline constexpr AxisInfo memory_axes[] = {
     {"threads", "1", "1",
-     "OpenMP threads that share a rank's part; all: one for each of its cores"}};
+     "OpenMP threads that share a rank's part; all: one for each of its cores"},
+    {"stores", "cached", "cached", "cached, or streaming: stores that pass the caches by"}};
 
 /// What is said of every one of these patterns: `bytes` is the size of one whole array.
 constexpr PatternInfo memory_pattern(std::string_view name, std::string_view what, int arrays) {
@@ -74,6 +76,7 @@ class MemoryLoop : public Pattern {
   MemoryLoop(T& transport, const Case& point, MemoryKernel kernel)
       : transport_(transport),
         kernel_(kernel),
+        streams_(streams(point)),
         threads_(point.axes.text("threads", "1"), transport.rank()),
         part_(
             MemoryPart::of(point.size_bytes / sizeof(double), transport.rank(), transport.size())),
@@ -108,6 +111,15 @@ class MemoryLoop : public Pattern {
   }
 
  private:
+  /// Whether a point asks for stores past the caches. Throws InputError where there are none.
+  static bool streams(const Case& point) {
+    constexpr std::string_view stores[] = {"cached", "streaming"};
+    const bool asked = point.choice("stores", stores) == 1;
+    if (asked && !has_streaming_stores)
+      throw InputError("stores=streaming: this processor has no stores past the caches");
+    return asked;
+  }
+
   /// What one of several threads works on, and where that begins in the whole array.
   struct Share {
     std::size_t first;
@@ -119,8 +131,10 @@ class MemoryLoop : public Pattern {
             {a_.data() + part.first, b_.data() + part.first, c_.data() + part.first, part.count}};
   }
   void run_all(MemoryKernel kernel) {
-    threads_.each(
-        [&](int thread, int threads) { run_kernel(kernel, share_of(thread, threads).arrays); });
+    threads_.each([&](int thread, int threads) {
+      const auto arrays = share_of(thread, threads).arrays;
+      streams_ ? run_streaming_kernel(kernel, arrays) : run_kernel(kernel, arrays);
+    });
   }
   void fill() {
     threads_.each([&](int thread, int threads) {
@@ -135,6 +149,7 @@ class MemoryLoop : public Pattern {
 
   T& transport_;
   MemoryKernel kernel_;
+  bool streams_;
   WorkerThreads threads_;
   MemoryPart part_;
   UntouchedNumbers a_, b_, c_;

@@ -13,6 +13,9 @@ from nhalf.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from nhalf.machines.computing import ComputingRatio
+    from nhalf.machines.machine import Machine
+
 
 @dataclass(frozen=True)
 class TraceRequest:
@@ -54,7 +57,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         change(machine, request.changes),
         request.mpi or library,
         request.placement,
-        _factor(request.computing_factor),
+        _computing(request, machine, traced_on),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
@@ -65,6 +68,19 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     else:
         for line in prediction_lines(found):
             stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _computing(
+    request: TraceRequest, machine: Machine, traced_on: Machine | None
+) -> ComputingRatio:
+    """As typed, else by the cores of both machines where both are known, else as it was."""
+    from nhalf.machines.computing import ComputingRatio, computing_ratio
+
+    known = computing_ratio(traced_on.computing, machine.computing) if traced_on else None
+    if known is None or "computing_factor" in request.given:
+        factor = _factor(request.computing_factor)
+        return ComputingRatio(factor, {"as given": factor})
+    return known
 
 
 def _factor(text: str) -> float:

@@ -6,9 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
+from nhalf.base.errors import InputError
 from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
+from nhalf.machines.computing import Computing
 from nhalf.machines.processor import Operation
+from nhalf.node.bandwidth import MEMORY
 from nhalf.node.levels import Hierarchy, hierarchy
 from nhalf.node.neighbours import doubts
 from nhalf.node.plateaus import Step, curve
@@ -57,3 +60,25 @@ def nodes(facts: Facts) -> list[NodeFacts]:
         known = operations(units, hit_cycles)
         found.append(NodeFacts(run, curve(ones), levels, known, clock_hz, said))
     return found
+
+
+def computing(facts: Facts) -> Computing:
+    """What a core of the node does, for machine files; raises InputError where none was measured.
+
+    Of several nodes the first. The rate of memory is that of the triad on one core.
+    """
+    known = nodes(facts)
+    if not known:
+        raise InputError("no node was measured in this run", "measure one with `nhalf node`")
+    one = known[0]
+    rows = [
+        row
+        for row in facts.results.get("stream", [])
+        if (row["run"], row["level"], row["ranks"]) == (one.run, MEMORY, 1)
+    ]
+    return Computing(
+        clock_hz=one.clock_hz,
+        flops_per_s=one.peak_per_s or None,
+        memory_Bps=rows[0].get("triad_Bps") if rows else None,
+        source=f"measured by nhalf, run {one.run}",
+    )

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from nhalf.base.errors import InputError
+from nhalf.machines.computing import Computing
 from nhalf.machines.leftover import Leftover
 from nhalf.machines.shared import Shared, Unpublished
 from nhalf.machines.topology import Several, Topology
@@ -295,7 +296,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     `source` says where the numbers come from (a run, a publication); `environment` are a few lines
     about the machine for a reader; `unknown` names what would be of use and was not published,
     `assumptions` what stands in this file although the source does not say it, `ranges` within
-    which of it nothing is known; `shared` is what messages share.
+    which of it nothing is known; `shared` is what messages share; `computing` is what a core does.
     """
 
     name: str
@@ -306,6 +307,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     node: Node | None = None
+    computing: Computing | None = None
     network: Network | None = None
     protocol: Protocol | None = None
     shared: tuple[Shared, ...] = ()

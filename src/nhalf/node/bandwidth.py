@@ -22,6 +22,9 @@ PRECISION = 0.02
 TIMEOUT_S = 60.0
 PLACEMENT = "cores"
 MEMORY = "memory"
+STREAMING_AXES = "stores=streaming"
+"""Of memory, also with stores that bypass the caches, where the processor has them."""
+STREAMING = "memory, streaming stores"
 MEMORY_BYTES = 96 << 20
 """Of all arrays of a core together, where no level is larger."""
 CORES_MAX = 64
@@ -52,7 +55,7 @@ def core_counts(cores: int) -> list[int]:
 
 
 def ask_bandwidth(records: Records, flat: Sequence[Plateau]) -> None:
-    """Measure every kernel in every level, by cores."""
+    """Measure every kernel in every level, by cores; stores in memory in both ways."""
     subject = plain_subject(TRANSPORT)
     for cores in core_counts(min(CORES_MAX, len(os.sched_getaffinity(0)))):
         tokens, variables = subject.launch(cores, PLACEMENT, "")
@@ -66,8 +69,9 @@ def ask_bandwidth(records: Records, flat: Sequence[Plateau]) -> None:
 def _points(flat: Sequence[Plateau], cores: int) -> Iterator[Point]:
     for spot in spots(flat):
         each_bytes = cores * spot.size_bytes // ARRAYS // 64 * 64
-        for kernel in KERNELS:
-            yield Point(f"memory-{kernel}", cores, each_bytes, PLACEMENT)
+        for axes in ("", STREAMING_AXES) if spot.level == MEMORY else ("",):
+            for kernel in KERNELS:
+                yield Point(f"memory-{kernel}", cores, each_bytes, PLACEMENT, axes)
 
 
 def _answer(processes: Probe, subject: Subject, position: int, point: Point) -> dict[str, object]:

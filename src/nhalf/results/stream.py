@@ -10,7 +10,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate
-from nhalf.node.bandwidth import ARRAYS, KERNELS, MEMORY, TRANSPORT
+from nhalf.node.bandwidth import ARRAYS, KERNELS, MEMORY, STREAMING, STREAMING_AXES, TRANSPORT
 from nhalf.node.plateaus import curve, plateaus
 from nhalf.node.reading import CHASE, readings
 from nhalf.results import Column, Result
@@ -33,14 +33,14 @@ class Stream(Result):
             pl.col("transport") == TRANSPORT,
             pl.col("pattern").is_in([f"memory-{kernel}" for kernel in KERNELS]),
             pl.col("median_s") > 0,
-            pl.col("axes") == "",
+            pl.col("axes").is_in(["", STREAMING_AXES]),
         )
         rows: dict[tuple[object, ...], Row] = {}
         for point in points.sort("ranks", "bytes").iter_rows(named=True):
             each_bytes = ARRAYS * point["bytes"] / point["ranks"]
             own = flat.get(point["run"], [])[:2]
             near = (f"L{n}" for n, one in enumerate(own, 1) if each_bytes <= one.last_bytes)
-            level = next(near, MEMORY)
+            level = STREAMING if point["axes"] else next(near, MEMORY)
             key = (point["run"], level, point["ranks"])
             subject = {name: point[name] for name in ("run", "transport", "mpi", "ranks")}
             row = rows.setdefault(

@@ -18,6 +18,9 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
         name = f"{prefix} {key}".strip().replace("_", " ")
         if isinstance(value, Mapping):
             yield from flat(value, name)
+        elif isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+            for place, each in enumerate(value, 1):
+                yield f"{name} {place}", _short(", ".join(" ".join(pair) for pair in flat(each)))
         elif value is not None and value != "" and value != []:
             yield _named(name, value)
 

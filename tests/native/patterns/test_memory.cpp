@@ -66,6 +66,8 @@ TEST_CASE("arrays are right before and after timing, with none or one element at
           CAPTURE(kernel);
           CAPTURE(size_bytes);
           CHECK(stays_right("memory-" + kernel, ranks, size_bytes, ""));
+          if (has_streaming_stores)
+            CHECK(stays_right("memory-" + kernel, ranks, size_bytes, "stores=streaming"));
         }
   }
 }

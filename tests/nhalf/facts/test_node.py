@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.facts.node import nodes
+from nhalf.facts.node import computing, nodes
 from nhalf.facts.roofline import roofs
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.records import Records
@@ -87,6 +87,14 @@ def test_the_roofline_is_made_of_units_and_bandwidth(node_run: Run) -> None:
     assert found["memory"].ridge_per_byte == pytest.approx(PEAK_PER_S / 10e9, rel=0.02)
     assert found["memory"].reached_per_s(1.0) == pytest.approx(10e9, rel=0.01)
     assert found["memory"].reached_per_s(1e3) == pytest.approx(PEAK_PER_S, rel=0.01)
+
+
+def test_what_a_core_does_joins_a_machine_file(node_run: Run) -> None:
+    facts = Facts.of([node_run])
+    found = computing(facts)
+    assert found.clock_hz == pytest.approx(1 / CYCLE_S, rel=0.01)
+    assert found.flops_per_s == pytest.approx(PEAK_PER_S, rel=0.01)
+    assert found.memory_Bps == pytest.approx(10e9, rel=0.01)
 
 
 def test_report_and_findings_tell_of_the_node(node_run: Run) -> None:

@@ -12,6 +12,7 @@ from nhalf.cli.options import OUTPUT, Tables
 
 if TYPE_CHECKING:
     from nhalf.facts.pattern_fit import Unmodelled
+    from nhalf.machines.machine import Machine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,10 @@ class Request(Tables, heading=OUTPUT):
     """Which run is fitted, and where its machine goes."""
 
     run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
+    node: Annotated[
+        Path | None,
+        Option("A run of nhalf node on the same machine: what a core does joins the machine."),
+    ] = None
     out: Annotated[
         Path | None, Option("Machine file to write. Default: machine.toml in the run.")
     ] = None
@@ -29,6 +34,7 @@ def command(request: Request) -> None:
 
     nhalf fit runs/today
     nhalf fit runs/today:openmpi --out openmpi.toml
+    nhalf fit runs/today --node runs/node
     """
     from nhalf.cli.run_side import run_and_library
     from nhalf.facts.facts import Facts
@@ -43,6 +49,8 @@ def command(request: Request) -> None:
     measured, mpi = run_and_library(request.run)
     facts = Facts.of([measured]).restricted(mpi=mpi)
     machine = facts.machine
+    if request.node is not None:
+        machine = _with_node(machine, request.node)
     missing = not_modelled(facts.summary, machine.patterns)
     path = (request.out or measured.path / "machine.toml").absolute()
     write(machine, path)
@@ -75,3 +83,14 @@ def command(request: Request) -> None:
 def _not_modelled(one: Unmodelled) -> dict[str, Any]:
     """A pattern without a model over ranks, for --json."""
     return {"pattern": one.pattern, "mpi": one.mpi, "ranks": one.ranks, "reason": one.reason}
+
+
+def _with_node(machine: Machine, node: Path) -> Machine:
+    """The machine with what a core of it does."""
+    from msgspec.structs import replace
+
+    from nhalf.facts.facts import Facts
+    from nhalf.facts.node import computing
+    from nhalf.store.run import Run
+
+    return replace(machine, computing=computing(Facts.of([Run.open(node)])))

@@ -14,7 +14,7 @@ the replay takes too long, the prediction is too long in the same ratio and divi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,25 +26,27 @@ from nhalf.decide.program.replay import Replay, Spent
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
+from nhalf.machines.computing import ComputingRatio
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.mpi.decision_table import Rule
 
 UNEXPLAINED = "what the replay leaves out"
 TIMELINE, COUNTS, SIMGRID = "timeline", "counts", "simgrid"
+AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0})
 
 
 @dataclass(frozen=True)
 class Asked:
     """What to predict for: the machine, a library of it, a placement ('4x2'), how many times as
-    long computing takes there, and a decision table of algorithms; with `simgrid` messages share
-    links.
+    long computing takes there, one number or by rates, and a decision table of algorithms; with
+    `simgrid` messages share links.
     """
 
     machine: Machine
     mpi: str = ""
     placement: str = ""
-    computing_ratio: float = 1.0
+    computing: ComputingRatio = AS_IT_WAS
     simgrid: bool = False
     rules: tuple[Rule, ...] = ()
 
@@ -57,7 +59,8 @@ class ProgramPrediction:
     `error` is predicted over measured minus one on the machine traced on, `traced_on` its name;
     `method` is TIMELINE where the calls were replayed in their order, SIMGRID where SimGrid did so,
     COUNTS where only their numbers are known. `forced` counts sends for which buffers had to be
-    assumed.
+    assumed. `computing_ratio` are how many times as long computing takes there, by each rate of a
+    core; the interval holds what programs take that depend on one of them alone.
     """
 
     program: str
@@ -71,6 +74,7 @@ class ProgramPrediction:
     traced_on: str
     time_share: dict[str, float]
     forced: int = 0
+    computing_ratio: dict[str, float] = field(default_factory=dict)
 
     @property
     def dominated_by(self) -> str:
@@ -94,7 +98,7 @@ def predict_program(
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
     hosts = hosts_of(program, asked.placement)
     costs = MachineCosts(asked.machine, hosts, asked.mpi, asked.rules)
-    spent, forced = _spent(program, costs, asked.computing_ratio)
+    spent, forced = _spent(program, costs, asked.computing.mean_ratio)
     same: Costs = (
         TracedCosts(program)
         if traced_on is None
@@ -118,12 +122,13 @@ def predict_program(
         SIMGRID if asked.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
         program.elapsed_s,
         time_s,
-        time_s / wrong_ratio,
-        time_s * wrong_ratio,
+        (time_s + _later_s(program, costs, asked.computing, asked.computing.low)) / wrong_ratio,
+        (time_s + _later_s(program, costs, asked.computing, asked.computing.high)) * wrong_ratio,
         error,
         traced_on.name if traced_on else "",
         _shares(spent, left_out_s),
         forced,
+        asked.computing.each_ratio,
     )
 
 
@@ -132,7 +137,7 @@ def _simulated_s(program: Program, asked: Asked) -> float:
     from nhalf.exchange.program.replay_actions import AFTERWARDS_S, replay_actions
     from nhalf.measure.simulate.actions import simulated_actions_s
 
-    actions = replay_actions(program, asked.computing_ratio)
+    actions = replay_actions(program, asked.computing.mean_ratio)
     hosts = hosts_of(program, asked.placement)
     return simulated_actions_s(asked.machine, hosts, actions, asked.mpi) - AFTERWARDS_S
 
@@ -157,6 +162,15 @@ def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list
         return counted(program, costs, computing_ratio), 0
     replay = Replay(schedule(program), costs, computing_ratio)
     return replay.run(), replay.forced
+
+
+def _later_s(program: Program, costs: Costs, known: ComputingRatio, ratio: float) -> float:
+    """By how much later a run ends where computing takes `ratio` times what it did."""
+    if ratio == known.mean_ratio:
+        return 0.0
+    return _end_s(_spent(program, costs, ratio)[0]) - _end_s(
+        _spent(program, costs, known.mean_ratio)[0]
+    )
 
 
 def _end_s(spent: Sequence[Spent]) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.costs import MachineCosts, pattern_of
@@ -17,6 +18,7 @@ from nhalf.decide.program.predict import Asked, hosts_of, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
+from nhalf.machines.computing import Computing, ComputingRatio
 from nhalf.machines.machine_file import write
 from tests.nhalf.decide.program.known_programs import (
     RATE_BPS,
@@ -48,7 +50,8 @@ def test_computing_stays_and_can_be_scaled() -> None:
     assert found.time_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
     assert found.error == pytest.approx(0, abs=1e-9)
     assert (found.low_s, found.high_s) == pytest.approx((found.time_s, found.time_s))
-    half = predict_program(made, Asked(machine(3.0), computing_ratio=0.5), machine())
+    slower = ComputingRatio(0.5, {"as given": 0.5})
+    half = predict_program(made, Asked(machine(3.0), computing=slower), machine())
     assert half.time_s == pytest.approx(10 * (0.005 + message_s(1000, 3.0)))
 
 
@@ -191,6 +194,25 @@ def test_simgrid_replays_the_same() -> None:
     assert 6.3 < every.time_s < 8.5  # 0.9 s of computing between each two of them
     together = predict_program(barrier(late_s=0.1), on)
     assert together.time_s == pytest.approx(2.3, abs=0.1)
+
+
+def test_computing_is_scaled_by_what_cores_do(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    run = stored(ping_pong(5, 1000, 0.01), tmp_path / "run")
+    cores = {
+        "here": Computing(clock_hz=2e9, flops_per_s=1e10, memory_Bps=1e10),
+        "there": Computing(clock_hz=4e9, flops_per_s=4e10, memory_Bps=5e9),
+    }
+    for name, one in cores.items():
+        write(replace(machine(), computing=one), tmp_path / f"{name}.toml")
+    here, there = tmp_path / "here.toml", tmp_path / "there.toml"
+    asked = ("predict", run, "--machine", there, "--traced-on", here)
+    found: Mapping[str, Any] = json.loads(call(*asked, "--json").out)
+    assert found["computing_ratio"] == {"clock": 0.5, "arithmetic": 0.25, "memory": 2.0}
+    mean = (0.5 * 0.25 * 2.0) ** (1 / 3)
+    assert found["time_s"] == pytest.approx(10 * (0.01 * mean + message_s(1000)))
+    assert found["low_s"] == pytest.approx(10 * (0.01 * 0.25 + message_s(1000)))
+    assert found["high_s"] == pytest.approx(10 * (0.01 * 2.0 + message_s(1000)), rel=0.01)
+    assert "clock 0.50, arithmetic 0.25, memory 2.00" in call(*asked).out
 
 
 def test_the_command_prints_the_error(tmp_path: Path, call: Callable[..., Ended]) -> None:
