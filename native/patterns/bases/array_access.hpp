@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
@@ -47,28 +48,54 @@ void advance(std::size_t count, Make make, To to, From... from) {
   }
 }
 
-/// The same for elements that are a block each: every pointer goes on to its rank's next one.
-template <class Make, class To, class... From>
-void by_rounds(std::size_t count, Make make, To to, From... from) {
-  for (; count > 0; --count) {
-    *to = make(*from...);
-    to.to_next_round();
-    (from.to_next_round(), ...);
-  }
+/// The same for one whole block whose length the compiler knows, so that no loop is left.
+template <std::size_t length, class Make, class To, class... From>
+void short_block(Make make, To to, From... from) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    const auto step = [&](auto at) { to.in_block()[at] = make(from.in_block()[at]...); };
+    (step(static_cast<std::ptrdiff_t>(i)), ...);
+  }(std::make_index_sequence<length>());
 }
 
 /// The same through all blocks of a rank, which has `count` elements: from block to block by whole
 /// rounds over all ranks.
 template <class Make, class To, class... From>
-void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
-  if (layout.block() == 1) return by_rounds(count, make, to, from...);
+void by_rounds(std::size_t block, std::size_t count, Make make, To to, From... from) {
   while (count > 0) {
-    const auto length = std::min(layout.block(), count);
+    const auto length = std::min(block, count);
     advance(length, make, to, from...);
     count -= length;
     if (count == 0) return;
     to.to_next_round();
     (from.to_next_round(), ...);
+  }
+}
+
+/// The same for blocks of a length that the compiler knows; the last may have fewer elements.
+template <std::size_t block, class Make, class To, class... From>
+void by_short_blocks(std::size_t count, Make make, To to, From... from) {
+  for (; count >= block; count -= block) {
+    short_block<block>(make, to, from...);
+    to.to_next_round();
+    (from.to_next_round(), ...);
+  }
+  if (count > 0) advance(count, make, to, from...);
+}
+
+/// The same; a loop over a few elements would take longer than the elements.
+template <class Make, class To, class... From>
+void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To to, From... from) {
+  switch (layout.block()) {
+    case 1:
+      return by_short_blocks<1>(count, make, to, from...);
+    case 2:
+      return by_short_blocks<2>(count, make, to, from...);
+    case 4:
+      return by_short_blocks<4>(count, make, to, from...);
+    case 8:
+      return by_short_blocks<8>(count, make, to, from...);
+    default:
+      return by_rounds(layout.block(), count, make, to, from...);
   }
 }
 
