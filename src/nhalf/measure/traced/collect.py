@@ -16,8 +16,10 @@ from nhalf.measure.traced import layout
 from nhalf.measure.traced.layout import ProcessFile, process_file
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.reading import Process, on_clocks_of_hosts
+from nhalf.measure.traced.reasons import reason
 from nhalf.measure.traced.start import RANKS, STARTED, Started
 from nhalf.measure.traced.tables import DESCRIPTION, VERSION, Rank, Trace, TraceFolder, open_trace
+from nhalf.mpi.discover import libraries
 
 LOST = {
     layout.SIZES_ROUNDED: "more sizes than fit: some are rounded down to powers of two",
@@ -39,7 +41,7 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
         raise FailedError(
             f"no process of this command was traced: {' '.join(began.command)}"
             + (f" (exit code {exit_code})" if exit_code else ""),
-            "is it a program of MPI that is linked dynamically and calls MPI_Init?",
+            reason(began.command, libraries()),
         )
     read = [Process.of(file, began.begin_ns) for file in files]
     processes = on_clocks_of_hosts([one for one in read if one is not None], began.begin_ns)

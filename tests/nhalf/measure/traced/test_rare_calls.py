@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs seldom do is counted, or a line says that it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.nhalf.measure.traced.programs import (
+    CASES,
+    built,
+    collective,
+    is_standard,
+    launch,
+    messages,
+    nhalf,
+    traced,
+)
+
+RANKS = 2
+STANDARD = next((case for case in CASES if is_standard(case)), None)
+pytestmark = pytest.mark.skipif(STANDARD is None, reason="no MPI library of the standard ABI here")
+
+
+def program(programs: Path) -> Path:
+    assert STANDARD is not None
+    return built(*STANDARD, "worlds.cpp", programs)
+
+
+def test_messages_in_parts_count_whole_each_time(tmp_path: Path, programs: Path) -> None:
+    assert STANDARD is not None
+    command = [str(program(programs)), "parts"]
+    outcome, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert messages(trace) == {
+        (rank, call, kind, 0, 1 - rank, 24): 3
+        for rank in range(RANKS)
+        for call, kind in (("MPI_Psend_init", "sent"), ("MPI_Precv_init", "received"))
+    }
+
+
+@pytest.mark.full
+def test_views_of_files_are_no_harm(tmp_path: Path, programs: Path) -> None:
+    assert STANDARD is not None
+    command = [str(program(programs)), "file", str(tmp_path / "file")]
+    outcome, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert messages(trace) == {collective(rank, "Barrier", 0): 1 for rank in range(RANKS)}
+
+
+@pytest.mark.full
+def test_a_spawned_world_is_another(tmp_path: Path, programs: Path) -> None:
+    assert STANDARD is not None
+    command = [str(program(programs)), "spawn"]
+    outcome, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "started 2 programs of MPI" in outcome.stdout
+    ((rank, call, kind, _, partner, size_bytes), count) = next(iter(messages(trace).items()))
+    assert (rank, call, kind, partner, size_bytes) == (0, "MPI_Send", "sent", -3, 9)
+    assert count == 1
+
+
+def test_sessions_alone_are_not_traced_and_say_so(tmp_path: Path, programs: Path) -> None:
+    assert STANDARD is not None
+    words = [*launch(STANDARD[0], RANKS), str(program(programs)), "sessions"]
+    outcome = nhalf(STANDARD[0], "--out", str(tmp_path / "trace"), "--", *words)
+    assert outcome.exit_code == 1
+    assert len(outcome.stderr.splitlines()) == 1
