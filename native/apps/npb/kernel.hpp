@@ -49,7 +49,8 @@ class Kernel {
 };
 
 /// What `--describe` says about a kernel. `operations` are those of the timed part as the reference
-/// counts them, `memory_bytes` what all ranks need together; both by class.
+/// counts them, `memory_bytes` what all ranks need together, `ranks_max` among how many ranks the
+/// data can be divided, where there is a limit; all by class.
 struct KernelInfo {
   std::string_view name;
   std::string_view what;
@@ -57,6 +58,7 @@ struct KernelInfo {
   std::string_view classes;
   double (*operations)(char problem_class);
   double (*memory_bytes)(char problem_class);
+  int (*ranks_max)(char problem_class) = nullptr;
 };
 
 /// A kernel as a program of one programming model knows it.

@@ -40,15 +40,27 @@ RankRule rule_in(const KernelInfo& info) {
   return World::divides_data ? info.ranks : RankRule::any;
 }
 
+/// The most ranks for a class, 0 where there is no limit.
+template <class World>
+int ranks_max_in(const KernelInfo& info, char problem_class) {
+  return World::divides_data && info.ranks_max ? info.ranks_max(problem_class) : 0;
+}
+
 /// What `--describe` prints.
 template <Controlled T, class World>
 std::string description(const std::vector<KernelEntry<World>>& kernels) {
   std::vector<json::Object> listed;
   for (const auto& [info, make] : kernels) {
     json::Object memory;
-    for (const char name : info.classes) memory.add(std::string(1, name), info.memory_bytes(name));
+    json::Object ranks_max;
+    for (const char name : info.classes) {
+      memory.add(std::string(1, name), info.memory_bytes(name));
+      const int most = ranks_max_in<World>(info, name);
+      if (most > 0) ranks_max.add(std::string(1, name), most);
+    }
     listed.push_back(description_of(pattern_of(info), true, {})
                          .add("ranks_rule", name_of(rule_in<World>(info)))
+                         .add("ranks_max", ranks_max)
                          .add("memory_bytes", memory));
   }
   return json::Object{}
@@ -95,7 +107,9 @@ class Program {
       id = point.text("id");
       const auto& entry = find(point.text("pattern"));
       const auto name = point.text("axis.class");
-      if (name.size() != 1) throw InputError("there is no class '" + name + "'");
+      if (name.size() != 1 || entry.info.classes.find(name) == std::string_view::npos)
+        throw InputError("there is no class '" + name + "'");
+      check_ranks(entry.info, name[0]);
       const auto kernel = make_everywhere(entry, name[0]);
       const auto measured = measure(*kernel, entry.info.operations(name[0]), effort_of(point));
       return point_record(id, pattern_of(entry.info), control_.size(), 0, 0, measured);
@@ -114,6 +128,13 @@ class Program {
       return entry;
     }
     throw InputError("there is no kernel '" + name + "'");
+  }
+
+  void check_ranks(const KernelInfo& info, char problem_class) const {
+    const int most = ranks_max_in<World>(info, problem_class);
+    if (most > 0 && control_.size() > most)
+      throw InputError(std::string("class ") + problem_class + " of " + std::string(info.name) +
+                       " runs on " + std::to_string(most) + " ranks at most");
   }
 
   /// Makes a kernel on every rank, or on none.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from nhalf.base.folders import CACHE_REMEDY, cache_folder
 from nhalf.base.processes import run
 
 COMPILE_TIMEOUT_S = 300.0
+
+_listeners: list[Callable[[str], None]] = []
+"""Who is told what is being compiled, the last of them."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,21 @@ class Program:
     remedy: str = ""
 
 
+@contextmanager
+def compiling_told_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Within it, `say` gets a line before a program is compiled, and one after."""
+    _listeners.append(say)
+    try:
+        yield
+    finally:
+        _listeners.pop()
+
+
+def _tell(text: str) -> None:
+    if _listeners:
+        _listeners[-1](text)
+
+
 def is_compiled(program: Program) -> bool:
     """Whether the program is in the cache. Raises MissingError when its source is not installed."""
     return _target(program).is_file()
@@ -62,7 +81,10 @@ def compiled(program: Program) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / "lock"):
             if not target.is_file():
+                _tell(f"compiling {program.title}, once; this can take minutes")
+                began_s = time.monotonic()
                 _compile(program, command, target)
+                _tell(f"compiled {program.title} in {time.monotonic() - began_s:.0f} s")
     except OSError as error:
         raise MissingError(
             f"{program.title} cannot be kept in {folder}: {error.strerror or error}",

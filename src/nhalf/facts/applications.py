@@ -30,9 +30,9 @@ def applications(facts: Facts) -> list[Row]:
 
     Times are seconds, with the ends of the 95 % interval. `speedup` is against the smallest number
     of ranks or threads, taken as that many times as fast as one; `efficiency` is the speed-up per
-    rank. Both are None where one number alone, other than 1, was measured. `computed` and
-    `official` are the number of the verification that deviates most. `series` is the library, or
-    the programming model where no library carries messages.
+    rank; `speedup_base` is that smallest number. All three are None where one number alone, other
+    than 1, was measured. `computed` and `official` are the number of the verification that deviates
+    most. `series` is the library, or the programming model where no library carries messages.
     """
     programs = _programs(facts)
     rows = [
@@ -125,3 +125,4 @@ def _add_speedup(row: Row, first: Row, most: int) -> None:
     known = row["time_s"] and first["time_s"] and (begin == 1 or most > begin)
     row["speedup"] = first["time_s"] / row["time_s"] * begin if known else None
     row["efficiency"] = row["speedup"] / _workers(row) if known else None
+    row["speedup_base"] = begin if known else None

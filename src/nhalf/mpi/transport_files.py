@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base import native_files
@@ -97,6 +98,26 @@ def program_files() -> dict[str, TransportFile]:
         if program.needs != "SMPI":
             found[name] = program
     return found
+
+
+def kernels_of(program: TransportFile) -> list[str]:
+    """The kernels of an application that a program has: folders with a file of its model.
+
+    Sources in Java are not installed; every kernel has one.
+    """
+    folder = native_files.include_folder() / "apps" / program.app
+    found = [*folder.glob(f"*/{program.model.lower()}.hpp")] or [*folder.glob("*/openmp.hpp")]
+    return sorted(path.parent.name for path in found)
+
+
+def with_kernels(program: TransportFile, patterns: Collection[str]) -> TransportFile:
+    """The program with no more kernels than the patterns name, which compiles in less time."""
+    every = kernels_of(program)
+    wanted = [name for name in every if f"{program.app}-{name}" in patterns]
+    if not wanted or wanted == every:
+        return program
+    only = (f"-DNHALF_ONLY_{name}" for name in wanted)
+    return replace(program, flags=(*program.flags, "-DNHALF_ONLY", *only))
 
 
 def simulated_program(name: str) -> TransportFile:

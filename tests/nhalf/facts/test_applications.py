@@ -17,6 +17,7 @@ def test_speedup_is_against_the_fewest_ranks_as_if_they_were_perfect() -> None:
     assert [(row["ranks"], row["threads"]) for row in rows] == [(2, 1), (4, 1)]
     assert [row["speedup"] for row in rows] == pytest.approx([2.0, 3.2])
     assert [row["efficiency"] for row in rows] == pytest.approx([1.0, 0.8])
+    assert {row["speedup_base"] for row in rows} == {2}
     assert {row["kernel"] for row in rows} == {"cg"}
     assert {row["class"] for row in rows} == {"A"}
     assert {row["series"] for row in rows} == {"MPICH"}

@@ -21,8 +21,6 @@ class AlternatingMpi : public Kernel {
       : world_(world),
         problem_(problem_of<Problem>(Method::problems, problem_class)),
         parts_(problem_.n, world.rank, world.size) {
-    if (problem_.n < halo * parts_.cells())
-      throw InputError("the grid has too few points for so many ranks");
     for (Index c = 0; c < parts_.cells(); ++c) {
       const Subdomain box = parts_.box(c);
       cells_.emplace_back(box, problem_.dt);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/npb/flow/norms.hpp"
+#include "apps/npb/flow/subdomain.hpp"
 #include "apps/npb/kernel.hpp"
 
 namespace nhalf::npb::flow {
@@ -49,6 +50,12 @@ inline double operations_of(const Problem& problem, const std::array<double, 4>&
 inline double memory_of(const Problem& problem, double numbers) {
   const auto n = static_cast<double>(problem.n);
   return 8 * numbers * (n + 12) * (n + 4) * (n + 4);
+}
+
+/// The most ranks of a square: what neighbours need of a rank's points lies within a halo of them.
+inline int ranks_max_of(const Problem& problem) {
+  const auto side = static_cast<int>(problem.n / halo);
+  return side * side;
 }
 
 }  // namespace nhalf::npb::flow

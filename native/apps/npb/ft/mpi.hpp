@@ -39,10 +39,6 @@ class Mpi : public Kernel {
 
  private:
   static std::unique_ptr<Division> divided(MpiWorld& world, const Problem& problem) {
-    const int most = Pencils::ranks_max(problem);
-    if (world.size > most)
-      throw InputError(std::string("class ") + problem.name + " of npb-ft runs on " +
-                       std::to_string(most) + " ranks at most");
     if (world.size <= problem.nz) return std::make_unique<Slabs>(world, problem);
     return std::make_unique<Pencils>(world, problem);
   }

@@ -18,12 +18,6 @@ namespace nhalf::npb::ft {
 
 class Pencils : public Division {
  public:
-  /// The most ranks: each computes several lines at once.
-  static int ranks_max(const Problem& problem) {
-    constexpr int together = static_cast<int>(lanes);
-    return problem.nz * std::min(problem.nx, problem.ny) / together;
-  }
-
   Pencils(MpiWorld& world, const Problem& problem)
       : world_(world),
         problem_(problem),

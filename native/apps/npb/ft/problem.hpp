@@ -2,11 +2,13 @@
 // FT: classes (RNR-94-007 and NPB 3.4).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
 
 #include "apps/npb/ft/checksums.hpp"
+#include "apps/npb/ft/fft.hpp"
 #include "apps/npb/kernel.hpp"
 
 namespace nhalf::npb::ft {
@@ -44,6 +46,12 @@ inline double memory_bytes(char name) {
   return 3 * 16 * problem_of<Problem>(problems, name).points();
 }
 
+/// In pencils, of which each rank transforms several lines at once.
+inline int ranks_max(char name) {
+  const auto& problem = problem_of<Problem>(problems, name);
+  return problem.nz * std::min(problem.nx, problem.ny) / static_cast<int>(lanes);
+}
+
 inline constexpr KernelInfo info{
     .name = "npb-ft",
     .what = "three-dimensional fast Fourier transforms: a diffusion equation",
@@ -51,6 +59,7 @@ inline constexpr KernelInfo info{
     .classes = "SWABCD",
     .operations = operations,
     .memory_bytes = memory_bytes,
+    .ranks_max = ranks_max,
 };
 
 }  // namespace nhalf::npb::ft

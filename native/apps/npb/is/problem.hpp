@@ -99,6 +99,7 @@ inline constexpr KernelInfo info{
     .classes = "SWABCD",
     .operations = operations,
     .memory_bytes = memory_bytes,
+    .ranks_max = [](char name) { return problem_of<Problem>(problems, name).buckets(); },
 };
 
 }  // namespace nhalf::npb::is

@@ -3,7 +3,9 @@
 // LU in message passing: ranks divide x and y; a wavefront goes over them, plane by plane.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "apps/npb/flow/faces.hpp"
@@ -30,6 +32,8 @@ class Mpi : public Kernel {
         front_(box_),
         edges_(box_),
         room_(box_.size[0] + lane_count) {
+    if (std::min(box_.size[0], box_.size[1]) < halo)
+      throw InputError("a rank would have less than " + std::to_string(halo) + " points of a row");
     for (std::size_t face = 0; face < 4; ++face) {
       const Layers layers(box_, face / 2, false, true);
       for (auto* messages : {&sent_, &received_})

@@ -71,6 +71,8 @@ inline constexpr KernelInfo info{
         },
     .memory_bytes =
         [](char name) { return flow::memory_of(problem_of<flow::Problem>(problems, name), 26); },
+    .ranks_max =
+        [](char name) { return flow::ranks_max_of(problem_of<flow::Problem>(problems, name)); },
 };
 
 }  // namespace nhalf::npb::sp

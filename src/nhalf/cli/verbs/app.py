@@ -49,10 +49,18 @@ def command(request: Request) -> None:
     if request.list_:
         _list(apps(), as_json=request.json)
         return
+    from nhalf.base.compiled import compiling_told_to
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    _tell(measured(_prepare(request), Progress(request.is_silent)), request)
+    with compiling_told_to(lambda text: None if request.is_silent else _say(text)):
+        outcome = measured(_prepare(request), Progress(request.is_silent))
+    _tell(outcome, request)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"nhalf: {text}\n")
+    sys.stderr.flush()
 
 
 def _prepare(request: Request) -> Prepared:

@@ -17,7 +17,7 @@ from nhalf.measure.plan.planning import check_hosts, parse_precision, placed, pl
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchanged
 from nhalf.measure.probe.libraries import libraries_of
-from nhalf.mpi.transport_files import TransportFile, program_files
+from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files
 from nhalf.sites.site import Site
 
 ALL = "all"
@@ -80,6 +80,10 @@ def _block(asked: AppRequest, site: Site, program: TransportFile) -> Block:
     """What one program runs."""
     text = asked.threads or asked.ranks if program.threads else asked.ranks
     kernels = words(asked.kernel)
+    known = kernels_of(program)
+    for name in kernels:
+        if name not in [ALL, *known]:
+            raise unknown("kernel", name, known)
     block = Block(
         patterns=[ALL] if kernels == [ALL] else [f"npb-{name}" for name in kernels],
         ranks=parse_ranks(text, site.cores),

@@ -27,7 +27,7 @@ from nhalf.measure.plan.state import EXTENDED, LIKE
 from nhalf.measure.probe.libraries import libraries_of
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi.links import sharing_first
-from nhalf.mpi.transport_files import MPI, TransportFile
+from nhalf.mpi.transport_files import MPI, TransportFile, with_kernels
 from nhalf.sites.environment import environment
 from nhalf.sites.launchers import check_is_here
 from nhalf.sites.site import HERE, Site, find_site
@@ -203,10 +203,13 @@ def _subjects(plan: Plan) -> tuple[list[Subject], dict[str, str]]:
     """What the plan measures, and what cannot be: the reason by name."""
     subjects: list[Subject] = []
     failed: dict[str, str] = {}
+    patterns = {name for block in plan.blocks for name in block.patterns}
     for transport in map(known, plan.transports):
         if not transport.started_by_mpi:
             subjects.append(plain_subject(transport.name))
             continue
+        if transport.app:
+            transport = with_kernels(transport, patterns)
         found, refused = _started_by_mpi(plan, transport)
         subjects += found
         failed |= refused

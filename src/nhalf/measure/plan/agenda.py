@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.placement import fits
+from nhalf.store.axes import parse_axes
 
 Value = TypeVar("Value")
 
@@ -192,7 +193,9 @@ class Agenda:
                     if not info.runs_on(ranks):
                         continue
                     sizes = sizes_of(block.bytes, ranks)
-                    axes = tuple(combinations(info.axes, given, ranks))
+                    axes = _axes(info, given, ranks)
+                    if not axes:
+                        continue
                     plain = info.sized and axes == ("",) and info.timing == "first-rank"
                     for placement in block.placements:
                         if not fits(placement, ranks):
@@ -232,3 +235,9 @@ def every(values: Sequence[Value], stride: int) -> list[Value]:
     if values and (len(values) - 1) % stride:
         kept.append(values[-1])
     return kept
+
+
+def _axes(info: PatternInfo, given: Mapping[str, str], ranks: int) -> tuple[str, ...]:
+    """The combinations of a pattern's axes, without classes that so many ranks are too many for."""
+    every = combinations(info.axes, given, ranks)
+    return tuple(one for one in every if info.runs_on(ranks, parse_axes(one).get("class", "")))

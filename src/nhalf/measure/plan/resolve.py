@@ -19,7 +19,7 @@ from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.plan.plan import Block, Plan
 from nhalf.measure.plan.sizes import memory_bytes, sizes_of
 from nhalf.measure.probe.pattern import PatternInfo
-from nhalf.measure.probe.ranks_rule import WORDS, nearby
+from nhalf.measure.probe.ranks_rule import WORDS, largest, nearby
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.placement import check_placement, hosts_asked
 
@@ -85,6 +85,11 @@ def absent(plan: Plan, subjects: Sequence[Subject]) -> list[str]:
                         f"{name} is not measured with {', '.join(few)}: "
                         f"it needs {info.ranks_min} ranks or more"
                     ] = None
+                for one, most in _limits(info, block):
+                    many = [str(ranks) for ranks in block.ranks if ranks > most]
+                    if many:
+                        text = f"class {one} of {name} is not run on {', '.join(many)} ranks"
+                        lines[f"{text}: {most} at most"] = None
                 if axes_for(info, block.axes) is None:
                     lines[f"{name} is left out: it has no such algorithm"] = None
                 if not block.ranks:
@@ -100,6 +105,7 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
         for name in names:
             _check_pattern(name, known, present)
             _check_ranks(known[name], block.ranks)
+            _check_ranks_of_classes(known[name], block)
     infos = [known[name] for name in names if name in known]
     given = block.axes
     # A pattern that is not known may have the axis: only where all are known is it an error.
@@ -138,6 +144,24 @@ def _check_ranks(info: PatternInfo, ranks: Sequence[int]) -> None:
                 f"{info.name} runs on {WORDS[info.ranks_rule]}, and {number} is none",
                 f"give --ranks such as {known}",
             )
+
+
+def _check_ranks_of_classes(info: PatternInfo, block: Block) -> None:
+    """Raises InputError for more ranks than the data of a kernel's class can be divided among."""
+    for name, most in _limits(info, block):
+        if max(block.ranks, default=0) > most:
+            known = ", ".join(map(str, largest(info.ranks_rule, most)))
+            raise InputError(
+                f"class {name} of {info.name} runs on {most} ranks at most, and "
+                f"{max(block.ranks)} are asked for",
+                f"give --ranks such as {known}, or a larger --class",
+            )
+
+
+def _limits(info: PatternInfo, block: Block) -> list[tuple[str, int]]:
+    """Of the classes that a block asks for, those that run on so many ranks at most."""
+    asked = block.axes.get("class", "").split(",")
+    return [(name, info.ranks_max[name]) for name in asked if name in info.ranks_max]
 
 
 def check_memory(info: PatternInfo, block: Block, hosts: int) -> None:

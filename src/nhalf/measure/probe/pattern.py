@@ -42,7 +42,8 @@ class PatternInfo(msgspec.Struct, frozen=True):
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
     0 where it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
     from, beside the library's own. `ranks_rule` tells on how many ranks it runs (ranks_rule.py).
-    The kernel of an application needs `memory_bytes`, by class, of all ranks together.
+    The kernel of an application needs `memory_bytes`, by class, of all ranks together, and can be
+    divided among `ranks_max`; classes without a limit are not in it.
     `option` (NAME=VALUE) is one of the transport without which it cannot run.
     """
 
@@ -58,6 +59,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
     algorithms: tuple[AlgorithmInfo, ...] = ()
     ranks_rule: str = ANY
     memory_bytes: dict[str, float] = {}
+    ranks_max: dict[str, int] = {}
 
     @property
     def ends_launch(self) -> bool:
@@ -69,9 +71,10 @@ class PatternInfo(msgspec.Struct, frozen=True):
         """Whether a sample is a whole run of an application, which takes the time it takes."""
         return bool(self.memory_bytes)
 
-    def runs_on(self, ranks: int) -> bool:
-        """Whether it can be run by so many ranks."""
-        return ranks >= self.ranks_min and allows(self.ranks_rule, ranks)
+    def runs_on(self, ranks: int, problem_class: str = "") -> bool:
+        """Whether it can be run by so many ranks, where a class is named on a problem of it."""
+        most = self.ranks_max.get(problem_class, ranks)
+        return self.ranks_min <= ranks <= most and allows(self.ranks_rule, ranks)
 
     def sizes(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes that it is measured at, in bytes, where `wanted` are asked for."""

@@ -27,6 +27,12 @@ def allows(rule: str, ranks: int) -> bool:
     return True
 
 
+def largest(rule: str, most: int) -> list[int]:
+    """The largest of the numbers that are allowed up to `most`, which is 1 or more."""
+    found = [number for number in nearby(rule, most) if number <= most]
+    return found[-3:]
+
+
 def nearby(rule: str, ranks: int) -> list[int]:
     """The numbers that are allowed up to the first one above `ranks`, the last four of them."""
     found: list[int] = []

@@ -21,7 +21,8 @@ class ApplicationSpeedup(Panel):
     title = "Applications: speed-up"
     how_to_read = (
         "How many times as fast a kernel is as on one rank or thread, against the smallest number "
-        "that was measured; the last line of the legend is where each adds all of its speed."
+        "that was measured; where that is 2, it is taken as twice as fast as one. The last line of "
+        "the legend is where each adds all of its speed."
     )
     order = 81
 
@@ -46,6 +47,7 @@ class ApplicationSpeedup(Panel):
                 alt.Tooltip("kind:N", title="run by"),
                 alt.Tooltip("workers:Q", title="ranks or threads"),
                 alt.Tooltip("speedup:Q", title="speed-up", format=".3~r"),
+                alt.Tooltip("base:N", title="against"),
                 alt.Tooltip("time:N", title="time"),
                 alt.Tooltip("interval:N", title="95 % interval"),
             ],
@@ -58,9 +60,15 @@ def _drawn(row: Row) -> Row:
         "kind": run_by(row),
         "workers": row["ranks"] * row["threads"],
         "speedup": common.digits(row["speedup"], 4),
+        "base": _base(row["speedup_base"]),
         "time": format_time(row["time_s"]),
         "interval": interval_text(row["ci_low_s"], row["ci_high_s"], row["launches"]),
     }
+
+
+def _base(workers: int) -> str:
+    """What a speed-up is against; one that was not measured is no measurement."""
+    return "one" if workers == 1 else f"{workers}, taken as {workers} times as fast as one"
 
 
 def _perfect(name: str, workers: int) -> Row:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,11 +16,22 @@ COLUMNS = (
     *("kernel", "program", "ranks", "time", "95 % interval", "Mop/s", "speed-up", "per rank"),
     *("waiting", "deviation"),
 )
+MARK = "*"
 
 
 def show_applications(rows: Sequence[Mapping[str, Any]]) -> None:
     """One line for every kernel, class, program and number of ranks."""
     show_table(COLUMNS, [_cells(row) for row in rows])
+    for base in sorted({row["speedup_base"] for row in rows if _is_relative(row)}):
+        sys.stdout.write(
+            f"{MARK} speed-up against {base} ranks or threads, taken as {base} times as fast as "
+            "one, which was not measured\n"
+        )
+
+
+def _is_relative(row: Mapping[str, Any]) -> bool:
+    """Whether a speed-up is against more than one rank or thread."""
+    return (row["speedup_base"] or 1) > 1
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
@@ -32,7 +44,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         format_time(row["time_s"]) if row["time_s"] else "–",
         _interval(row["ci_low_s"], row["ci_high_s"]),
         _number(row["mops"], "{:.1f}"),
-        _number(row["speedup"], "{:.2f}"),
+        _number(row["speedup"], "{:.2f}") + (MARK if _is_relative(row) else ""),
         _number(row["efficiency"], "{:.0%}"),
         _number(row["communication_share"], "{:.0%}"),
         _verdict(row),

@@ -10,11 +10,14 @@ import pytest
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.measure.apps import AppRequest, app_of
-from nhalf.measure.plan.resolve import check_memory, resolve
+from nhalf.measure.plan.agenda import Agenda
+from nhalf.measure.plan.resolve import absent, check_memory, resolve
 from nhalf.measure.plan.sizes import memory_bytes
+from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi.discover import libraries
+from nhalf.mpi.transport_files import kernels_of, program_files, with_kernels
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE
 from tests.patience import patience_s
@@ -110,6 +113,21 @@ def test_classes_w_and_a_are_verified(program: str, ranks: int) -> None:
     check(answers(subject_of(program), ranks, ["W", "A"]))
 
 
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [9, 16])
+def test_class_a_is_verified_on_as_many_ranks_as_grids_are_divided_among(ranks: int) -> None:
+    check(answers(subject_of("npb-mpi"), ranks, ["A"]))
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("program", [*PROGRAMS, JAVA])
+def test_class_b_is_verified(program: str, ranks: int) -> None:
+    check(answers(subject_of(program), ranks, ["B"]))
+
+
 def asked(**wanted: Any) -> AppRequest:
     return AppRequest(name="npb", **{"kernel": "ep", "class_": "S", **wanted})
 
@@ -128,6 +146,7 @@ def test_threads_and_ranks_are_asked_for_apart() -> None:
     [
         ({"class_": "X"}, "no class X"),
         ({"program": "java8"}, "unknown program"),
+        ({"kernel": "ep,fft", "program": "openmp"}, "unknown kernel 'fft'; did you mean ft"),
     ],
 )
 def test_what_is_not_there_is_refused(wanted: dict[str, str], words: str) -> None:
@@ -147,6 +166,35 @@ def test_ranks_that_do_not_divide_a_kernel_are_refused_with_those_that_do() -> N
         resolve(plan, [subject])
     assert "npb-ep runs on a square number of ranks, and 5 is none" in str(caught.value)
     assert "1, 4, 9" in str(caught.value)
+
+
+def test_ranks_that_a_class_has_no_room_for_are_refused_with_those_that_it_has() -> None:
+    subject = description(ranks_rule="square", ranks_max={"S": 36})
+    resolve(app_of("npb").plan(asked(ranks="36"), HERE), [subject])
+    with pytest.raises(InputError) as caught:
+        resolve(app_of("npb").plan(asked(ranks="4,49"), HERE), [subject])
+    assert "class S of npb-ep runs on 36 ranks at most, and 49 are asked for" in str(caught.value)
+    assert "give --ranks such as 16, 25, 36, or a larger --class" in str(caught.value)
+
+
+def test_of_all_kernels_those_with_room_are_run() -> None:
+    subject = description(ranks_max={"S": 36})
+    plan = app_of("npb").plan(asked(kernel="all", class_="S,A", ranks="4,49", placement=FREE), HERE)
+    plan = resolve(plan, [subject])
+    assert absent(plan, [subject]) == ["class S of npb-ep is not run on 49 ranks: 36 at most"]
+    agenda = Agenda(plan, [subject], State())
+    points = [point for start in agenda.starts() for point in agenda.points(start)]
+    found = {(point.ranks, point.axes) for point in points}
+    assert found == {(4, "class=S"), (4, "class=A"), (49, "class=A")}
+
+
+def test_a_program_has_the_kernels_that_are_asked_for() -> None:
+    whole = program_files()["npb-mpi"]
+    assert with_kernels(whole, {"all"}) == whole
+    assert with_kernels(whole, {f"npb-{name}" for name in kernels_of(whole)}) == whole
+    few = with_kernels(whole, {"npb-ep", "npb-is"})
+    own = ("-DNHALF_ONLY", "-DNHALF_ONLY_ep", "-DNHALF_ONLY_is")
+    assert few.flags == (*whole.flags, *own)
 
 
 def test_memory_is_that_of_the_hosts_that_a_placement_takes() -> None:

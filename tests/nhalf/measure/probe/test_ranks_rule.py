@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from nhalf.measure.probe.ranks_rule import allows, nearby
+from nhalf.measure.probe.ranks_rule import allows, largest, nearby
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,5 @@ def test_rules_allow_their_numbers(rule: str, ranks: list[int]) -> None:
 def test_the_numbers_nearby_are_told() -> None:
     assert nearby("power-of-two", 3) == [1, 2, 4]
     assert nearby("square", 50) == [25, 36, 49, 64]
+    assert largest("square", 50) == [25, 36, 49]
+    assert largest("any", 1) == [1]

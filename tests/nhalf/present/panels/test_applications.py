@@ -34,6 +34,12 @@ def test_speedups_stand_beside_what_would_be_perfect() -> None:
     at_two = {row["kind"]: row["speedup"] for row in rows if row["workers"] == 2}
     assert at_two == {"MPICH": 2.0, "OpenMP": 1.6, PERFECT: 2}
     assert {row["name"] for row in rows} == {"cg.A"}
+    assert {row["base"] for row in rows if "base" in row} == {"one"}
+
+
+def test_a_speedup_says_against_what_it_is_where_one_was_not_measured() -> None:
+    rows = drawn(ApplicationSpeedup(), {Ran("cg", workers=2): 8.0, Ran("cg", workers=4): 5.0})
+    assert {row["base"] for row in rows if "base" in row} == {"2, taken as 2 times as fast as one"}
 
 
 def test_times_are_multiples_of_the_fastest_on_as_many() -> None:
