@@ -155,6 +155,16 @@ def test_a_schema_is_one_and_is_of_a_verb(file: Path) -> None:
     assert f"nhalf {file.stem}" in COMMANDS or f"nhalf {file.stem.replace('-', ' ', 1)}" in COMMANDS
 
 
+def test_all_json_has_a_schema() -> None:
+    with_json = {
+        name.removeprefix("nhalf ").replace(" ", "-")
+        for name, command in COMMANDS.items()
+        if any(option.name == "json" for option in command.params)
+    }
+    assert len(with_json) > 20
+    assert with_json == {file.stem for file in FOLDER.glob("*.json")}
+
+
 def test_output_of_another_form_would_be_seen() -> None:
     check_schema('{"schema":"sql/1","columns":["a"],"rows":[]}')
     with pytest.raises(jsonschema.ValidationError):

@@ -22,6 +22,9 @@ DRAWN_FACTOR = 4.0
 """Intervals are drawn up to this factor around the median: one of two launches may span decades,
 and would flatten every curve. Tooltips and tables give the whole interval."""
 
+BANDS_MAX = 4
+"""Of more curves the intervals are bars alone: bands on bands hide what they belong to."""
+
 FACET_WIDTH = 330
 FACET_HEIGHT = 210
 CHART_HEIGHT = 360
@@ -37,6 +40,7 @@ SIZE_LABEL = (
 _SI_LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1') + "
 TIME_LABEL = _SI_LABEL + "'s'"
 RATE_LABEL = _SI_LABEL + "'B/s'"
+BYTES_LABEL = _SI_LABEL + "'B'"
 LOG_SCALE = alt.Scale(type="log", nice=False, padding=8)
 
 

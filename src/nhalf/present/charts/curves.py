@@ -54,6 +54,7 @@ def curves(
     here = {row["series"] for row in [*rows, *behind]}
     color = common.color(names, shown=[name for name in names if name in here])
     picked = common.highlight()
+    shade = 0.22 if len(here) <= common.BANDS_MAX else 0.0
     low, high = ends
     base = (
         alt.Chart()
@@ -63,7 +64,7 @@ def curves(
             color=color,
         )
     )
-    band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, 0.22))
+    band = base.mark_area().encode(y=low, y2=high, opacity=common.faded(picked, shade))
     bars = base.mark_rule(strokeWidth=2).encode(y=low, y2=high, opacity=common.faded(picked, 0.5))
     line = base.mark_line(strokeWidth=2).encode(y=value, opacity=common.faded(picked, 1))
     marks = base.mark_point(filled=True, size=42).encode(

@@ -12,6 +12,12 @@ from nhalf.base.rows import Row
 from nhalf.decide.history.history import CurveHistory, History, moment
 from nhalf.present.charts import common
 
+TIMES = {
+    **{"minutes": "%H:%M", "hours": "%H:%M", "date": "%-d %b", "day": "%-d %b"},
+    **{"week": "%-d %b", "month": "%b %Y", "year": "%Y"},
+}
+"""How moments are written on the axis: with 24 hours, and days by their month."""
+
 
 def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
     """One curve at a time, by name; the values are relative to its first run."""
@@ -19,7 +25,7 @@ def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
     for name, curve in zip(names, found.curves, strict=True):
         rows += _rows(name, curve, found)
     base = alt.Chart().transform_filter("datum.curve === shown")
-    x = alt.X("at:T", title="measured")
+    x = alt.X("at:T", title="measured", axis=alt.Axis(format=TIMES, labelOverlap="greedy"))
     ratio = alt.Y("ratio:Q", title="times the first run", scale=alt.Scale(zero=False))
     ends = base.encode(x=x, y=alt.Y("low:Q"), y2="high:Q").transform_filter("isValid(datum.low)")
     tips = [("when", "measured"), ("run", "run"), ("library", "library"), ("time", "/ first")]
@@ -32,9 +38,11 @@ def history_chart(found: History, names: Sequence[str]) -> alt.TopLevelMixin:
         .encode(x=x, tooltip=[alt.Tooltip("change:N", title="changed")])
     )
     line = base.mark_line(strokeWidth=2).encode(x=x, y=ratio)
+    # A layer without rows would leave its scale without an extent.
+    changed = [changes] if any(row["change"] for row in rows) else []
     bars = ends.mark_rule(strokeWidth=2, opacity=0.5)
     return (
-        alt.layer(bars, line, marks, changes, data=common.data_of(rows))
+        alt.layer(bars, line, marks, *changed, data=common.data_of(rows))
         .add_params(common.choice("shown", list(names), names[0], "Curve"))
         .properties(width="container", height=common.CHART_HEIGHT)
     )

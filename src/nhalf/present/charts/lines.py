@@ -9,6 +9,7 @@ import altair as alt
 
 from nhalf.base.rows import Row
 from nhalf.present.charts import common
+from nhalf.results.pair_map.times import natural
 
 SIZES_MAX = 5
 """So many sizes are drawn as lines of their own; more could not be told apart."""
@@ -65,7 +66,7 @@ def lines(
     base = alt.Chart()
     parameters, chosen = [], "true"
     if choice is not None:
-        options = sorted({row[choice[0]] for row in rows})
+        options = sorted({row[choice[0]] for row in rows}, key=natural)
         parameters = [common.choice("chosen", options, options[0], choice[1])]
         chosen = f'datum["{choice[0]}"] === chosen'
     base = base.encode(

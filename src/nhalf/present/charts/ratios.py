@@ -55,7 +55,8 @@ def ratio_chart(
     ratio = ratio_axis(domain, standard)
     base = alt.Chart().encode(x=common.size_axis(), color=kind_color)
     one = alt.Chart().mark_rule(strokeDash=[4, 4], opacity=0.6).encode(y=alt.datum(1))
-    band = base.mark_area(opacity=0.14).encode(
+    shade = 0.14 if len(kinds) <= common.BANDS_MAX else 0.0
+    band = base.mark_area(opacity=shade).encode(
         y=alt.Y("low:Q", scale=alt.Scale(type="log", domain=domain, clamp=True)), y2="high:Q"
     )
     line = base.mark_line(strokeWidth=2).encode(y=ratio)

@@ -24,4 +24,5 @@ class TakenCores(Finder):
             kind="taken-cores",
             remedy="Leave the machine to itself while it is measured; nhalf doctor shows its load.",
             value=share,
+            figure=percent(share),
         )

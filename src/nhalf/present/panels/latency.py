@@ -14,8 +14,8 @@ from nhalf.present.panels import Panel
 class Latency(Panel):
     title = "Latency"
     how_to_read = (
-        "Lower is faster: each line is one library, each mark the time of one message, the "
-        "shaded band its 95 % interval over launches; both axes are logarithmic."
+        "Lower is faster: each line is one library, each mark the time of one message, bars and "
+        "bands (of a few libraries) its 95 % interval over launches; both axes are logarithmic."
     )
     order = 10
 

@@ -16,6 +16,10 @@ from nhalf.present.panels import Panel
 FIRST_PER_BYTE, LAST_PER_BYTE = 2**-6, 2**6
 
 
+_NUMBER = "format(datum.value, '~r')"
+_FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}"
+
+
 class Roofline(Panel):
     title = "Roofline of one core"
     how_to_read = (
@@ -38,19 +42,16 @@ class Roofline(Panel):
                 x=alt.X(
                     "per_byte:Q",
                     title="floating-point operations for each byte",
-                    scale=alt.Scale(type="log", base=2),
+                    scale=alt.Scale(type="log", base=2, nice=False),
+                    axis=alt.Axis(labelExpr=_FRACTION, labelOverlap="greedy", tickCount=8),
                 ),
-                y=alt.Y(
-                    "giga:Q",
-                    title="billion operations a second",
-                    scale=alt.Scale(type="log"),
-                ),
+                y=common.log_axis("giga", "billion operations per second", rows, _NUMBER),
                 color=alt.Color("level:N", title=None),
                 tooltip=[
                     alt.Tooltip("level:N", title="arrays in"),
                     alt.Tooltip("rate:N", title="triad"),
                     alt.Tooltip("per_byte:Q", title="operations a byte"),
-                    alt.Tooltip("giga:Q", title="billion a second"),
+                    alt.Tooltip("giga:Q", title="billion operations per second"),
                 ],
             )
         )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from nhalf.base.files import write_bytes
@@ -11,6 +12,7 @@ from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.program.findings import program_findings
 from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.report.caption import captioned
 from nhalf.present.report.images import picture, table_csv
 from nhalf.present.report.page import Section, card, rendered, section_of
 from nhalf.present.wording import count, percent
@@ -44,6 +46,9 @@ def sections(program: Program) -> list[Section]:
     shown = []
     for name, kind in sorted(panels.items(), key=lambda item: (item[1].order, item[0])):
         section = section_of(name, kind, kind().render(program))
+        if section is not None and section.spec is not None:
+            spec = captioned(section.spec, program.command or program.name, [_subtitle(program)])
+            section = dataclasses.replace(section, spec=spec)
         if section is not None:
             shown.append(section)
     return shown

@@ -59,7 +59,7 @@ def with_caption(spec: Spec, facts: Facts, patterns: Collection[str]) -> Spec:
     """
     choice = choice_of(spec)
     if choice is None:
-        return {**spec, "title": _title(*caption(spec, facts, patterns))}
+        return captioned(spec, *caption(spec, facts, patterns))
     said = {option: caption(spec, facts, patterns, choice, option) for option in choice.options}
     first, further = (
         {
@@ -68,7 +68,7 @@ def with_caption(spec: Spec, facts: Facts, patterns: Collection[str]) -> Spec:
         }
         for i in (0, 1)
     )
-    return {**spec, "title": _title(first, further)}
+    return captioned(spec, first, further)
 
 
 def each_choice(spec: Spec, facts: Facts, patterns: Collection[str]) -> Iterator[tuple[str, Spec]]:
@@ -82,8 +82,8 @@ def each_choice(spec: Spec, facts: Facts, patterns: Collection[str]) -> Iterator
         for parameter in fixed["params"]:
             if parameter["name"] == choice.parameter:
                 parameter["value"] = option
-        fixed["title"] = _title(*caption(spec, facts, patterns, choice, option))
-        yield "" if option == choice.first else option, fixed
+        said = caption(spec, facts, patterns, choice, option)
+        yield "" if option == choice.first else option, captioned(fixed, *said)
 
 
 def caption(
@@ -138,17 +138,19 @@ def _setting(points: pl.DataFrame) -> list[str]:
     """Numbers of ranks, and where they were placed."""
     ranks = [str(number) for number in sorted(points["ranks"].unique())]
     placements = sorted(filter(None, points["placement"].unique()))
-    return [f"{few(ranks, 6)} ranks", few(placements, 3)]
+    return [f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)]
 
 
-def _title(text: Any, subtitle: Any) -> Spec:
-    return {
+def captioned(spec: Spec, text: Any, subtitle: Any = ()) -> Spec:
+    """A chart with its caption: a text, or an expression of what is picked, and further lines."""
+    title = {
         "text": text,
-        "subtitle": subtitle,
+        "subtitle": list(subtitle) if isinstance(subtitle, tuple) else subtitle,
         "fontSize": 12,
         "fontWeight": "normal",
         "offset": 12,
     }
+    return {**spec, "title": title}
 
 
 def rows_of(spec: Spec) -> list[Row]:

@@ -8,6 +8,7 @@ from nhalf.present.change_words import around_text, at_text, change_text, ends
 from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
 from nhalf.present.panels import Table
+from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
 
 FOOTER = (
@@ -71,6 +72,7 @@ def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
 
 def _sections(found: History, names: list[str]) -> list[Section]:
     spec = {**history_chart(found, names).to_dict(), "description": f"Course. {COURSE_HOW}"}
+    spec = captioned(spec, {"expr": "shown"})
     rows = []
     for name, curve in zip(names, found.curves, strict=True):
         levels = curve.levels

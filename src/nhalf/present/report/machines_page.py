@@ -20,6 +20,7 @@ from nhalf.machines.machine import Machine
 from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart
 from nhalf.present.panels import Table
+from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
 
 FOOTER = (
@@ -115,6 +116,7 @@ def _sections(comparison: MachineComparison) -> list[Section]:
             f"below {names['B']}; where a line crosses 1× the order changes."
         )
         spec = {**chart.to_dict(), "description": f"Ratios. {how}"}
+        spec = captioned(spec, f"{comparison.b.name} over {comparison.a.name}, by their models")
         found.append(Section("ratios", "Ratios", how, spec, None))
     if comparison.parameters:
         rows = [

@@ -8,7 +8,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from nhalf.present.report.in_words import in_words
 from nhalf.present.report.packing import packed
 from nhalf.present.report.selectors import selectors
 from nhalf.present.verdict import verdict
-from nhalf.present.wording import n_half_ends, n_half_text, times
+from nhalf.present.wording import n_half_ends, n_half_text, says_nothing, times
 
 if TYPE_CHECKING:
     import altair as alt
@@ -104,11 +104,16 @@ def page(facts: Facts) -> str:
         others=[card(finding) for finding in found[LEAD_FINDINGS:]],
         libraries=[_library(entry, facts.series_names) for entry in facts.overview],
         sections=sections(facts),
+        series=facts.series_names,
     )
 
 
-def rendered(**values: Any) -> str:
-    """A page of the template, with its style, script and charts."""
+def rendered(series: Sequence[str] = (), **values: Any) -> str:
+    """A page of the template, with its style, script and charts.
+
+    `series` are the libraries of which a reader may pick one.
+    """
+    charts = [one.spec for one in values["sections"] if one.spec]
     given = {
         "version": __version__,
         "verdict": "",
@@ -117,7 +122,7 @@ def rendered(**values: Any) -> str:
         "script": Markup("\n".join(_read(f"script/{part}.js") for part in SCRIPT)),
         "bundle": Markup(_bundle()),
         "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),
-        "selectors": selectors([one.spec for one in values["sections"] if one.spec]),
+        "selectors": selectors(charts, series),
         **values,
     }
     filters: dict[str, Callable[..., Any]] = {
@@ -171,16 +176,21 @@ def card(finding: Finding) -> dict[str, str]:
 
 def _figure(finding: Finding) -> str:
     if finding.figure or math.isnan(finding.value):
-        return finding.figure or "–"
+        return finding.figure
     if math.isnan(finding.low):
         return f"{finding.value:.0f}"
     return times(finding.value).replace("x", "×")
 
 
+def _ends(low: float, high: float, form: Callable[[float], str]) -> str:
+    """An interval in words; one of two launches may be so wide that its ends only mislead."""
+    return "interval unknown" if says_nothing(low, high) else f"{form(low)} to {form(high)}"
+
+
 def _library(entry: Overview, names: list[str]) -> dict[str, Any]:
     several = entry.launches > 1
-    latency = f"{format_time(entry.latency_low_s)} to {format_time(entry.latency_high_s)}"
-    peak = f"{format_rate(entry.peak_low_Bps)} to {format_rate(entry.peak_high_Bps)}"
+    latency = _ends(entry.latency_low_s, entry.latency_high_s, format_time)
+    peak = _ends(entry.peak_low_Bps, entry.peak_high_Bps, format_rate)
     return {
         "color": names.index(entry.series) % len(themes.PALETTE_LIGHT),
         "name": entry.series,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import altair as alt
@@ -15,6 +16,7 @@ from nhalf.present.charts import common
 from nhalf.present.charts.choice_map import choice_map
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Table
+from nhalf.present.report.caption import captioned, choice_of
 from nhalf.present.report.page import Section, rendered
 
 FOOTER = (
@@ -77,9 +79,9 @@ def _card(figure: str, text: str) -> dict[str, str]:
 def _sections(found: Prediction) -> list[Section]:
     sections = []
     if len(found.ways) > 1:
-        sections.append(_section("map", MAP, MAP_HOW, choice_map(found)))
+        sections.append(_section("map", MAP, MAP_HOW, choice_map(found), found))
     if len(found.size_bytes) > 1:
-        sections.append(_section("curves", CURVES, CURVES_HOW, _curves(found)))
+        sections.append(_section("curves", CURVES, CURVES_HOW, _curves(found), found))
     if found.crossovers:
         rows = [
             [str(each.ranks), format_size(each.size_bytes), each.before, each.after]
@@ -93,8 +95,14 @@ def _sections(found: Prediction) -> list[Section]:
     return [*sections, Section("sources", "Sources", "Costs in parts of the machine.", None, table)]
 
 
-def _section(name: str, title: str, how: str, chart: alt.TopLevelMixin) -> Section:
+def _section(
+    name: str, title: str, how: str, chart: alt.TopLevelMixin, found: Prediction
+) -> Section:
     spec = {**chart.to_dict(), "description": f"{title}. {how}"}
+    said = f"{found.pattern} on {found.machine}, predicted"
+    choice = choice_of(spec)
+    text = {"expr": f"{json.dumps(said)} + ' · ' + {choice.parameter}"} if choice else said
+    spec = captioned(spec, text)
     return Section(name, title, how, spec, None)
 
 

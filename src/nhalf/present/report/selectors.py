@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nhalf.present.report.caption import Spec, rows_of
+from nhalf.present.report.caption import Spec
 
 SHARED = "shown"
 """The parameter by which charts name the pattern that they show (script/choices.js)."""
@@ -25,9 +25,11 @@ class Selector:
     first: str
 
 
-def selectors(specs: Sequence[Spec]) -> list[Selector]:
-    """Those that have something to choose from."""
-    found = [*_shared(specs), *_libraries(specs)]
+def selectors(specs: Sequence[Spec], libraries: Sequence[str]) -> list[Selector]:
+    """Those that have something to choose from; `libraries` are what rows call `series`."""
+    found = _shared(specs)
+    if len(libraries) > 1:
+        found.append(Selector("library", "Library", (ALL, *libraries), ALL))
     if any(_has_logarithms(spec) for spec in specs):
         found.append(Selector("axes", "Axes", AXES, AXES[0]))
     return found
@@ -59,11 +61,3 @@ def _shared(specs: Sequence[Spec]) -> list[Selector]:
     options = dict.fromkeys(str(one) for each in bound for one in each["bind"]["options"])
     title = str(bound[0]["bind"]["name"]).strip()
     return [Selector(SHARED, title, tuple(options), str(bound[0]["value"]))]
-
-
-def _libraries(specs: Sequence[Spec]) -> list[Selector]:
-    """The series of the charts, where there are several."""
-    names = sorted(
-        {str(row["series"]) for spec in specs for row in rows_of(spec) if "series" in row}
-    )
-    return [Selector("library", "Library", (ALL, *names), ALL)] if len(names) > 1 else []

@@ -48,7 +48,7 @@ def _theme(palette: list[str], text: str, muted: str, grid: str) -> dict[str, An
             "symbolStrokeWidth": 0,
             "columnPadding": 20,
             "rowPadding": 4,
-            "offset": 12,
+            "offset": 16,
         },
         "header": {
             "labelColor": text,

@@ -23,7 +23,7 @@ class Phases(ProgramFinder):
             f"The rate of messages has {len(rows)} phases; in the busiest, from "
             f"{format_time(busiest['start_s'])} to {format_time(busiest['end_s'])}, "
             f"{percent(busiest['messages'] / total)} of all messages and collective calls are "
-            f"issued ({busiest['messages_per_s']:.3g} per second).",
+            f"issued ({busiest['messages_per_s']:.0f} per second).",
             importance=45,
             kind="phases",
             value=len(rows),

@@ -20,6 +20,9 @@ from nhalf.present.program.panels import ProgramPanel
 MEMBERS_MAX = 64
 """Of more ranks, so many groups of neighbours are drawn."""
 BYTES, MESSAGES = "bytes", "messages"
+ALIKE = 10.0
+"""Where no pair sends so many times as much as another, colours are linear, from 0 on."""
+_LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
 
 
 class CommunicationMatrix(ProgramPanel):
@@ -39,11 +42,15 @@ class CommunicationMatrix(ProgramPanel):
             row for name, order in _orders(program).items() for row in _rows(program, name, order)
         ]
         orders = list(dict.fromkeys(row["order"] for row in rows))
+        values = [row["value"] for row in rows if row["measure"] == BYTES]
         size = alt.Color(
             "value:Q",
-            title="per pair",
-            scale=alt.Scale(type="log", scheme="viridis"),
-            legend=alt.Legend(gradientLength=180, tickCount=4, format=".3~s"),
+            title="sent per pair",
+            # Alike pairs look alike: colours of nearly the same values must not differ.
+            scale=alt.Scale(scheme="viridis", zero=True)
+            if not values or max(values) < ALIKE * min(values)
+            else alt.Scale(type="log", scheme="viridis"),
+            legend=alt.Legend(gradientLength=180, tickCount=3, labelExpr=_LABEL),
         )
         step = math.ceil(program.ranks / MEMBERS_MAX)
         unit = "rank" if step == 1 else f"groups of {step} ranks"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts are drawn one after the other, what the reader looks at first; a page prints them all.
 
-const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, TWO_COLUMNS = 700, LEGEND_ENTRY = 235;
-const NARROW = 560;
+const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, TWO_COLUMNS = 700;
+const NARROW = 560, LEGEND_SYMBOL = 44, LETTER = 6.4;
 
 const plots = [...document.querySelectorAll("figure[data-panel]")].map((figure) => ({
   name: figure.dataset.panel,
@@ -31,10 +31,21 @@ function fitted(spec, width) {
   return copy;
 }
 
-function config(width) {
-  const chosen = structuredClone(themes[theme()]);
-  chosen.legend.columns = Math.max(1, Math.floor(width / LEGEND_ENTRY));
-  return chosen;
+// As many columns of the legend as its longest entry leaves room for.
+function legendColumns(spec, width) {
+  let longest = 12;
+  walk(spec, (part) => {
+    for (const entry of part.color?.scale?.domain || []) {
+      longest = Math.max(longest, String(entry).length);
+    }
+  });
+  return Math.max(1, Math.floor((width - FACET_AXIS) / (LEGEND_SYMBOL + LETTER * longest)));
+}
+
+function config(spec, width) {
+  const wanted = structuredClone(themes[theme()]);
+  wanted.legend.columns = legendColumns(spec, width);
+  return wanted;
 }
 
 async function draw(entry) {
@@ -44,7 +55,8 @@ async function draw(entry) {
   entry.spec ||= specOf(entry.name);
   if (entry.view) entry.view.finalize();
   const options = {
-    mode: "vega-lite", renderer: "svg", config: config(width), tooltip: { theme: theme() },
+    mode: "vega-lite", renderer: "svg", config: config(entry.spec, width),
+    tooltip: { theme: theme() },
     actions: { export: true, source: false, compiled: false, editor: false },
     downloadFileName: `nhalf-${entry.name}`,
   };
