@@ -34,7 +34,7 @@ def reason(command: Sequence[str], known: Iterable[Library]) -> str:
 
 
 def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
-    """The words that name programs, but for the first: that is the launcher where there are more."""
+    """The words that name programs; the first of several is the launcher."""
     for word in command[1:] or command:
         path = Path(word) if "/" in word else Path(shutil.which(word) or "")
         try:
