@@ -46,7 +46,10 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     read = [Process.of(file, began.begin_ns) for file in files]
     processes = on_clocks_of_hosts([one for one in read if one is not None], began.begin_ns)
     if not processes:
-        raise FailedError("no process could write what it counted", "is there room on the disk?")
+        raise FailedError(
+            "no process could write what it counted",
+            "is there room on the disk, and did it come to its first call of MPI?",
+        )
     _write_tables(folder, processes, began.detail)
     trace = _description(began, processes, exit_code)
     trace.notes = [*notes, *_missing(files, processes), *_lost(processes)]
