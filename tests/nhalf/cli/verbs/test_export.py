@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.cli.verbs.export import Request, command
+from nhalf.cli.verbs.export import Request, _subject, command
+from nhalf.facts.facts import Facts
+from tests.nhalf.present.report.test_page import stored
 
 
 def test_the_form_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,6 +49,14 @@ def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         command(Request(**options))
+
+
+def test_one_library_of_a_run(tmp_path: Path, make_measurements: Callable[..., Any]) -> None:
+    run = stored(tmp_path / "run", make_measurements(libraries=("a-1.0", "b"), sizes=(0, 8)))
+    for named, libraries in ((f"{run.path}:a", {"a-1.0"}), (str(run.path), {"a-1.0", "b"})):
+        found = _subject(Path(named), ())
+        assert isinstance(found, Facts)
+        assert set(found.summary["mpi"]) == libraries
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
