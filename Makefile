@@ -94,6 +94,10 @@ run: setup ## measure this machine with every MPI library found; ends by printin
 wheel: build/dist/stamp ## build a wheel for `pipx install` into build/dist
 	@echo "nhalf: pipx install $(CURDIR)/$$(ls build/dist/nhalf-*.whl)"
 
+# For systems since 2018: the ziglang wheel has a compiler, so none is needed here.
+wheels: $(BUILD)/stamp ## portable wheels (glibc 2.28) into build/wheelhouse
+	@BUILD=$(CURDIR)/$(BUILD) JOBS=$(JOBS) tools/wheels $(or $(PROCESSORS_OF_WHEELS),x86_64)
+
 bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in docs/benchmarks
 	@$(VENV)/bin/nhalf mpi install intel
 	@$(VENV)/bin/python tools/bench.py --out docs/benchmarks
@@ -102,7 +106,8 @@ bench: setup ## measure nhalf itself beside IMB of the Intel wheel; results in d
 # need one core and stand beside the C++ tests, which have no use for two all the time ----
 
 PYTHON_TREE := src tools tests examples
-SPELLED_TREE := $(PYTHON_TREE) native docs Makefile CMakeLists.txt mkdocs.yml $(wildcard *.md)
+SPELLED_TREE := $(PYTHON_TREE) native docs packaging Makefile CMakeLists.txt mkdocs.yml \
+  $(wildcard *.md)
 
 # Packages come first: the wheel has programs in Java where there is a compiler for them.
 test-setup:
@@ -197,6 +202,6 @@ format: $(VENV)/stamp-test ## put everything into its form
 clean: ## remove what was built; runs stay
 	rm -rf build $(VENV)
 
-.PHONY: help setup run wheel bench test-setup lint test-native test-native-full test-tsan \
+.PHONY: help setup run wheel wheels bench test-setup lint test-native test-native-full test-tsan \
   test-clang test-processors test-mutation docs test-python test-python-full test test-full \
   format clean

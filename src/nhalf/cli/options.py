@@ -18,14 +18,16 @@ FORMATS = ("table", "csv", "json", "markdown")
 class Json(Request, heading=OUTPUT):
     """What every verb has that reports."""
 
-    json: Annotated[bool, Option("Print one JSON object.")] = False
+    json: Annotated[bool, Option("Same as --format json: print one JSON object.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tables(Json, heading=OUTPUT):
     """What every verb has that prints tables; `--json` is short for `--format json`."""
 
-    format: Annotated[str, Option("table, csv, json or markdown.", metavar="FORMAT")] = "table"
+    format: Annotated[
+        str, Option("Output format: table, csv, json or markdown.", metavar="FORMAT")
+    ] = "table"
 
     def __post_init__(self) -> None:
         """Both ways to ask for JSON mean the same. Raises InputError for an unknown format."""
@@ -39,7 +41,7 @@ class Tables(Json, heading=OUTPUT):
 class Quiet(Tables, heading=OUTPUT):
     """Of verbs that measure."""
 
-    quiet: Annotated[bool, Option("Show neither bar nor summary.")] = False
+    quiet: Annotated[bool, Option("Show neither progress nor summary.")] = False
 
     @property
     def is_silent(self) -> bool:
@@ -51,8 +53,8 @@ class Quiet(Tables, heading=OUTPUT):
 class Measured(Quiet, heading=OUTPUT):
     """Of verbs that make a run."""
 
-    out: Annotated[Path | None, Option("Run directory to make.")] = None
-    report: Annotated[bool, Option("Write the HTML report, too.")] = False
+    out: Annotated[Path | None, Option("Run directory to create.")] = None
+    report: Annotated[bool, Option("Also write the HTML report.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,7 @@ class Changed(Request, heading="What if"):
 
     set_: Annotated[
         tuple[str, ...],
-        Option("Change the machine: network.bandwidth=2x and the like; repeatable."),
+        Option("Change the machine, e.g. network.bandwidth=2x; repeatable."),
     ] = ()
 
 
@@ -70,9 +72,9 @@ class OfTraces(Request, heading="Of a traced program"):
     """Of the verb that predicts traced programs."""
 
     traced_on: Annotated[
-        str, Option("The machine that it was traced on, file or run, to print the error there.")
+        str, Option("Machine of the trace (file or run), to print the prediction error there.")
     ] = ""
-    placement: Annotated[str, Option("Hosts x ranks on each: 4x2. Default: as traced.")] = ""
+    placement: Annotated[str, Option("Hosts x ranks on each, e.g. 4x2; default: as traced.")] = ""
     computing_factor: Annotated[str, Option("Scale the time between MPI calls by this factor.")] = (
         "1"
     )
@@ -89,7 +91,7 @@ class OfTraces(Request, heading="Of a traced program"):
 class Prefixes(Request, heading="Where"):
     """Of verbs that look for MPI libraries."""
 
-    prefix: Annotated[
+    mpi_prefix: Annotated[
         tuple[Path, ...],
-        Option("Look in PREFIX/bin, too; may be repeated (also NHALF_MPI_PREFIXES)."),
+        Option("Install folder of another MPI library; repeatable (also NHALF_MPI_PREFIXES)."),
     ] = ()

@@ -20,13 +20,13 @@ NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet"
 class AsJob(Request, heading=AS_JOB):
     """Whether the batch system is to run it."""
 
-    submit: Annotated[bool, Option("As a job of the batch system: submit, follow, collect.")] = (
-        False
-    )
+    submit: Annotated[
+        bool, Option("Submit the run to the batch system, follow it, and collect the results.")
+    ] = False
     job: Annotated[
-        str, Option("What else the job asks for: '--nodes=4 --time=10:00 --partition=x'.")
+        str, Option("Extra options for the batch system: '--nodes=4 --time=10:00 --partition=x'.")
     ] = ""
-    no_wait: Annotated[bool, Option("Submit and leave.")] = False
+    no_wait: Annotated[bool, Option("Submit the job and return at once.")] = False
 
     def check_together(self) -> None:
         """Raises InputError for options of jobs without a job."""
@@ -40,9 +40,9 @@ class AsJob(Request, heading=AS_JOB):
 class RunRequest(Measuring, AsJob, heading="Output"):
     """A run that begins in a folder, or that goes on."""
 
-    out: Annotated[Path | None, Option("Run directory to make.")] = None
+    out: Annotated[Path | None, Option("Run directory to create.")] = None
     resume: Annotated[
-        Path | None, Option("Go on with this run; --launches and --budget add to it.")
+        Path | None, Option("Continue this run; --launches and --budget extend it.")
     ] = None
     like: Annotated[
         Path | None,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from nhalf.base.errors import FailedError, InputError, unknown
+from nhalf.base.errors import FailedError, InputError
 from nhalf.base.folders import cache_folder
 from nhalf.machines.algorithms import algorithms
 from nhalf.mpi import Library
@@ -30,14 +30,12 @@ OTHER_SIZES = ("reduce-scatter",)
 """Measured by the whole vector, where a table has one block."""
 
 
-def tuner_for(library: Library, form: str = "", to: str = "") -> Tuner:
-    """The tuner that is named by `to`: nhalf, the library's vendor, or '' for the latter.
+def tuner_for(library: Library, to: str = "") -> Tuner:
+    """The tuner that writes `to`: 'nhalf', one of the library's file formats, or '' for its usual.
 
-    Raises InputError where there is none, or it is another library's.
+    Raises InputError for an unknown format, and for a library without tuning files.
     """
-    if to not in ("", OWN, library.vendor):
-        raise unknown("kind of file", to, (OWN, library.vendor))
-    tuner = OwnTable(library, form) if to == OWN else vendor_of(library).tuner(library, form)
+    tuner = OwnTable(library, "") if to == OWN else vendor_of(library).tuner(library, to)
     if tuner is None:
         raise InputError(
             f"{library.name} has no tuning file of its own", f"write a table with --to {OWN}"

@@ -27,17 +27,17 @@ class Request(AppRequest, Changed, Measured, heading=OUTPUT):
 
     machine: Annotated[
         str,
-        Option("Simulate it on this machine: one of record, a file or a run.", heading=MACHINE),
+        Option("Simulate on this machine: name, machine file or run.", heading=MACHINE),
     ] = ""
     computing_factor: Annotated[
         float, Option("Scale the compute time measured here by this factor.", heading=MACHINE)
     ] = 1.0
 
-    list_: Annotated[bool, Option("Only list the applications.", heading=WHAT)] = False
+    list_: Annotated[bool, Option("List the applications, and exit.", heading=WHAT)] = False
 
 
 def command(request: Request) -> None:
-    """Run an application, such as the NAS Parallel Benchmarks, in several programming models.
+    """Run applications, such as the NAS Parallel Benchmarks, in several programming models.
 
     For example `nhalf app npb --kernel cg,ft --class S --ranks 1,2`, and with threads beside
     processes `nhalf app npb --class A --program mpi,openmp --ranks 1,2,4 --report`.

@@ -27,19 +27,21 @@ class Request(Tables, heading="What"):
     function: Annotated[str, Option("Only the loops of this function.")] = ""
     machine: Annotated[
         str,
-        Option("Processor: power2, here (as measured by nhalf node) or the file of one."),
+        Option("Processor: power2, here (measured by nhalf node) or a file."),
     ] = "power2"
     set_: Annotated[
         tuple[str, ...],
         Option("Value of a parameter or a global: n=1000; repeatable.", metavar="NAME=VALUE"),
     ] = ()
-    no_alias: Annotated[bool, Option("Pointers of different names never overlap.")] = False
+    no_alias: Annotated[bool, Option("Assume that pointers of different names do not overlap.")] = (
+        False
+    )
     run: Annotated[
         bool,
-        Option("Also run each function, on data of nhalf's own, and compare its time (x86-64)."),
+        Option("Also run each function on generated data and compare its time (x86-64)."),
     ] = False
     quad_word: Annotated[
-        bool, Option("Count loads and stores of stride one half, as pairs of numbers.")
+        bool, Option("Count stride-one loads and stores half, as pairs of numbers.")
     ] = False
 
 

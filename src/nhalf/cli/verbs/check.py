@@ -34,27 +34,27 @@ class Request(Tables, heading="Against what"):
 
     run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     expect: Annotated[
-        str, Option("What was promised: a TOML file, a former run, a machine file or its name.")
+        str, Option("Expectations: TOML file, baseline run, machine file or machine name.")
     ] = ""
-    against: Annotated[Path | None, Option("A former run: is anything slower than it was?")] = None
+    against: Annotated[Path | None, Option("Baseline run: fail if anything is slower.")] = None
     tolerance: Annotated[
         str,
         Option(
-            "How much worse is still good, such as 5%. Of runs and machines 10%, of promises what "
-            "the file says."
+            "Allowed slowdown, e.g. 5% (default: 10% against runs and machines; for "
+            "promises, as the file says)."
         ),
     ] = ""
     pattern: Annotated[str, Option("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library.")] = ""
-    strict: Annotated[bool, Option("Fail where the interval leaves it open, too.")] = False
+    strict: Annotated[bool, Option("Also fail when the interval is inconclusive.")] = False
     points: Annotated[
-        bool, Option("Show every point, not only the worst of each.", heading=OUTPUT)
+        bool, Option("Show every point, not only the worst of each expectation.", heading=OUTPUT)
     ] = False
-    junit: Annotated[Path | None, Option("Write JUnit XML for CI, too.", heading=OUTPUT)] = None
+    junit: Annotated[Path | None, Option("Also write JUnit XML for CI.", heading=OUTPUT)] = None
 
 
 def command(request: Request) -> int:
-    """Check a run against promises or a former run; exit 1 when it is worse or lacks points.
+    """Check a run against promises or a baseline; exit code 1 if it is worse or incomplete.
 
     nhalf check runs/today --against runs/accepted
     nhalf check runs/today --expect promise.toml --junit check.xml

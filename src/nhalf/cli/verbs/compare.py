@@ -24,26 +24,27 @@ class Request(Tables, heading="How to compare"):
     a: Annotated[str, Word("Baseline: RUN or RUN:LIBRARY, or a machine.")]
     b: Annotated[
         tuple[str, ...],
-        Word("Runs to judge, each against A, or a machine; without, two libraries of A.", "B..."),
+        Word("Runs to compare with A, or a machine; default: two libraries of A.", "B..."),
     ] = ()
-    mpi: Annotated[str, Option("Library of both, or X,Y: X of A with Y of B.")] = ""
+    mpi: Annotated[str, Option("Library of both, or X,Y for X of A and Y of B.")] = ""
     threshold: Annotated[float, Option("Smallest ratio reported as a difference.")] = 1.02
     ranks: Annotated[
-        str, Option("Of machines, numbers of ranks: 2,8,32. Default: a few of both.")
+        str, Option("Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
     ] = ""
     size: Annotated[
-        str, Option("Of machines, sizes: 0:64K or a list. Default: of both.", "--bytes")
+        str,
+        Option("Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"),
     ] = ""
     sizes: Annotated[
-        bool, Option("Show every size, not only those that differ.", heading=OUTPUT)
+        bool, Option("Show every size, not only those with a difference.", heading=OUTPUT)
     ] = False
     report: Annotated[
-        Path | None, Option("Of machines, write this HTML file, too.", heading=OUTPUT)
+        Path | None, Option("Also write an HTML page of compared machines.", heading=OUTPUT)
     ] = None
 
 
 def command(request: Request) -> int:
-    """Compare runs or libraries (exit 1 when any is slower than the first), or two machines.
+    """Compare runs, libraries or machines; exit code 1 if any run is slower than the first.
 
     nhalf compare runs/today
     nhalf compare runs/accepted runs/today

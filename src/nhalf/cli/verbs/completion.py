@@ -22,7 +22,7 @@ class Request(Asked):
 
 
 def command(request: Request) -> None:
-    """Print what makes a shell complete verbs, options, studies and machines.
+    """Print a shell completion script for verbs, options, studies and machines.
 
     nhalf completion bash > ~/.local/share/bash-completion/completions/nhalf
     nhalf completion zsh > ~/.zfunc/_nhalf

@@ -26,7 +26,7 @@ class Request(Prefixes, Tables):
 
 
 def command(request: Request) -> int:
-    """Say what is here, what will work, what is wrong and how to mend it.
+    """Check the setup; report problems and how to fix them.
 
     nhalf doctor
     """
@@ -37,7 +37,7 @@ def command(request: Request) -> int:
     shown = None if request.json else stdout_console()
     findings = []
     with console().status("looking for MPI libraries …") as status:
-        found = discover(request.prefix, ask_failed_again=True)
+        found = discover(request.mpi_prefix, ask_failed_again=True)
         for finding in examine(found, lambda what: status.update(f"looking at {what} …")):
             findings.append(finding)
             if shown:

@@ -23,22 +23,22 @@ class Request(Changed, Json, heading="What to export"):
 
     subject: Annotated[
         Path | None,
-        Word("Run directory or RUN:LIBRARY, trace, machine of record or file.", "RUN|MACHINE"),
+        Word("Run, RUN:LIBRARY, trace, machine of record or machine file.", "RUN|MACHINE"),
     ] = None
-    to: Annotated[str, Option("The form; see --list.")] = ""
-    reframe: Annotated[bool, Option("Short for --to reframe.")] = False
-    mpi: Annotated[str, Option("The library, where there are several.")] = ""
-    pattern: Annotated[str, Option("The pattern, for goal.")] = ""
-    ranks: Annotated[int | None, Option("Number of ranks, for goal and simgrid.", least=1)] = None
-    size: Annotated[str, Option("Size of a message, for goal.", "--bytes")] = ""
-    list_: Annotated[bool, Option("Only list the forms.")] = False
+    to: Annotated[str, Option("Target format; see --list.")] = ""
+    reframe: Annotated[bool, Option("Same as --to reframe.")] = False
+    mpi: Annotated[str, Option("Library, if there are several.")] = ""
+    pattern: Annotated[str, Option("Pattern (goal).")] = ""
+    ranks: Annotated[int | None, Option("Number of ranks (goal, simgrid).", least=1)] = None
+    size: Annotated[str, Option("Message size (goal).", "--bytes")] = ""
+    list_: Annotated[bool, Option("List the formats, and exit.")] = False
     out: Annotated[
-        Path | None, Option("File to write, instead of printing it.", heading=OUTPUT)
+        Path | None, Option("Output file; default: standard output.", heading=OUTPUT)
     ] = None
 
 
 def command(request: Request) -> None:
-    """Export for other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto.
+    """Export to other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto.
 
     nhalf export runs/today --reframe --out nhalf_check.py
     nhalf export --list

@@ -25,7 +25,7 @@ class Request(Tables, heading=OUTPUT):
         Option("A run of nhalf node on the same machine: what a core does joins the machine."),
     ] = None
     out: Annotated[
-        Path | None, Option("Machine file to write. Default: machine.toml in the run.")
+        Path | None, Option("Machine file to write; default: machine.toml in the run.")
     ] = None
 
 

@@ -20,17 +20,17 @@ class Request(Tables, heading="Which curves"):
 
     runs: Annotated[
         tuple[Path, ...],
-        Word("Runs, or folders of runs; all in ./runs when none is given.", "RUN..."),
+        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
     ] = ()
     pattern: Annotated[str, Option("Only this pattern.")] = ""
-    mpi: Annotated[str, Option("Only this library, in any version: openmpi.")] = ""
-    size: Annotated[str, Option("Only these sizes: 8 or 0:4K.", "--bytes")] = ""
+    mpi: Annotated[str, Option("Only this library, in all versions, e.g. openmpi.")] = ""
+    size: Annotated[str, Option("Only these sizes, e.g. 8 or 0:4K.", "--bytes")] = ""
     points: Annotated[bool, Option("Show every run of every curve.", heading=OUTPUT)] = False
     report: Annotated[Path | None, Option("Also write this HTML file.", heading=OUTPUT)] = None
 
 
 def command(request: Request) -> None:
-    """Show each curve over time, when it changed, and what changed in the environment then.
+    """Show each curve over time, its changes, and what else changed in the environment.
 
     nhalf history runs
     nhalf history runs --mpi openmpi --bytes 8 --points

@@ -22,24 +22,22 @@ if TYPE_CHECKING:
 class Request(Tables, heading="What the logs leave open"):
     """Which logs, and what they do not say."""
 
-    files: Annotated[tuple[Path, ...], Word("Logs, of any known suite.", "FILE...")]
-    out: Annotated[Path, Option("Run directory to make.", heading=OUTPUT)]
+    files: Annotated[tuple[Path, ...], Word("Log files of any supported suite.", "FILE...")]
+    out: Annotated[Path, Option("Run directory to create.", heading=OUTPUT)]
     ranks: Annotated[
         str,
-        Option("Number of ranks where a log does not say it: one for all, or one for each log."),
+        Option("Number of ranks if a log omits it: one for all, or one per log."),
     ] = ""
-    mpi: Annotated[str, Option("Name of the library, which few logs say.")] = ""
-    transport: Annotated[
-        str, Option("Transport, where it is another one than the log lets guess.")
-    ] = ""
-    placement: Annotated[str, Option("Placement of the ranks; only equal ones are compared.")] = (
-        "cores"
-    )
-    strict: Annotated[bool, Option("Fail where a line cannot be used.")] = False
+    mpi: Annotated[str, Option("Library name, which few logs contain.")] = ""
+    transport: Annotated[str, Option("Transport, if it cannot be inferred from the log.")] = ""
+    placement: Annotated[
+        str, Option("Placement of the ranks; only equal placements are compared.")
+    ] = "cores"
+    strict: Annotated[bool, Option("Fail on lines that cannot be used.")] = False
 
 
 def command(request: Request) -> None:
-    """Read logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI or nccl-tests into a run; or of mpiP.
+    """Import logs of OSU, IMB, NetPIPE, mpiGraph, ReproMPI, nccl-tests or mpiP.
 
     nhalf import old/osu_latency.log --out runs/old
     """

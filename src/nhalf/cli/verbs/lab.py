@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make a cluster with Slurm on this machine, for those who have none."""
+"""Create a virtual Slurm cluster on this machine."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ DEFAULT = "lab"
 class Which(Request, heading="Which lab"):
     """One of the labs that are up."""
 
-    name: Annotated[str, Option("Which lab.", variable="NHALF_LAB")] = DEFAULT
+    name: Annotated[str, Option("Name of the lab.", variable="NHALF_LAB")] = DEFAULT
 
 
 @dataclass(frozen=True, kw_only=True)
 class WhichNode(Which, Tables):
     """One of its nodes."""
 
-    node: Annotated[str, Word("Which one.")]
+    node: Annotated[str, Word("Name of the node.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Up(Tables, heading="What to build"):
     """The cluster that is wanted."""
 
-    nodes: Annotated[int, Option("How many nodes: n1, n2, …")] = 4
-    rate: Annotated[str | None, Option("Of every link: 500mbit, 1gbit.")] = None
-    topology: Annotated[str, Option("star, ring or tree.")] = "star"
-    cpus: Annotated[int, Option("What Slurm is told of a node.")] = 4
+    nodes: Annotated[int, Option("Number of nodes, named n1, n2, …")] = 4
+    rate: Annotated[str | None, Option("Rate of every link, e.g. 500mbit or 1gbit.")] = None
+    topology: Annotated[str, Option("Network topology: star, ring or tree.")] = "star"
+    cpus: Annotated[int, Option("Cores per node, as configured in Slurm.")] = 4
     slow: Annotated[
         tuple[str, ...],
-        Option("NODE=RATE or A-B=RATE: a link with another rate; may be repeated."),
+        Option("Link with a different rate: NODE=RATE or A-B=RATE; repeatable."),
     ] = ()
-    name: Annotated[str, Option("What to call it; several may be up.")] = DEFAULT
-    install: Annotated[bool, Option("Let apt-get install what is missing, on Debian.")] = True
+    name: Annotated[str, Option("Name of the lab; several can run at once.")] = DEFAULT
+    install: Annotated[bool, Option("Install missing packages with apt-get on Debian.")] = True
 
 
 def up(request: Up) -> None:
-    """Start a cluster: a network namespace per node, links of that rate, Slurm.
+    """Start a cluster: one network namespace per node, links of the given rate, Slurm.
 
     nhalf lab up --nodes 4 --rate 1gbit
     """
@@ -83,12 +83,12 @@ def up(request: Up) -> None:
 class Execute(Which):
     """What is run where."""
 
-    command: Annotated[tuple[str, ...], Word("What to run.", "COMMAND…", rest=True)]
-    node: Annotated[str | None, Option("Run it there, not on the head.")] = None
+    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", rest=True)]
+    node: Annotated[str | None, Option("Run on this node instead of the head.")] = None
 
 
 def execute(request: Execute) -> None:
-    """Run a command in the cluster: on its head, where srun, salloc and sbatch are at home.
+    """Run a command on the head node, where srun, salloc and sbatch work, or on a node.
 
     nhalf lab exec -- nhalf run pair-map --budget 60s
     """
@@ -108,7 +108,7 @@ class Status(Which, Tables):
 
 
 def show(request: Status) -> None:
-    """Show nodes, links and jobs, as Slurm and the links say.
+    """Show nodes, links and jobs.
 
     nhalf lab status
     """
@@ -129,14 +129,14 @@ def show(request: Status) -> None:
 class Link(Which, Tables, heading="How it is changed"):
     """Which link becomes how."""
 
-    which: Annotated[str, Word("NODE, or A-B.", "LINK")]
-    rate: Annotated[str | None, Option("The rate from now on: 100mbit.")] = None
-    unplug: Annotated[bool, Option("Pull the cable out.", "--down")] = False
-    plug: Annotated[bool, Option("Plug it in again.", "--up")] = False
+    which: Annotated[str, Word("Link: NODE, or A-B.", "LINK")]
+    rate: Annotated[str | None, Option("New rate, e.g. 100mbit.")] = None
+    unplug: Annotated[bool, Option("Unplug the cable.", "--down")] = False
+    plug: Annotated[bool, Option("Plug the cable in again.", "--up")] = False
 
 
 def link(request: Link) -> None:
-    """Change a link while things run: its rate, or whether it is there at all.
+    """Change a link at run time: its rate, or unplug it.
 
     nhalf lab link n3 --rate 100mbit
     """
@@ -158,7 +158,7 @@ def link(request: Link) -> None:
 
 
 def kill(request: WhichNode) -> None:
-    """Cut the power of a node: all that runs there dies at once, and its link.
+    """Cut a node's power: its processes and its link die at once.
 
     nhalf lab kill n2
     """
@@ -175,7 +175,7 @@ def kill(request: WhichNode) -> None:
 
 
 def restart(request: WhichNode) -> None:
-    """Start a node again, as after a power cut.
+    """Restart a node, as after a power cut.
 
     nhalf lab restart n2
     """
@@ -198,11 +198,11 @@ def restart(request: WhichNode) -> None:
 class Down(Tables, heading="Which lab"):
     """What is removed."""
 
-    name: Annotated[str, Option("Which lab.")] = DEFAULT
+    name: Annotated[str, Option("Name of the lab.")] = DEFAULT
 
 
 def down(request: Down) -> None:
-    """Remove everything that was made for the cluster, also what a crash has left.
+    """Remove the cluster, including the remains of a crash.
 
     nhalf lab down
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List and show machines: those of record, and machine files."""
+"""List and show machines of record and machine files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nhalf.cli.options import Changed, Tables
 class List(Tables):
     """Where machines are looked for."""
 
-    folder: Annotated[Path, Word("Where to look, with all its folders.")] = Path()
+    folder: Annotated[Path, Word("Folder to search, with its subfolders.")] = Path()
 
 
 def list_machines(request: List) -> None:
@@ -42,11 +42,11 @@ def list_machines(request: List) -> None:
 class Show(Changed, Tables):
     """Which machine is shown."""
 
-    machine: Annotated[str, Word("Machine of record by its name, or machine file.")]
+    machine: Annotated[str, Word("Machine of record (name) or machine file.")]
 
 
 def show(request: Show) -> None:
-    """Show all of a machine: models, published figures, sources, what is not known.
+    """Show a machine: models, published figures, sources, unknown values.
 
     nhalf machines show sp2-mpl
     """

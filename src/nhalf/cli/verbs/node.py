@@ -24,7 +24,7 @@ class Request(Measured, heading=OUTPUT):
     lfk: Annotated[
         bool,
         Option(
-            "Run the 24 Livermore kernels instead: each from its bound to its time, and advice.",
+            "Run the 24 Livermore kernels instead: bound, time and advice for each.",
             heading="What",
         ),
     ] = False

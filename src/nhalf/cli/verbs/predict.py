@@ -34,48 +34,48 @@ class Request(OfTraces, Changed, Tables, heading="What to predict"):
     what: Annotated[
         str,
         Word(
-            "A pattern, one of its algorithms (bcast/binomial), beff, or a traced program.",
+            "Pattern, one of its algorithms (bcast/binomial), beff, or a traced program.",
             "PATTERN|TRACE",
         ),
     ]
     machine: Annotated[
-        str, Option("A machine of record (nhalf machines list), a machine file, a run.")
+        str, Option("Machine of record (nhalf machines list), machine file or run.")
     ] = ""
-    mpi: Annotated[str, Option("Which library, where the machine has several.")] = ""
-    ranks: Annotated[str, Option("Numbers of ranks: 2,4,8 or 2:32 or 2:256:x2.")] = "2"
+    mpi: Annotated[str, Option("Library, if the machine has several.")] = ""
+    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:32 or 2:256:x2.")] = "2"
     sizes: Annotated[str, Option("Message sizes: a range 0:4M or a list 0,8,4K.", "--bytes")] = (
         "1:64K"
     )
     extrapolate: Annotated[
         bool,
-        Option("Also beyond the ranks and sizes that were measured; such times are marked with *."),
+        Option("Also predict beyond the measured ranks and sizes; such times are marked with *."),
     ] = False
     simulate: Annotated[
         str,
         Option(
-            "Correct the models by simulating such a share of all cells, 15%, where they are "
-            "unsure; needs SimGrid."
+            "Refine uncertain predictions by simulating this share of the cells, e.g. "
+            "15%; needs SimGrid."
         ),
     ] = ""
     table: Annotated[
         Path | None,
-        Option("Write the choice as a decision table for libnhalf_coll.so.", heading=OUTPUT),
+        Option("Also write a decision table for libnhalf_coll.so.", heading=OUTPUT),
     ] = None
     report: Annotated[
         Path | None,
-        Option("Write a page with the map of ranks and sizes (HTML).", heading=OUTPUT),
+        Option("Also write an HTML page with a map of ranks and sizes.", heading=OUTPUT),
     ] = None
     formula: Annotated[
         str,
         Option(
-            "Print what the algorithms cost, of any machine, and no times: text, latex or python.",
+            "Print cost formulas for any machine instead of times: text, latex or python.",
             heading=OUTPUT,
         ),
     ] = ""
 
 
 def command(request: Request) -> None:
-    """Predict times on a machine, the fastest algorithm of every cell, and where it changes.
+    """Predict times on a machine, the fastest algorithm for each ranks and size, and crossovers.
 
     nhalf predict bcast --machine sp2-mpl --ranks 32
     nhalf predict bcast --machine sp2-mpl --formula latex

@@ -25,12 +25,14 @@ class Request(Json, heading=OUTPUT):
 
     runs: Annotated[
         tuple[Path, ...],
-        Word("Run directories, RUN:LIBRARY for one library; or one trace.", "RUN..."),
+        Word("Runs, RUN:LIBRARY for one library, or one trace.", "RUN..."),
     ]
     out: Annotated[
-        Path | None, Option("File (html) or folder (png, svg). Default: in the first run.")
+        Path | None, Option("Output file (html) or folder (png, svg); default: in the first run.")
     ] = None
-    kind: Annotated[str, Option("What to write.", "--format", metavar="html|png|svg")] = "html"
+    kind: Annotated[
+        str, Option("Output: html, png or svg.", "--format", metavar="html|png|svg")
+    ] = "html"
     overlay: Annotated[
         str,
         Option(
@@ -42,7 +44,7 @@ class Request(Json, heading=OUTPUT):
 
 
 def command(request: Request) -> None:
-    """Write the report: findings in words, then charts, in one file that needs no network.
+    """Write the report: verdict, findings and charts in one self-contained file.
 
     nhalf report runs/today
     nhalf report runs/before runs/after --out both.html

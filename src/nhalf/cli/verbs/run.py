@@ -38,10 +38,11 @@ class Request(RunRequest, Measured, heading=OUTPUT):
 
     list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
     dry_run: Annotated[
-        bool, Option("Print the commands that would start ranks, and end.", heading=WHERE)
+        bool, Option("Print the launch commands without running them.", heading=WHERE)
     ] = False
     style: Annotated[
-        str, Option("Print tables as imb or osu do; --pattern may name their tests.")
+        str,
+        Option("Print tables in the style of imb or osu; --pattern then accepts their test names."),
     ] = ""
 
 

@@ -29,11 +29,11 @@ class Request(Tables, heading="How much"):
     """How often the truth is drawn."""
 
     runs: Annotated[int, Option("Simulated runs.")] = 1000
-    seed: Annotated[int, Option("Of the random numbers.", least=0)] = 1
+    seed: Annotated[int, Option("Seed of the random numbers.", least=0)] = 1
 
 
 def command(request: Request) -> int:
-    """Check coverage, false alarms and power of our statistics where the truth is known.
+    """Test the statistics where the truth is known: coverage, false alarms, power.
 
     nhalf selftest
     """

@@ -21,18 +21,18 @@ class Request(Tables, heading="What to show"):
 
     run: Annotated[
         Path,
-        Word("Run directory, finished or not; trace; machine, by name or file.", "RUN|MACHINE"),
+        Word("Run (finished or not), trace, or machine (name or file).", "RUN|MACHINE"),
     ]
     pattern: Annotated[str, Word("Only this pattern.")] = ""
     mpi: Annotated[str, Option("Only this library.")] = ""
-    style: Annotated[str, Option("Print tables as imb or osu do.", heading=OUTPUT)] = ""
+    style: Annotated[str, Option("Print tables in the style of imb or osu.", heading=OUTPUT)] = ""
     formula: Annotated[
-        str, Option("Of a machine, the formulas of its models: text, latex or python.")
+        str, Option("Print the formulas of a machine's models: text, latex or python.")
     ] = ""
 
 
 def command(request: Request) -> None:
-    """Show every point of a run (median, interval, rate, doubts), a trace or a machine.
+    """Show every point of a run (median, interval, rate, warnings), a trace or a machine.
 
     nhalf show runs/today
     nhalf show runs/today:openmpi allreduce

@@ -29,34 +29,39 @@ class Request(Patterns, Changed, Measured, heading="On which machine"):
     """What is to be measured on which machine."""
 
     machine: Annotated[
-        str, Option("A machine of record (nhalf machines list), a file or a run.")
+        str, Option("Machine of record (nhalf machines list), machine file or run.")
     ] = ""
-    mpi: Annotated[str, Option("Of a machine file with several libraries, whose ping-pong.")] = ""
-    collectives: Annotated[str, Option("Whose collective algorithms: mpich, ompi, mvapich2.")] = (
-        "mpich"
-    )
+    mpi: Annotated[
+        str, Option("Which library's ping-pong to use when the machine file has several.")
+    ] = ""
+    collectives: Annotated[
+        str, Option("Collective algorithm selection to simulate: mpich, ompi or mvapich2.")
+    ] = "mpich"
     cost: Annotated[
         tuple[str, ...],
-        Option("A cost of multicasts: nic_forward=2e-6 (seconds); repeatable."),
+        Option("Cost of multicasts, e.g. nic_forward=2e-6 (seconds); repeatable."),
     ] = ()
     replay: Annotated[
-        bool, Option("Simulate the ping-pongs of a run and compare them with it, size by size.")
+        bool, Option("Simulate the ping-pongs of a run and compare both, size by size.")
     ] = False
     ranks: Annotated[
         str,
-        Option("Numbers of ranks: 2,4,8 or 2:cores:x2; of multicasts all nodes.", heading=WHAT),
+        Option(
+            "Numbers of ranks, e.g. 2,4,8 or 2:cores:x2; default for multicasts: all nodes.",
+            heading=WHAT,
+        ),
     ] = "2"
     placement: Annotated[
         str,
         Option(
-            "cores, same-node, other-node or 4x2 (nodes x ranks); several by commas.",
+            "Placements, separated by commas: cores, same-node, other-node or 4x2 (nodes x ranks).",
             heading=WHAT,
         ),
     ] = "cores"
 
 
 def command(request: Request) -> None:
-    """Measure on a simulated machine; the run is one like any other, marked as simulated.
+    """Measure on a simulated machine; makes an ordinary run, marked as simulated.
 
     nhalf simulate dense --machine altix-bx2 --ranks 512
     """

@@ -16,15 +16,15 @@ from nhalf.cli.options import Tables
 class Request(Tables):
     """What is asked of which runs."""
 
-    query: Annotated[str, Word("A SELECT on one of the tables.")]
+    query: Annotated[str, Word("SELECT statement on one of the tables.")]
     runs: Annotated[
         tuple[Path, ...],
-        Word("Runs, or folders of runs; all in ./runs when none is given.", "RUN..."),
+        Word("Runs, or folders of runs; default: ./runs.", "RUN..."),
     ] = ()
 
 
 def command(request: Request) -> None:
-    """Ask runs with SQL: points, launches, samples, ranks, extras, runs, environment.
+    """Query runs with SQL: points, launches, samples, ranks, extras, runs, environment.
 
     nhalf sql 'select mpi, bytes, median_s from points where bytes < 64' runs/today
     nhalf sql 'show tables'

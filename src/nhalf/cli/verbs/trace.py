@@ -21,21 +21,19 @@ class Traced(Quiet, heading="What to trace"):
     """A command, and how much is kept of it."""
 
     command: Annotated[
-        tuple[str, ...], Word("The command: mpiexec -n 4 ./program …", "COMMAND…", rest=True)
+        tuple[str, ...], Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", rest=True)
     ] = ()
-    detail: Annotated[str, Option("counts, or timeline: every call with its time, as well.")] = (
-        "counts"
-    )
-    collect: Annotated[Path | None, Option("Build the tables of a trace that was interrupted.")] = (
-        None
-    )
+    detail: Annotated[
+        str, Option("Level of detail: counts, or timeline (every call with its time).")
+    ] = "counts"
+    collect: Annotated[Path | None, Option("Build the tables of an interrupted trace.")] = None
     out: Annotated[
-        Path | None, Option("Folder to make; runs/trace-DATE-TIME when not given.", heading=OUTPUT)
+        Path | None, Option("Folder to create; default: runs/trace-DATE-TIME.", heading=OUTPUT)
     ] = None
 
 
 def command(request: Traced) -> int:
-    """Count every MPI call of an unchanged program, by partner and size, and over time.
+    """Trace every MPI call of an unmodified program by partner, size and time.
 
     The program's output and exit code are its own.
 

@@ -30,30 +30,39 @@ LAUNCHES, PRECISION = 3, 0.02
 class Request(Started, Where, Quiet, heading="What to tune"):
     """Which library is tuned for what, and where."""
 
-    mpi: Annotated[str, Option("The MPI library by name; the only one by itself.")] = ""
+    mpi: Annotated[str, Option("MPI library; may be omitted if there is only one.")] = ""
     operation: Annotated[str, Option("Collective operations, separated by commas.")] = OPERATIONS
-    ranks: Annotated[str, Option("Numbers of ranks: 2,4,8.")] = "2:cores:x2"
-    sizes: Annotated[str, Option("Sizes to decide at.", "--bytes")] = SIZES
-    check: Annotated[Path | None, Option("Do not search: is this tuning file heeded?")] = None
-    form: Annotated[str, Option("Of the file: 1, 2, json (Open MPI); json, variables (MPICH).")] = (
-        ""
-    )
+    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8.")] = "2:cores:x2"
+    sizes: Annotated[str, Option("Message sizes to tune for.", "--bytes")] = SIZES
+    check: Annotated[
+        Path | None, Option("Do not search; test whether the library applies this tuning file.")
+    ] = None
     to: Annotated[
-        str, Option("nhalf: a table of nhalf's own algorithms, for libnhalf_coll.so.")
+        str,
+        Option(
+            "File format: 1, 2, json (Open MPI); json, variables (MPICH); nhalf (a table of "
+            "nhalf's algorithms for libnhalf_coll.so)."
+        ),
     ] = ""
-    placement: Annotated[str, Option("Where ranks go, as for nhalf run.", heading=WHERE)] = "cores"
+    placement: Annotated[str, Option("Placement of ranks, as for nhalf run.", heading=WHERE)] = (
+        "cores"
+    )
     least_share: Annotated[
         float,
-        Option("The share of time that an entry has to save at least.", "--gain", heading=EFFORT),
+        Option(
+            "Minimum saving for a rule to be written, as a fraction of time.",
+            "--gain",
+            heading=EFFORT,
+        ),
     ] = 0.05
-    budget: Annotated[str, Option("Time for all of it.", heading=EFFORT)] = "5m"
+    budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "5m"
     out: Annotated[
-        Path | None, Option("Folder to make, for the file and runs.", heading=OUTPUT)
+        Path | None, Option("Folder to create for the file and the runs.", heading=OUTPUT)
     ] = None
 
 
 def command(request: Request) -> None:
-    """Choose a library's algorithms, write its own tuning file, and prove that it heeds it.
+    """Choose collective algorithms, write the library's tuning file, and verify that it is applied.
 
     nhalf tune --mpi openmpi
     """
@@ -88,7 +97,7 @@ def _begin(request: Request) -> tuple[Bench, Asked]:
     asked = _asked(request, site.cores)
     library = _library(request.mpi, request.mpi_prefix)
     plan = _plan(request, library, asked.budget_s)
-    tuner = tuner_for(library, request.form, request.to)
+    tuner = tuner_for(library, request.to)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
     placement = check_placement(request.placement)
     check_operations(tuner, asked.operations)

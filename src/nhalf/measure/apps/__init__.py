@@ -26,26 +26,27 @@ PACKAGE = "nhalf.measure.apps"
 class Running(Request, heading=WHAT):
     """Which application, and which part of it."""
 
-    name: Annotated[str, Word("The application (nhalf app --list).", metavar="APPLICATION")] = ""
+    name: Annotated[str, Word("Application (nhalf app --list).", metavar="APPLICATION")] = ""
     kernel: Annotated[str, Option("Kernels, separated by commas, or all.")] = "all"
     class_: Annotated[
-        str, Option("Sizes of the problem, separated by commas: S, W, A, B, C or D.", "--class")
+        str, Option("Problem classes, separated by commas: S, W, A, B, C or D.", "--class")
     ] = "A"
     program: Annotated[
         str, Option("Programming models, separated by commas: mpi, openmp, java.")
     ] = "mpi"
     ranks: Annotated[str, Option("Numbers of ranks: 1,2,4 or 1:cores:x2.")] = "1,2"
-    threads: Annotated[str, Option("Numbers of threads; those of the ranks if not given.")] = ""
-    mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"
+    threads: Annotated[str, Option("Numbers of threads; default: as --ranks.")] = ""
+    mpi: Annotated[str, Option("MPI libraries, separated by commas, or all.")] = "all"
     placement: Annotated[
-        str, Option("cores, free, same-cache or 4x2 (hosts x ranks); several by commas.")
+        str,
+        Option("Placements, separated by commas: cores, free, same-cache or 4x2 (hosts x ranks)."),
     ] = "cores"
     barrier: Annotated[
-        str, Option("Also with these barriers instead of the library's: tournament, ... .")
+        str, Option("Also run with these barriers instead of the library's: tournament, ...")
     ] = ""
     table: Annotated[
         tuple[Path, ...],
-        Option("Also under this decision table, such as one of nhalf tune; repeatable."),
+        Option("Also run with this decision table, e.g. from nhalf tune; repeatable."),
     ] = ()
 
 
@@ -53,8 +54,10 @@ class Running(Request, heading=WHAT):
 class AppRequest(Running, Effort, Where):
     """All that makes a plan of an application."""
 
-    resume: Annotated[Path | None, Option("Go on with this run.", heading=WHAT)] = None
-    timeout: Annotated[str, Option("Give up on a library that is silent for this long.")] = "600s"
+    resume: Annotated[Path | None, Option("Continue this run.", heading=WHAT)] = None
+    timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
+        "600s"
+    )
 
 
 class App(ABC):

@@ -16,10 +16,10 @@ WHAT, WHERE, EFFORT = "What to measure", "Where", "How long, how sure"
 class Where(Request, heading=WHERE):
     """The hosts, and how processes reach them; nothing said is this machine, or the allocation."""
 
-    hosts: Annotated[str, Option("Hosts to measure on: n1,n2 or n[1-4] or n1:8 (cores).")] = ""
-    host_file: Annotated[Path | None, Option("A file of hosts, a line each.")] = None
+    hosts: Annotated[str, Option("Hosts, e.g. n1,n2 or n[1-4] or n1:8 (cores).")] = ""
+    host_file: Annotated[Path | None, Option("File of hosts, one per line.")] = None
     launcher: Annotated[
-        str, Option("mpirun, hydra, srun or one that was added; else each library's own.")
+        str, Option("Launcher: mpirun, hydra, srun or an added one (default: each library's own).")
     ] = ""
 
     @property
@@ -33,10 +33,13 @@ class Started(Request, heading=EFFORT):
     """How libraries are found and started."""
 
     mpi_prefix: Annotated[
-        tuple[Path, ...], Option("Folder of a further MPI library; repeatable.", heading=WHERE)
+        tuple[Path, ...],
+        Option("Install folder of another MPI library; repeatable.", heading=WHERE),
     ] = ()
-    seed: Annotated[int, Option("Of the random orders.", least=0)] = 1
-    timeout: Annotated[str, Option("How long a silent library is waited for.")] = "60s"
+    seed: Annotated[int, Option("Seed for the random order of launches and points.", least=0)] = 1
+    timeout: Annotated[str, Option("Give up on a library that has not answered for this long.")] = (
+        "60s"
+    )
 
     @property
     def mpi_prefixes(self) -> list[str]:
@@ -48,28 +51,26 @@ class Started(Request, heading=EFFORT):
 class Patterns(Request, heading=WHAT):
     """Patterns and the values of their axes, or a study that names them."""
 
-    study: Annotated[
-        str, Word("A study by name (nhalf run --list), or a TOML file of your own.")
-    ] = ""
+    study: Annotated[str, Word("Study name (nhalf run --list) or TOML file.")] = ""
     pattern: Annotated[
-        str, Option("Patterns, separated by commas, or all; of a study only these.")
+        str, Option("Patterns, separated by commas, or all; selects from a study.")
     ] = "pingpong"
-    ranks: Annotated[str, Option("Numbers of ranks: 2,4,8 or 2:cores:x2.")] = "2"
+    ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8 or 2:cores:x2.")] = "2"
     sizes: Annotated[
         str, Option("Message sizes: a range 0:4M, a list 0,8,4K or a grid 0:2000:1.", "--bytes")
     ] = "0:4M"
     axis: Annotated[
         tuple[str, ...],
-        Option("Values of a further axis: pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."),
+        Option("Values of an axis, e.g. pairs=1,2,4 or pairs=1:ranks/2:x2; repeatable."),
     ] = ()
     algorithm: Annotated[
-        str, Option("Algorithms of collective operations: native,binomial or all.")
+        str, Option("Algorithms of collective operations, e.g. native,binomial, or all.")
     ] = ""
     placement: Annotated[
         str,
         Option(
-            "cores, free, same-cache, same-node, other-node or 4x2 (hosts x ranks); several by "
-            "commas."
+            "Placements, separated by commas: cores, free, same-cache, same-node, "
+            "other-node or 4x2 (hosts x ranks)."
         ),
     ] = "cores"
 
@@ -85,10 +86,13 @@ class Subjects(Request, heading=WHAT):
             "threads, model."
         ),
     ] = "mpi"
-    mpi: Annotated[str, Option("MPI libraries by name, or all that are here.")] = "all"
+    mpi: Annotated[str, Option("MPI libraries, separated by commas, or all.")] = "all"
     setting: Annotated[
         tuple[str, ...],
-        Option('Each library under variables, too: "NAME: VAR=value"; repeatable.'),
+        Option(
+            'Also measure each library with these environment variables: "NAME: '
+            'VAR=value"; repeatable.'
+        ),
     ] = ()
     model: Annotated[str, Option("Parameters of the model transport: o_s=1e-6,L=5e-6,...")] = ""
 
@@ -100,14 +104,14 @@ class Effort(Started, heading=EFFORT):
     launches: Annotated[
         int,
         Option(
-            "How often each library is started; with --budget at least, as time allows.", least=1
+            "Launches of each library; with --budget the minimum, more as time allows.", least=1
         ),
     ] = 5
     budget: Annotated[
-        str, Option("Time for the whole run, such as 60s; more launches where some is left.")
+        str, Option("Time for the whole run, e.g. 60s; spare time becomes launches.")
     ] = ""
     precision: Annotated[
-        float, Option("Relative half-width of the interval over launches that is good enough.")
+        float, Option("Target relative half-width of the interval over launches.")
     ] = 0.03
 
 

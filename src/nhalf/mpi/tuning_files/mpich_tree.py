@@ -58,7 +58,7 @@ def own_tree(prefix: Path) -> Tree:
                 return json.loads(text)  # type: ignore[no-any-return]
     raise MissingError(
         f"the tree of algorithms is not found in the library under {prefix}",
-        "write one algorithm for each operation instead: --form variables",
+        "write one algorithm for each operation instead: --to variables",
     )
 
 

@@ -199,7 +199,7 @@ class CollTuned(Tuner):
             if self.usual_form() != "json":
                 raise MissingError(
                     f"{path} is JSON, which {self.library.name} does not read",
-                    "write it with --form 1",
+                    "write it with --to 1",
                 )
             return read_json(path, text, self._of)
         return read_rules(path, text, self._names_of)

@@ -59,7 +59,7 @@ def test_list_for_people(machine: Path) -> None:
 
 
 def test_a_prefix_option(machine: Path) -> None:
-    done = nhalf("mpi", "list", "--json", "--prefix", str(machine / "nothing"))
+    done = nhalf("mpi", "list", "--json", "--mpi-prefix", str(machine / "nothing"))
     reasons = [one["reason"] for one in json.loads(done.stdout)["broken"]]
     assert "no executable bin/mpiexec there" in reasons
 

@@ -127,7 +127,7 @@ def test_the_tree_is_found_in_the_library(tmp_path: Path) -> None:
 def test_without_a_tree_there_is_another_way(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libmpi.so").write_bytes(b"\x7fELF nothing here")
-    with pytest.raises(MissingError, match="--form variables"):
+    with pytest.raises(MissingError, match="--to variables"):
         own_tree(tmp_path)
 
 
