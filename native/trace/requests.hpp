@@ -27,6 +27,8 @@ struct Pending {
   bool is_from_status = false;
   Ticks begin = 0;
   Ticks time = 0;
+  /// Of all that were ever put, from 1 on: the next request may have the same handle.
+  std::uint64_t number = 0;
 };
 
 class Requests {
@@ -41,8 +43,9 @@ class Requests {
   void some_are_cancelled() { may_be_cancelled_ = true; }
 
   template <class Request>
-  void put(Request request, const Pending& pending) {
+  void put(Request request, Pending pending) {
     const std::lock_guard guard(lock_);
+    pending.number = ++numbers_;
     known_.put(number_of(request), pending);
   }
 
@@ -58,22 +61,23 @@ class Requests {
     return true;
   }
 
-  /// Whether a receive is under way under this handle.
+  /// Whether a receive is under way under this handle, and what is known of the handle.
   template <class Request>
   bool is_receive(Request request, Pending& found) {
     if (known_.is_empty()) return false;
     const std::lock_guard guard(lock_);
     const Pending* known = known_.find(number_of(request));
-    if (known == nullptr || !known->is_active || !known->is_from_status) return false;
+    if (known == nullptr) return false;
     found = *known;
-    return true;
+    return known->is_active && known->is_from_status;
   }
 
-  /// A request of this handle has ended. One that is persistent may start again.
-  void ended(std::uint64_t handle) {
+  /// The request that was known under this handle has ended. One that is persistent may start
+  /// again. The handle may belong to another one already, which another thread has begun since.
+  void ended(std::uint64_t handle, const Pending& before) {
     const std::lock_guard guard(lock_);
     Pending* known = known_.find(handle);
-    if (known == nullptr) return;
+    if (known == nullptr || known->number != before.number) return;
     if (known->is_persistent)
       known->is_active = false;
     else
@@ -88,6 +92,7 @@ class Requests {
  private:
   Lock lock_;
   Handles<Pending> known_;
+  std::uint64_t numbers_ = 0;
   bool may_be_cancelled_ = false;
 };
 

@@ -176,10 +176,9 @@ struct Freed {
 
   template <bool waits, class Run>
   int carry_out(Recorder& /*unused*/, Call /*unused*/, Run run) const {
-    const auto handle = number_of(*comm);
-    const int error = run();
-    if (error == MPI_SUCCESS) Communicators::of_process().freed(handle);
-    return error;
+    // Before its handle is free for what another thread makes.
+    Communicators::of_process().freed(number_of(*comm));
+    return run();
   }
 };
 

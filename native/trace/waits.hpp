@@ -50,7 +50,7 @@ class Candidates {
     const auto at = static_cast<std::size_t>(place);
     if (place < 0 || at >= all_.size()) return;
     if (all_[at].is_receive && status != nullptr) receive_ended(on, all_[at].pending, *status, end);
-    Requests::of_process().ended(all_[at].handle);
+    Requests::of_process().ended(all_[at].handle, all_[at].pending);
   }
 
  private:
@@ -87,7 +87,7 @@ struct WaitOne {
     const int error = timed_wait<waits>(on, call, run, end);
     if (!is_known || error != MPI_SUCCESS || (flag != nullptr && *flag == 0)) return error;
     if (is_receive) receive_ended(on, pending, *status, end);
-    requests.ended(handle);
+    requests.ended(handle, pending);
     return error;
   }
 };
