@@ -149,6 +149,7 @@ def test_a_folder_without_a_lab_is_removed(name: str) -> None:
 
 
 FRESH = """
+ip link set lo up
 ! mountpoint -q /run/netns || umount --recursive --lazy /run/netns
 mount -t tmpfs tmpfs /run && mkdir /run/mount
 cut -d' ' -f5 /proc/self/mountinfo | sort >before
@@ -161,8 +162,11 @@ rmdir /run/mount; ls -A /run; diff before after
 
 
 def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path: Path) -> None:
-    """`ip netns` mounts its folder when it is first called; here /run is empty before."""
-    apart = ["unshare", "--mount", "sh", "-c", FRESH.format(name=name), "sh"]
+    """`ip netns` mounts its folder when it is first called; here /run is empty before.
+
+    It has a network of its own: labs whose folders it cannot see have numbers in this one.
+    """
+    apart = ["unshare", "--mount", "--net", "sh", "-c", FRESH.format(name=name), "sh"]
     done = subprocess.run(
         [*apart, sys.executable, "-m", "nhalf"],
         check=False,
