@@ -147,6 +147,13 @@ def wings_picture() -> str:
     return wings_picture.svg()
 
 
+def npb_pictures() -> str:
+    """Who sends how much to whom in the kernels of the NAS Parallel Benchmarks."""
+    import npb_pictures
+
+    return npb_pictures.figures()
+
+
 def wings() -> str:
     """The wings in their order, from the ground up."""
     import wings
@@ -189,6 +196,7 @@ FILLED: dict[str, Callable[[], str]] = {
     "summary-columns": summary_columns,
     "wings-picture": wings_picture,
     "wings": wings,
+    "npb-pictures": npb_pictures,
     "rooms": rooms,
     "benchmarks": benchmarks,
     "choice": choice,

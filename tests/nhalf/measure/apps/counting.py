@@ -9,10 +9,8 @@ from pathlib import Path
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
 from nhalf.sites.placement import FREE
+from npb_traffic import Traffic
 from tests.patience import patience_s
-
-Traffic = Counter[tuple[str, int, int]]
-"""By name of the call, partner (-1 for none) and bytes: how often."""
 
 
 def counted(
@@ -42,21 +40,3 @@ def collectives(found: Traffic) -> dict[tuple[str, int], int]:
 
 def sends(found: Traffic) -> Traffic:
     return Counter({key: times for key, times in found.items() if key[0] == "send"})
-
-
-def sends_of_cg(rank: int, ranks: int) -> Traffic:
-    """What a rank of CG sends in class S: butterflies along rows of ranks, and a transpose."""
-    times = 15 + 1
-    bits = ranks.bit_length() - 1
-    columns, rows = 1 << (bits + 1) // 2, 1 << bits // 2
-    vector_bytes = 8 * 1400 // columns
-    expected: Traffic = Counter()
-    for step in range(columns.bit_length() - 1):
-        expected["send", rank ^ (1 << step), 8] += 52 * times
-        expected["send", rank ^ (1 << step), 16] += times
-        expected["send", rank ^ (1 << step), vector_bytes] += 26 * times
-    half, odd = (rank // 2, rank % 2) if columns != rows else (rank, 0)
-    mirror = half % rows * rows + half // rows
-    mirror = 2 * mirror + odd if columns != rows else mirror
-    expected["send", mirror, vector_bytes] += 26 * times
-    return expected

@@ -14,7 +14,7 @@ import pytest
 from nhalf.base.errors import MissingError
 from nhalf.machines import catalogue
 from nhalf.measure.simulate.subject import SmpiMachine, application_subject, computing, site_of
-from tests.nhalf.measure.apps.counting import Traffic, sends_of_cg
+from npb_traffic import Traffic, sends_of_cg
 from tests.patience import patience_s
 
 RANKS = 4

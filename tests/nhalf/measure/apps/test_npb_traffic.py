@@ -7,13 +7,13 @@ Whole runs, with the iteration that is not timed: by rank partners, sizes and ho
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from nhalf.measure.probe.subject import Subject
-from tests.nhalf.measure.apps.counting import Traffic, collectives, counted, sends, sends_of_cg
+from npb_traffic import Traffic, box, layers, sends_of_cg
+from tests.nhalf.measure.apps.counting import collectives, counted, sends
 
 RANKS = [4, *(pytest.param(ranks, marks=pytest.mark.full) for ranks in (8, 16))]
 
@@ -32,35 +32,6 @@ def test_cg_sends_in_butterflies_and_transposes(
     for rank, found in enumerate(counted(subject, counter, "cg", ranks)):
         assert found == sends_of_cg(rank, ranks)
         assert found.total() == (79 * steps + 26) * (15 + 1)
-
-
-def box(rank: int, ranks: int) -> tuple[list[int], list[int]]:
-    """How many ranks there are in x, y and z, and where one of them is."""
-    bits = ranks.bit_length() - 1
-    x, y = 1 << bits // 3, 1 << (bits - bits // 3) // 2
-    return [x, y, ranks // x // y], [rank % x, rank // x % y, rank // x // y]
-
-
-def layers(rank: int, ranks: int) -> Iterator[tuple[int, int, int]]:
-    """Partner, bytes and how often, of layers that are swapped, grid by grid."""
-    shape, place = box(rank, ranks)
-    for level in range(5):
-        size = 2 << level
-        points = [(p + 1) * size // n - p * size // n for p, n in zip(place, shape, strict=True)]
-        if min(points) == 0:
-            continue
-        times = 5 * (2 if level == 0 else 3) + (4 if level == 4 else 0)
-        areas = (
-            points[1] * points[2],
-            (points[0] + 2) * points[2],
-            (points[0] + 2) * (points[1] + 2),
-        )
-        for axis, area in enumerate(areas):
-            step = max(1, shape[axis] // size)
-            for distance in (step, -step):
-                there = list(place)
-                there[axis] = (there[axis] + distance) % shape[axis]
-                yield there[0] + shape[0] * (there[1] + shape[1] * there[2]), 8 * area, times
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -17,7 +17,8 @@ from nhalf.base.processes import run
 from nhalf.measure.probe.subject import known, library_subject
 from nhalf.measure.traced.tables import TraceFolder
 from nhalf.mpi.probe import compiler_variables
-from tests.nhalf.measure.apps.counting import Traffic, read
+from npb_traffic import Traffic
+from tests.nhalf.measure.apps.counting import read
 from tests.nhalf.measure.traced.programs import FOUND, traced
 from tests.patience import patience_s
 
