@@ -22,6 +22,7 @@ from benchmarks import (
     curve_time,
     link_rates,
     many_ranks,
+    models,
     overhead,
     preload,
     spread,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
     "coverage": coverage.measure,
     "links": link_rates.measure,
     "ranks": many_ranks.measure,
+    "models": models.measure,
 }
 
 

@@ -171,7 +171,7 @@ def _product(value: float, term: str, factor: str, form: str, letter: str) -> st
 def _smoothed(block: str, model: PatternModel) -> str:
     """The function with the surface through the cells, written out; beyond them the sums."""
     from nhalf.machines.leftover import surface_of
-    from nhalf.models.smooth import MEAN_VARIANCE, POWER_SCALE, SPAN
+    from nhalf.models.smooth import MEAN_VARIANCE, POWER_SCALE, SAME, SPAN
 
     name = re.match(r"def (\w+)", block)
     assert name is not None
@@ -182,7 +182,7 @@ def _smoothed(block: str, model: PatternModel) -> str:
         (*map(float, place), float(weight))
         for place, weight in zip(surface.place, weights, strict=True)
     ]
-    size_scale, rank_scale, of_ranks, of_cells = found.scale
+    size_scale, rank_scale, of_ranks, of_cells, of_jumps = (*found.scale, 0.0)[:5]
     sizes = f"{min(found.size_bytes)!r} <= n <= {max(found.size_bytes)!r}"
     ranks = f"{min(found.ranks)} <= p <= {max(found.ranks)}"
     return f"""{block.replace(f"def {name[1]}", f"def _{name[1]}_sums", 1)}
@@ -190,10 +190,7 @@ def _smoothed(block: str, model: PatternModel) -> str:
 _{name[1]}_cells = {cells}
 
 
-def {name[1]}(n, p):
-    \"\"\"Seconds: a surface between the cells measured, beyond them the sums.\"\"\"
-    if not ({sizes} and {ranks}):
-        return _{name[1]}_sums(n, p)
+def _{name[1]}_at(n, p):
     here = (math.log2(n + 1), math.log2(p), 0.0 if p & (p - 1) else 4.0)
     log_time = 0.0
     for *there, weight in _{name[1]}_cells:
@@ -204,8 +201,20 @@ def {name[1]}(n, p):
         alike = [(1 + d) * math.exp(-d) for d in near]
         mean = 1 + sum(a * b for a, b in zip(here, there)) / {SPAN**2!r}
         shares = alike[0] + {of_ranks!r} * alike[1] + {of_cells!r} * alike[2]
-        log_time += weight * (shares + {MEAN_VARIANCE!r} * mean)
+        jump = {of_jumps!r} if abs(here[1] - there[1]) < {SAME!r} else 0.0
+        log_time += weight * (shares + jump + {MEAN_VARIANCE!r} * mean)
     return math.exp(log_time)
+
+
+def {name[1]}(n, p):
+    \"\"\"Seconds: a surface at sizes measured, lines between them, beyond them the sums.\"\"\"
+    if not ({sizes} and {ranks}):
+        return _{name[1]}_sums(n, p)
+    sizes = {sorted(set(found.size_bytes))}
+    low = max(size for size in sizes if size <= n)
+    high = min((size for size in sizes if size > low), default=low)
+    share = (n - low) / (high - low) if high > low else 0.0
+    return (1 - share) * _{name[1]}_at(low, p) + share * _{name[1]}_at(high, p)
 """
 
 

@@ -47,12 +47,10 @@ class Leftover(msgspec.Struct, frozen=True, kw_only=True):
         import numpy as np
 
         from nhalf.models.pattern import places
-        from nhalf.models.smooth import covariance
 
-        surface, weights = surface_of(self)
+        surface, _ = surface_of(self)
         place = places(np.array([float(size_bytes)]), np.array([ranks]))
-        between = covariance(place, surface.place, surface.scale)
-        return math.exp(float((between @ weights)[0]))
+        return float(surface.time_s(place)[0])
 
     def factor(self, size_bytes: float, ranks: int) -> float:
         """By what the sums are multiplied at a place."""

@@ -14,8 +14,12 @@ from nhalf.models.pattern import RANKS_MIN, Pattern
 from nhalf.models.smooth import CELLS_MAX
 from nhalf.models.term_choice import Cells
 
-FOLDS = 4
+FEW = 40
+FOLDS, FOLDS_OF_FEW = 4, 10
+"""A tenth of few cells is left out at a time: without a quarter of them, a model is another one."""
 RANK_FOLDS = 3
+BETWEEN_MOST = 2.0
+"""Times the error of sums at whole sizes left out: what a surface may have, better at cells."""
 CORRECTION_GAIN = 0.9
 """A correction is worth it where it leaves at most this share of the mean error,"""
 CORRECTION_FLOOR = 1e-3
@@ -69,9 +73,10 @@ def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
     inner = np.flatnonzero(~(ends[0] & ends[1]))
     dealt = np.random.default_rng(0).permutation(inner)
     masks = []
-    for fold in range(min(FOLDS, inner.size)):
+    folds = FOLDS_OF_FEW if cells.ranks.size <= FEW else FOLDS
+    for fold in range(min(folds, inner.size)):
         mask = np.zeros(cells.ranks.size, dtype=np.bool_)
-        mask[dealt[fold::FOLDS]] = True
+        mask[dealt[fold::folds]] = True
         masks.append(mask)
     return masks
 
@@ -96,8 +101,12 @@ def best_errors(cells: Cells) -> tuple[int, Floats]:
     best = _better(errors, 0, 1)
     if errors[2].size:
         # It has to be good between sizes, too: of a cell left out others of its size are known.
-        both = zip(errors, errors, heldout(cells, by_sizes=True), strict=True)
-        best = _better([np.concatenate(each) for each in both], best, 2)
+        between = heldout(cells, by_sizes=True)
+        if cells.ranks.size > FEW:
+            both = zip(errors, errors, between, strict=True)
+            best = _better([np.concatenate(each) for each in both], best, 2)
+        elif not between[2].size or between[2].mean() <= BETWEEN_MOST * between[best].mean():
+            best = _better(errors, best, 2)
     return best, errors[best]
 
 

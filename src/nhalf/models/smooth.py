@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times over sizes and ranks without a formula: a smooth surface through the cells measured.
+"""Times over sizes and ranks without a formula: a surface through the cells measured.
 
 A Gaussian process of log T over log2(n + 1) and log2 p with a linear mean, whose covariance adds
 what sizes have in common, what numbers of ranks have in common, and what neighbouring cells have:
@@ -24,6 +24,9 @@ RANK_SCALES = (2.0, 4.0)
 RANK_SHARES = (0.1, 1.0)
 CELL_SHARES = (0.01, 0.1, 0.5)
 """Of the variance, over that of sizes: what ranks, and what single cells have by themselves."""
+JUMP_SHARES = (0.0, 0.3)
+"""What every number of ranks has by itself at all sizes: trees grow by steps, cores run out."""
+SAME = 1e-9
 NUGGETS = (1e-5, 1e-4, 1e-3)
 POWER_SCALE = 8.0
 SPAN = 8.0
@@ -35,7 +38,8 @@ TINY = 1e-16
 class Smooth:
     """Logarithms of seconds `value` (m,) at places (m, 3), as models/pattern.py places cells.
 
-    `scale` is that of sizes and of ranks, then the shares of ranks and of cells.
+    `scale` is that of sizes and of ranks, then the shares of ranks, of cells and, which files of
+    older versions lack, of jumps from one number of ranks to the next.
     """
 
     place: Floats
@@ -46,8 +50,10 @@ class Smooth:
     @classmethod
     def fit(cls, place: Floats, value: Floats) -> Smooth:
         """The surface under whose leave-one-out predictions the values are most probable."""
-        best, best_score = cls(place, value, (4.0, 4.0, 1.0, 0.1), NUGGETS[0]), -np.inf
-        for scale in itertools.product(SIZE_SCALES, RANK_SCALES, RANK_SHARES, CELL_SHARES):
+        best, best_score = cls(place, value, (4.0, 4.0, 1.0, 0.1, 0.0), NUGGETS[0]), -np.inf
+        for scale in itertools.product(
+            SIZE_SCALES, RANK_SCALES, RANK_SHARES, CELL_SHARES, JUMP_SHARES
+        ):
             between = covariance(place, place, scale)
             for nugget in NUGGETS:
                 inverse = np.linalg.inv(between + nugget * np.eye(value.size))
@@ -66,14 +72,32 @@ class Smooth:
         return found.astype(np.float64)
 
     def time_s(self, place: Floats) -> Floats:
-        """Seconds (k,) at places (k, 3)."""
-        found: Floats = np.exp(covariance(place, self.place, self.scale) @ self.weights())
+        """Seconds (k,) at places (k, 3): the surface at sizes of cells, between them straight lines
+        in bytes, as messages have them.
+        """
+        sizes = np.unique(self.place[:, 0])
+        if sizes.size == 1:
+            return self._surface_s(place, self.weights())
+        after = np.clip(np.searchsorted(sizes, place[:, 0]), 1, sizes.size - 1)
+        ends = np.stack([sizes[after - 1], sizes[after]])
+        share = np.clip(
+            (np.exp2(place[:, 0]) - np.exp2(ends[0])) / (np.exp2(ends[1]) - np.exp2(ends[0])), 0, 1
+        )
+        weights = self.weights()
+        low_s, high_s = (
+            self._surface_s(np.column_stack([end, place[:, 1:]]), weights) for end in ends
+        )
+        found: Floats = (1 - share) * low_s + share * high_s
+        return found
+
+    def _surface_s(self, place: Floats, weights: Floats) -> Floats:
+        found: Floats = np.exp(covariance(place, self.place, self.scale) @ weights)
         return found
 
 
 def covariance(a: Floats, b: Floats, scale: tuple[float, ...]) -> Floats:
     """Between places (i, 3) and (j, 3), in units of the variance between sizes: (i, j)."""
-    size_scale, rank_scale, of_ranks, of_cells = scale
+    size_scale, rank_scale, of_ranks, of_cells, of_jumps = (*scale, 0.0)[:5]
     apart = a[:, None, :] - b[None, :, :]
     sizes = np.abs(apart[..., 0]) / size_scale
     ranks = np.hypot(apart[..., 1] / rank_scale, apart[..., 2] / POWER_SCALE)
@@ -82,6 +106,7 @@ def covariance(a: Floats, b: Floats, scale: tuple[float, ...]) -> Floats:
         _matern(sizes)
         + of_ranks * _matern(ranks)
         + of_cells * _matern(np.hypot(sizes, ranks))
+        + of_jumps * (np.abs(apart[..., 1]) < SAME)
         + mean
     )
     return found
