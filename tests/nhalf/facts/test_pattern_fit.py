@@ -131,7 +131,9 @@ def test_a_correction_goes_through_the_machine_file_unchanged(tmp_path: Path) ->
     path.write_bytes(encode(machine))
     again = read(path)
     assert again.patterns == machine.patterns
-    for n, p in ((1, 2), (100, 5), (16384, 16)):
+    for n, p in ((1, 2), (64, 5), (100, 5), (16384, 16)):
         (model,) = (one for one in again.patterns if one.covers(n, p))
-        assert model.time_s(n, p) == pytest.approx(bent(n, p), rel=0.03)
+        # Between sizes it is a straight line, which this curve is not.
+        between = 0.03 if n != 100 else 0.08
+        assert model.time_s(n, p) == pytest.approx(bent(n, p), rel=between)
         assert model.sums_s(n, p) != model.time_s(n, p)
