@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,7 +118,9 @@ def _listed(folder: Path) -> Iterator[Case]:
             yield Case(path, int(words[1]), arguments, variables)
 
 
-def compiled(suite: Path, wrapper: Path, variables: dict[str, str], to: Path) -> dict[Path, Path]:
+def compiled(
+    suite: Path, wanted: Sequence[Case], wrapper: Path, variables: dict[str, str], to: Path
+) -> dict[Path, Path]:
     """The programs by their sources, for one library; those that do not compile are left out.
 
     Raises Absent where none does.
@@ -129,7 +131,7 @@ def compiled(suite: Path, wrapper: Path, variables: dict[str, str], to: Path) ->
     (to / "mpitestconf.h").write_text(f"{defined}#define THREAD_PACKAGE_NAME 2\n")
     (to / "dtpoolsconf.h").write_text(defined)
     places = [to, beside, suite / "include", suite / "dtpools/include", suite / "util"]
-    command = [str(wrapper), "-w", "-O1", *(f"-I{place}" for place in places)]
+    command = [str(wrapper), "-w", "-O0", *(f"-I{place}" for place in places)]
     make = Compiler(command, variables, to)
     beside_all = ("mtest.c", "mtest_common.c", "dtypes.c")
     parts = [suite / "util" / name for name in beside_all]
@@ -141,9 +143,9 @@ def compiled(suite: Path, wrapper: Path, variables: dict[str, str], to: Path) ->
         own = [THREADS, *threads] if "threads" in source.parts else single
         return source, make.program(source, own)
 
-    wanted = dict.fromkeys(one.source for one in cases(suite))
     with ThreadPoolExecutor(2) as pool:
-        return {source: made for source, made in pool.map(program, wanted) if made}
+        sources = dict.fromkeys(one.source for one in wanted)
+        return {source: made for source, made in pool.map(program, sources) if made}
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,13 @@ def table_of(folder: Path, number: int) -> Path:
     return path
 
 
+def table_without_rules(folder: Path) -> Path:
+    """A table by which every operation is the library's own."""
+    path = folder / "native.table"
+    path.write_text("# nhalf decision table 1\n")
+    return path
+
+
 def routed(library: Library, program: Path, table: Path | None) -> Preload:
     try:
         return preload(library, program, table, FOUND)

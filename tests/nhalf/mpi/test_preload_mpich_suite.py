@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,13 +15,18 @@ from nhalf.mpi.preload import own_library
 from nhalf.mpi.probe import compiler_variables
 from nhalf.sites.start import start
 from tests.nhalf.mpi import mpich_suite
-from tests.nhalf.mpi.routed_programs import FOUND, table_of
+from tests.nhalf.mpi.routed_programs import FOUND, table_of, table_without_rules
 from tests.patience import patience_s
 
 TIMEOUT_S = 60.0
 SOME = [one for one in FOUND if one.vendor in ("mpich", "openmpi") and one.compiler]
 LEAST_CASES = 80
-Runs = Callable[[mpich_suite.Case, list[str]], bool]
+PASSES, FAILS = "passes", "fails"
+ONE_OF_EACH = (
+    *("coll/allred 4 -count=10", "coll/bcastzerotype 4", "coll/longuser 4"),
+    *("comm/ctxdup 4", "comm/comm_create_group_threads 4", "coll/rerr 2"),
+)
+"""A vector, a datatype, an operation of its own, communicators, threads, and errors."""
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +37,15 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"the sources of MPICH's tests cannot be had here: {reason}")
 
 
-@pytest.fixture(scope="module", params=SOME, ids=lambda one: one.name)
-def library(request: pytest.FixtureRequest) -> Library:
-    found: Library = request.param
-    return found
-
-
-@pytest.fixture(scope="module")
-def programs(suite: Path, library: Library, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """Tells whether a test passes where `words` are set; one that does not compile never does."""
+def judge(
+    suite: Path, library: Library, listed: Sequence[mpich_suite.Case], to: Path
+) -> Callable[[mpich_suite.Case, list[str]], str]:
+    """Tells what comes of a test where `words` are set; it skips where none can be compiled."""
     assert library.compiler is not None
     wrapper = library.compiler.with_name("mpicc")
     variables = {**library.environment, **compiler_variables(library)}
-    folder = tmp_path_factory.mktemp("made") / library.name
     try:
-        made = mpich_suite.compiled(suite, wrapper, variables, folder)
+        made = mpich_suite.compiled(suite, listed, wrapper, variables, to)
     except mpich_suite.Absent as reason:
         pytest.skip(f"MPICH's tests cannot be compiled here: {reason}")
 
@@ -59,25 +58,45 @@ def programs(suite: Path, library: Library, tmp_path_factory: pytest.TempPathFac
         outcome = run(how.command, patience_s(TIMEOUT_S), how.environment)
         return outcome.succeeded and "No Errors" in outcome.stdout
 
-    return passes
+    def judged(case: mpich_suite.Case, words: list[str]) -> str:
+        if passes(case, words):
+            return PASSES
+        return FAILS if passes(case, []) else "fails without, too"
+
+    return judged
+
+
+def words_for(library: Library, table: Path) -> list[str]:
+    return [f"LD_PRELOAD={own_library(library)}", f"NHALF_COLL_TABLE={table}"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SOME, reason="there is no library with a compiler")
+def test_one_case_of_each_kind_passes_with_routed_collectives(
+    suite: Path, folder: Path, tmp_path: Path
+) -> None:
+    library = SOME[0]
+    listed = [one for one in mpich_suite.cases(suite) if str(one) in ONE_OF_EACH]
+    judged = judge(suite, library, listed, tmp_path / "made")
+    words = words_for(library, table_of(folder, -1))
+    assert {str(one): judged(one, words) for one in listed} == dict.fromkeys(ONE_OF_EACH, PASSES)
 
 
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.parametrize("number", [-1, 0], ids=["shared", "messages"])
+@pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
+@pytest.mark.parametrize("way", [-1, 0, None], ids=["shared", "messages", "native"])
 def test_what_passes_without_passes_with_routed_collectives(
-    suite: Path, library: Library, programs: Runs, folder: Path, number: int
+    suite: Path, library: Library, folder: Path, tmp_path: Path, way: int | None
 ) -> None:
-    loaded = own_library(library)
-    words = [f"LD_PRELOAD={loaded}", f"NHALF_COLL_TABLE={table_of(folder, number)}"]
     listed = mpich_suite.cases(suite)
-
-    def judged(case: mpich_suite.Case) -> str:
-        if programs(case, words):
-            return "passes"
-        return "fails" if programs(case, []) else "fails without, too"
-
+    judged = judge(suite, library, listed, tmp_path / "made")
+    words = words_for(
+        library, table_without_rules(folder) if way is None else table_of(folder, way)
+    )
     with ThreadPoolExecutor(2) as pool:
-        verdicts = dict(zip(map(str, listed), pool.map(judged, listed), strict=True))
-    assert [name for name, verdict in verdicts.items() if verdict == "fails"] == []
-    assert sum(verdict == "passes" for verdict in verdicts.values()) >= LEAST_CASES
+        verdicts = dict(
+            zip(map(str, listed), pool.map(lambda one: judged(one, words), listed), strict=True)
+        )
+    assert [name for name, verdict in verdicts.items() if verdict == FAILS] == []
+    assert sum(verdict == PASSES for verdict in verdicts.values()) >= LEAST_CASES
