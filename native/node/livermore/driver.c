@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the Livermore kernels: fills the data, checks, and times passes.
 //
-// driver [KERNEL [LENGTH [SAMPLES [SECONDS]]]] prints a line of JSON per kernel, 0 being all: how
-// often the innermost loops run in a pass, the check sum after one pass, the time of a pass in each
-// sample, and the clock of the processor while it lasted.
+// driver [KERNEL [LENGTH [SAMPLES [SECONDS [FILE]]]]] prints a line of JSON per kernel, 0: all.
+// It says how often the innermost loops run in a pass, the check sum after one pass, the time of a
+// pass in each sample, and the clock of the processor while it lasted. Made with NHALF_TRACE from
+// kernels that record their instructions, it writes these records to FILE instead.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "livermore.h"
+#ifdef NHALF_TRACE
+#include "trace.h"
+#else
 #include "samples.h"
+#endif
 
 double u[4 * length_max], v[4 * length_max], w[4 * length_max], x[4 * length_max];
 double y[4 * length_max], z[4 * length_max], g[4 * length_max], xx[4 * length_max];
@@ -145,7 +150,14 @@ static double summed(const struct kernel* kernel) {
   return sum;
 }
 
-static void run(int number, long length, int samples, double seconds) {
+// How long a pass is asked for, or where its records go.
+struct effort {
+  int samples;
+  double batch_s;
+  const char* path;
+};
+
+static void run(int number, long length, struct effort effort) {
   const struct kernel* kernel = &kernels[number - 1];
   long n = length ? length : kernel->length;
   if (n < kernel->length_least) n = kernel->length_least;
@@ -154,18 +166,24 @@ static void run(int number, long length, int samples, double seconds) {
   kernel->pass(n);
   printf("{\"kernel\":%d,\"length\":%ld,\"iterations\":%ld,\"sum\":%.12e,", number, n,
          iterations(number, n), summed(kernel));
-  print_samples(kernel->pass, n, prepare, samples, seconds);
+#ifdef NHALF_TRACE
+  trace_pass(kernel->pass, n, prepare, effort.path);
+#else
+  print_samples(kernel->pass, n, prepare, effort.samples, effort.batch_s);
+#endif
 }
 
 int main(int count, char** words) {
-  int number = count > 1 ? atoi(words[1]) : 0, samples = count > 3 ? atoi(words[3]) : 5;
+  int number = count > 1 ? atoi(words[1]) : 0;
   long length = count > 2 ? atol(words[2]) : 0;
-  double seconds = count > 4 ? atof(words[4]) : 0.002;
-  if (number < 0 || number > kernels_count || samples < 1 || length < 0) {
-    fprintf(stderr, "driver [KERNEL 1-%d, 0: all [LENGTH [SAMPLES [SECONDS]]]]\n", kernels_count);
+  struct effort effort = {count > 3 ? atoi(words[3]) : 5, count > 4 ? atof(words[4]) : 0.002,
+                          count > 5 ? words[5] : "trace"};
+  if (number < 0 || number > kernels_count || effort.samples < 1 || length < 0) {
+    fprintf(stderr, "driver [KERNEL 1-%d, 0: all [LENGTH [SAMPLES [SECONDS [FILE]]]]]\n",
+            kernels_count);
     return 2;
   }
   for (int one = 1; one <= kernels_count; one++)
-    if (!number || one == number) run(one, length, samples, seconds);
+    if (!number || one == number) run(one, length, effort);
   return 0;
 }

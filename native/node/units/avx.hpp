@@ -41,6 +41,14 @@ struct Permute {
   }
 };
 
+/// Numbers stay in their half of a vector.
+struct Shuffle {
+  template <class V>
+  static void apply(V& x, const V& a, const V&) {
+    asm("vunpcklpd %1, %0, %0" : "+" NHALF_VECTOR_REGISTER(x) : NHALF_VECTOR_REGISTER(a));
+  }
+};
+
 /// All kernels of one width.
 #define NHALF_AVX(bits)                                                                          \
   NHALF_SUMS(bits), NHALF_UNIT("fused", Fused, bits), NHALF_UNIT("root-times", RootTimes, bits), \

@@ -5,7 +5,46 @@
 namespace nhalf {
 namespace {
 
-constexpr UnitKernel kernels[] = {NHALF_AVX(512), NHALF_UNIT("permute", Permute, 512)};
+typedef long long Places __attribute__((vector_size(64)));
+constexpr int accesses_of_round = 16;
+
+/// Eight numbers from places of their own, in the nearest cache.
+void gathers(std::uint64_t rounds, void* memory) {
+  Places places = {0, 8, 16, 24, 32, 40, 48, 56};
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 16
+    for (int i = 0; i < accesses_of_round; ++i) {
+      Vector<512>::Type x;
+      asm volatile(
+          "vxorpd %x0, %x0, %x0\n\tkxnorw %%k1, %%k1, %%k1\n\t"
+          "vgatherqpd (%1,%2,8), %0 %{%%k1%}"
+          : "=&v"(x)
+          : "r"(memory), "v"(places)
+          : "k1");
+    }
+  }
+}
+
+/// The same, the other way.
+void scatters(std::uint64_t rounds, void* memory) {
+  Places places = {0, 8, 16, 24, 32, 40, 48, 56};
+  Vector<512>::Type x = all_of<512>(1.0);
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 16
+    for (int i = 0; i < accesses_of_round; ++i) {
+      asm volatile("kxnorw %%k1, %%k1, %%k1\n\tvscatterqpd %0, (%1,%2,8) %{%%k1%}"
+                   :
+                   : "v"(x), "r"(memory), "v"(places)
+                   : "k1", "memory");
+    }
+  }
+}
+
+constexpr UnitKernel kernels[] = {NHALF_AVX(512),
+                                  NHALF_UNIT("permute", Permute, 512),
+                                  NHALF_UNIT("shuffle", Shuffle, 512),
+                                  {"gather", 512, many, accesses_of_round, &gathers},
+                                  {"scatter", 512, many, accesses_of_round, &scatters}};
 
 }  // namespace
 

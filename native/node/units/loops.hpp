@@ -58,6 +58,15 @@ struct Multiply {
     x = x * a;
   }
 };
+/// A sum whose result is wanted by no other sum: some processors take longer for that.
+struct AddThenMultiply {
+  template <class V>
+  static void apply(V& x, const V& a, const V&) {
+    x = x + a;
+    pin(x);
+    x = x * a;
+  }
+};
 /// The quotient is no simple number, and comes back after two steps.
 struct Divide {
   template <class V>
@@ -155,7 +164,10 @@ void stores(std::uint64_t rounds, void* memory) {
 /// Sums, products, quotients, and the first two together.
 #define NHALF_SUMS(bits)                                                        \
   NHALF_UNIT("add", Add, bits), NHALF_UNIT("multiply", Multiply, bits),         \
-      NHALF_UNIT("divide", Divide, bits), UnitKernel {                          \
+      NHALF_UNIT("divide", Divide, bits),                                       \
+      UnitKernel{"add-then-multiply", bits, 1, steps_per_round,                 \
+                 &arithmetic<AddThenMultiply, bits, 1>},                        \
+      UnitKernel {                                                              \
     "add-multiply", bits, many, steps_per_round *many, &sums_and_products<bits> \
   }
 /// Accesses to memory that the nearest cache holds.

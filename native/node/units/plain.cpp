@@ -2,6 +2,7 @@
 // Kernels for every processor of its kind, and those that have nothing to do with vectors.
 #include "node/idle.hpp"
 #include "node/units/loops.hpp"
+#include "node/units/moves.hpp"
 
 namespace nhalf {
 namespace {
@@ -145,6 +146,9 @@ constexpr UnitKernel kernels[] = {
 #if defined(__aarch64__) || defined(__powerpc64__) || defined(__x86_64__)
     NHALF_UNIT("root-times", RootTimes, 64),
     NHALF_UNIT("root-times", RootTimes, 128),
+#endif
+#if defined(__x86_64__)
+    NHALF_MOVES,
 #endif
 };
 

@@ -21,9 +21,23 @@ Name = Literal[
     "store",
     "integer",
     "permute",
+    "shuffle",
+    "minimum",
+    "logical",
+    "convert",
+    "across",
+    "compare",
+    "gather",
+    "scatter",
+    "integer_multiply",
+    "taken_branch",
+    "store_apart",
 ]
-"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too, and `permute` moves
-numbers from any place of a vector to any other."""
+"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too, `permute` moves
+numbers from any place of a vector to any other and `shuffle` within a part of it; `convert` makes
+a whole number of a real one or the other way, `across` moves bits between their registers,
+`compare` compares real numbers for a branch or a choice; a `taken_branch` is a jump that is
+taken, a `store_apart` a store to another line than the one before."""
 Kind = Literal["floating_point", "memory", "fixed_point"]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -46,13 +60,15 @@ class Operation(_Part, frozen=True, kw_only=True):
 
     `per_cycle` operations begin in a cycle where nothing else does; `latency_cycles` later the
     result of one can be used, None where that is not known. For a load it is from the address to
-    the use of a value in the first-level cache. `_ci` are ends of what was measured.
+    the use of a value in the first-level cache. `latency_to_others_cycles` is the latency where
+    what uses the result is of another kind, if that differs. `_ci` are ends of what was measured.
     """
 
     name: Name
     lanes: Count = 1
     per_cycle: Positive
     latency_cycles: Positive | None = None
+    latency_to_others_cycles: Positive | None = None
     per_cycle_ci: Range | None = None
     latency_ci: Range | None = None
 
@@ -89,7 +105,8 @@ class Cache(_Part, frozen=True, kw_only=True):
 
     `hit_cycles` is from the address of a load to the use of its value; `load_miss_cycles` and
     `store_miss_cycles` are what an access takes longer when it misses this level. `size_ci` is the
-    95 % interval of a size that was measured.
+    95 % interval of a size that was measured. Lines of this level that are loaded, or stored to,
+    one after the other take `load_line_cycles` and `store_line_cycles` each.
     """
 
     level: Count
@@ -99,6 +116,8 @@ class Cache(_Part, frozen=True, kw_only=True):
     hit_cycles: Positive | None = None
     load_miss_cycles: NotNegative | None = None
     store_miss_cycles: NotNegative | None = None
+    load_line_cycles: Positive | None = None
+    store_line_cycles: Positive | None = None
     size_ci: Range | None = None
 
 
@@ -106,7 +125,9 @@ class Processor(_Part, frozen=True, kw_only=True):
     """A processor as bounds of loops see it: `clock_hz` and `issue_per_cycle` instructions a cycle.
 
     `store_forward_cycles` is from a store of a real number to the use of the same value by a
-    load, `integer_store_forward_cycles` the same of a whole number at a place that stays. With
+    load, `integer_store_forward_cycles` the same of a whole number at a place that stays.
+    `window_instructions` are under way at a time at most, `waiting_instructions` of these wait for
+    operands or a unit. With
     `quad_word`, two neighbouring numbers are loaded or stored as one; with `always_fuses`, a
     product that is added to something is one instruction in any program. A processor that is
     `in_order` stands still while an access misses; others may overlap all of that. `source` says
@@ -124,6 +145,8 @@ class Processor(_Part, frozen=True, kw_only=True):
     issue_per_cycle: Positive
     store_forward_cycles: Positive | None = None
     integer_store_forward_cycles: NotNegative | None = None
+    window_instructions: Positive | None = None
+    waiting_instructions: Positive | None = None
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False

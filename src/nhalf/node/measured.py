@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from msgspec.structs import replace
+
 from nhalf.machines.processor import Cache, Processor
 from nhalf.node.levels import Hierarchy, Level, hierarchy
-from nhalf.node.reading import UNIT, Reading
-from nhalf.node.units import operations, single, together
+from nhalf.node.reading import LOAD, STORE, UNIT, Reading
+from nhalf.node.units import capacity, least_cycles, operations, single, together
 from nhalf.statistics.intervals import Interval
 
 
@@ -35,9 +37,11 @@ def measured(
         issue_per_cycle=issue.high,
         store_forward_cycles=_store_forward(units),
         integer_store_forward_cycles=_without_addition(units, whole),
+        window_instructions=capacity(units, "window"),
+        waiting_instructions=capacity(units, "waiting"),
         operations=tuple(operations(units, hit_cycles)),
         units=tuple(together(units)),
-        caches=tuple(_caches(levels)),
+        caches=tuple(_caches(levels, found)),
         environment={"host": host},
     )
 
@@ -49,7 +53,7 @@ def _store_forward(units: Sequence[Reading]) -> float | None:
     add = next((one for one in operations(units) if one.key == "add"), None)
     found = [alone.low] if alone else []
     if with_sum and add and add.least_cycles:
-        found.append(with_sum.low - add.least_cycles)
+        found.append(with_sum.low - (add.latency_to_others_cycles or add.least_cycles))
     return min(found, default=None)
 
 
@@ -59,14 +63,39 @@ def _without_addition(units: Sequence[Reading], both: Interval | None) -> float 
     return max(0.0, both.low - (add.low if add else 1.0)) if both else None
 
 
-def _caches(found: Hierarchy) -> list[Cache]:
+def _caches(found: Hierarchy, looks: Sequence[Reading]) -> list[Cache]:
     """The levels that were resolved, as far as no nearer one is missing."""
-    caches = []
+    caches: list[Cache] = []
     for level in found.levels:
         if level.size_bytes is None or level.line_bytes is None:
             break
-        caches.append(_cache(level, level.size_bytes, level.line_bytes))
+        one = _cache(level, level.size_bytes, level.line_bytes)
+        if caches:
+            ends = 2 * caches[-1].size_bytes, one.size_bytes // 2
+            loaded = line_cycles(looks, LOAD, ends, one.line_bytes)
+            stored = line_cycles(looks, STORE, ends, one.line_bytes)
+            one = replace(one, load_line_cycles=loaded, store_line_cycles=stored)
+        caches.append(one)
     return caches
+
+
+def line_cycles(
+    looks: Sequence[Reading], pattern: str, ends_bytes: tuple[int, int], line_bytes: int
+) -> float | None:
+    """Cycles of a line in a sweep over arrays between two sizes; None where there was none.
+
+    A neighbour only adds: the quickest look counts.
+    """
+    return min(
+        (
+            least_cycles(one)
+            for one in looks
+            if one.pattern == pattern
+            and one.stride_bytes == line_bytes
+            and ends_bytes[0] <= one.size_bytes <= ends_bytes[1]
+        ),
+        default=None,
+    )
 
 
 def _cache(level: Level, size_bytes: int, line_bytes: int) -> Cache:

@@ -20,7 +20,7 @@ from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.levels import hit_limit_cycles
 from nhalf.node.plateaus import curve, plateaus
-from nhalf.node.reading import CHASE, CONFLICTS, UNIT, Reading
+from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, UNIT, Reading
 from nhalf.node.sets import look
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
@@ -28,9 +28,13 @@ from nhalf.store.run import Run
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
 """So many further ones look at units only: they are quick, and a neighbour goes away meanwhile."""
-POINTS = 330
+POINTS = 420
 """About so many in a launch: what is asked depends on the answers."""
 NEAR_BYTES = 8 << 20
+SWEEP_BYTES = 16 << 10
+LINE_BYTES = 64
+SWEEP_STRIDES = (8, LINE_BYTES, 256)
+"""Of sweeps: several in a line, one in each, and few."""
 FAR_BYTES = 1 << 30
 MEMORY_SHARE = 1 / 8
 FAR_S = 8.0
@@ -81,6 +85,7 @@ def ask(core: Core) -> None:
     """All questions to one core, from near to far."""
     for size in sizes(4096, NEAR_BYTES, 4):
         core.ask(CHASE, size)
+    ask_sweeps(core)
     if core.launch < 2:
         _far(core)
     flat = plateaus(curve(core.known))
@@ -96,6 +101,16 @@ def ask_units(core: Core) -> None:
     kernels = core.subject.description.get("kernels", [])
     for one in sorted(kernels, key=lambda kernel: int(kernel["bits"])):
         core.ask(UNIT, 0, **one)
+
+
+def ask_sweeps(core: Core) -> None:
+    """Loads and stores that do not wait for each other, by size and stride."""
+    size = SWEEP_BYTES
+    while size <= NEAR_BYTES:
+        for stride in SWEEP_STRIDES:
+            for pattern in (LOAD, STORE):
+                core.ask(pattern, size, stride=None if stride == LINE_BYTES else stride)
+        size *= 2
 
 
 def _far(core: Core) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nhalf.machines.processor import Name, Operation, Unit
 from nhalf.node.reading import UNIT, Reading
@@ -20,13 +20,32 @@ NAMES: dict[str, Name] = {
     "store": "store",
     "integer-add": "integer",
     "permute": "permute",
+    "shuffle": "shuffle",
+    "minimum": "minimum",
+    "logical": "logical",
+    "convert": "convert",
+    "across": "across",
+    "compare-across": "compare",
+    "gather": "gather",
+    "scatter": "scatter",
+    "integer-multiply": "integer_multiply",
+    "taken-branch": "taken_branch",
+    "store-apart": "store_apart",
 }
+TWO = ("convert", "across")
+"""There and back count as one for the probe: two operations, which share time and latency."""
+QUOTIENTS = 20
+AFTER = {"window": 400, "waiting": 20}
+"""Instructions after a chain of quotients, as native/node/units/moves.hpp has them."""
+CHOICE_CYCLES = 1.0
+"""Of the choice after a comparison, which whole numbers take."""
 TOGETHER = "add-multiply"
 """Sums and products in turn, each as often."""
 SHARING = ("add", "multiply", "fused")
 """Kernels of the probe, and what they measure; a root is multiplied, so that it stays a number."""
 LANE_BITS = 64
 MANY_LAUNCHES = 3
+CLOCK_ERROR = 0.03
 WHOLE_ERROR = 0.15
 """A measured rate or latency is that of a whole number within this."""
 
@@ -45,9 +64,9 @@ def operations(found: Iterable[Reading], hit_cycles: float | None = None) -> lis
     for (kernel, bits), rate in sorted(per_cycle.items(), key=lambda item: (item[0][1], item[0])):
         if kernel not in NAMES:
             continue
-        late = latency.get((kernel, bits))
-        if kernel == "root-times" and late:
-            late = _less(late, latency.get(("multiply", bits)))
+        late = _alone(kernel, bits, latency)
+        if kernel in TWO:
+            rate = scaled(rate, 2.0)
         described.append(
             Operation(
                 name=NAMES[kernel],
@@ -56,9 +75,64 @@ def operations(found: Iterable[Reading], hit_cycles: float | None = None) -> lis
                 per_cycle_ci=(rate.low, rate.high),
                 latency_cycles=hit_cycles if kernel == "load" else late.median if late else None,
                 latency_ci=(late.low, late.high) if late else None,
+                latency_to_others_cycles=_others(kernel, bits, latency),
             )
         )
     return described
+
+
+def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval | None:
+    """The latency of an operation without what the probe has to put beside it."""
+    late = latency.get((kernel, bits))
+    if late is None:
+        return None
+    if kernel == "root-times":
+        return _less(late, latency.get(("multiply", bits)))
+    if kernel in TWO:
+        return scaled(late, 0.5)
+    back = latency.get(("across", bits))
+    if kernel == "compare-across" and back:
+        rest = back.median / 2 + CHOICE_CYCLES
+        return Interval(late.median - rest, late.low - rest, late.high - rest)
+    return late
+
+
+def _others(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> float | None:
+    """What a sum takes where a product needs it, a load where it is real; None elsewhere."""
+    if kernel == "load":
+        both, across = latency.get(("load-across", LANE_BITS)), latency.get(("across", LANE_BITS))
+        return both.low - across.low / 2 if both and across else None
+    return _to_others(bits, latency) if kernel == "add" else None
+
+
+def _to_others(bits: int, latency: Mapping[Key, Interval]) -> float | None:
+    """What a sum takes where a product needs it; None where that is not longer."""
+    both, product = latency.get(("add-then-multiply", bits)), latency.get(("multiply", bits))
+    own = latency.get(("add", bits))
+    if both is None or product is None or own is None:
+        return None
+    rest = both.low - product.low
+    return rest if rest > own.low * (1 + WHOLE_ERROR) else None
+
+
+def capacity(found: Iterable[Reading], kernel: str) -> float | None:
+    """How many instructions are under way at a time (`window`) or wait (`waiting`).
+
+    A round is a chain of quotients and instructions after it that end with it. Where n chains
+    overlap, a round takes an nth of a chain: n - 1 rounds and the next chain are under way. Another
+    thread of the core takes half of the room, so the quickest launch counts.
+    """
+    late = _latencies([one for one in found if one.pattern == UNIT])
+    round_, quotient = late.get((kernel, LANE_BITS)), late.get(("divide", LANE_BITS))
+    if round_ is None or quotient is None:
+        return None
+    chains = max(1.0, QUOTIENTS * quotient.low / round_.low)
+    return (chains - 1) * (1 + QUOTIENTS + AFTER[kernel]) + QUOTIENTS
+
+
+def scaled(one: Interval, factor: float) -> Interval:
+    """So many times as much."""
+    return Interval(factor * one.median, factor * one.low, factor * one.high)
 
 
 def single(found: Iterable[Reading], kernel: str, *, latency: bool = False) -> Interval | None:
@@ -97,7 +171,7 @@ def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:
             quick.setdefault(_key(one), []).append(1 / least_cycles(one))
             slow.setdefault(_key(one), []).append(1 / one.cycles)
     return {
-        key: Interval(_rate(_quick(slow[key])), min(slow[key]), _rate(_quick(quick[key])))
+        key: Interval(_rate(_quick(slow[key])), min(slow[key]), _most(_quick(quick[key])))
         for key in quick
     }
 
@@ -143,10 +217,21 @@ def _rate(per_cycle: float) -> float:
     return whole if per_cycle > whole * (1 - WHOLE_ERROR) else per_cycle
 
 
+def _most(per_cycle: float) -> float:
+    """What a unit with such a rate may do in a cycle: a whole number where it is several."""
+    rate = _rate(per_cycle)
+    return rate if per_cycle < 1 else max(rate, math.ceil(per_cycle * (1 - WHOLE_ERROR / 5)))
+
+
 def _whole(cycles: float) -> float:
-    """The whole number of cycles that a measurement lies a little above, or what it is."""
-    whole = math.floor(cycles + WHOLE_ERROR / 5)
-    return float(whole) if whole and cycles - whole < WHOLE_ERROR else cycles
+    """The whole number of cycles that a measurement lies next to, or what it is."""
+    whole = round(cycles)
+    return float(whole) if whole and abs(cycles - whole) < _error_cycles(cycles) else cycles
+
+
+def _error_cycles(cycles: float) -> float:
+    """By so much the length of a cycle, too, may be wrong on a busy machine."""
+    return max(WHOLE_ERROR, CLOCK_ERROR * cycles)
 
 
 def _key(one: Reading) -> Key:

@@ -86,12 +86,27 @@ def _read(listing: str) -> tuple[list[Instruction], dict[str, int]]:
             line = int(place[1])
         elif label:
             labels[label[1]] = len(instructions)
-        elif text and not text.startswith((".", "#")):
-            name, _, rest = text.split("#")[0].strip().partition("\t")
-            name, _, more = name.partition(" ")
-            words = [one.strip() for one in _OPERAND.findall(more + rest)]
-            instructions.append(Instruction(name, tuple(words), line))
+        elif is_instruction(text):
+            instructions.append(instruction(text, line))
     return instructions, labels
+
+
+def is_instruction(text: str) -> bool:
+    """Whether a line of a listing, without the space around it, is an instruction."""
+    return bool(text) and not text.startswith((".", "#")) and not _LABEL.match(text)
+
+
+def instruction(text: str, line: int = 0) -> Instruction:
+    """The instruction that a line of a listing is; `line` is that of the source."""
+    name, _, rest = text.split("#", maxsplit=1)[0].strip().partition("\t")
+    name, _, more = name.partition(" ")
+    words = [one.strip() for one in _OPERAND.findall(more + rest)]
+    return Instruction(name, tuple(words), line)
+
+
+def instructions_of(listing: str) -> list[Instruction]:
+    """All instructions of a listing in its order."""
+    return _read(listing)[0]
 
 
 def loops_of_lines(found: Iterable[EmittedLoop], first: int, last: int) -> list[EmittedLoop]:

@@ -12,8 +12,12 @@ _REAL = re.compile(
     r"v?(add|sub|mul|div|sqrt|min|max|f?n?m(?:add|sub)(?:132|213|231)?)([ps])([sd])$"
 )
 _FUSED = re.compile(r"vfn?m(?:add|sub)(?:132|213|231)?([ps])([sd])$")
-NAMES = {"add": "add", "sub": "add", "min": "add", "max": "add", "mul": "multiply"}
+NAMES = {"add": "add", "sub": "add", "min": "minimum", "max": "minimum", "mul": "multiply"}
 NAMES |= {"div": "divide", "sqrt": "square_root"}
+_CONVERSION = re.compile(r"v?cvt\w*(si|qq|dq)")
+_ACROSS = re.compile(r"v?mov[qd]$")
+_SHUFFLE = re.compile(r"v?(unpck|shuf|pshuf|punpck|movddup|movhl|movlh|perm?il|permil)")
+_LOGICAL = re.compile(r"v?p?(and|andn|or|xor)(p[sd]|[dq])?$")
 WIDTHS_BYTES = {"%xmm": 16, "%ymm": 32, "%zmm": 64}
 PERMUTES = ("vperm", "vinsertf", "vinserti", "vextractf", "vextracti")
 IN_LANE = ("vpermil",)
@@ -66,13 +70,39 @@ def arithmetic(one: Instruction) -> Operation | None:
     real = _REAL.match(one.name)
     if real and real[1] in NAMES:
         return Operation(NAMES[real[1]], _lanes(one, real[2], real[3]))
-    if is_move(one) and not one.name.startswith("lea"):
-        return None
+    known = _conversion(one)
+    if known:
+        return Operation(known)
+    return None if is_move(one) and not one.name.startswith("lea") else _other(one)
+
+
+def _other(one: Instruction) -> Operation | None:
+    """What is neither real arithmetic nor a move."""
     if one.name.startswith(PERMUTES) and not one.name.startswith(IN_LANE):
         return None if reads_memory(one) or writes_memory(one) else Operation("permute", width(one))
+    for name in ("gather", "scatter"):
+        if name in one.name:
+            return Operation(name, width(one))
     if any("mm" in word for word in one.operands):
-        return Operation("vector")
-    return Operation("integer")
+        return Operation(_of_vectors(one))
+    return Operation("integer_multiply" if one.name.startswith(("imul", "mul")) else "integer")
+
+
+def _conversion(one: Instruction) -> str:
+    """What brings a number from one kind of register to the other, or compares it; '' for none."""
+    if _CONVERSION.match(one.name):
+        return "convert"
+    if _ACROSS.match(one.name) and not any(map(is_memory, one.operands)):
+        kinds = {"mm" in word for word in one.operands}
+        return "across" if len(kinds) > 1 else ""
+    return "compare" if "comis" in one.name else ""
+
+
+def _of_vectors(one: Instruction) -> str:
+    """What neither computes nor moves real numbers only."""
+    if _SHUFFLE.match(one.name):
+        return "shuffle"
+    return "logical" if _LOGICAL.match(one.name) else "vector"
 
 
 def width(one: Instruction) -> int:
@@ -89,6 +119,8 @@ def operations(one: Instruction) -> list[Operation]:
     found = [Operation("load", width(one))] if reads_memory(one) else []
     if "gather" in one.name:
         found = [Operation("load")] * width(one)
+    if "scatter" in one.name:
+        return [Operation("store")] * width(one)
     computed = arithmetic(one)
     if computed is not None and not one.is_jump and not one.name.startswith("nop"):
         found.append(computed)

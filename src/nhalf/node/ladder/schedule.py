@@ -9,16 +9,11 @@ from dataclasses import dataclass, field
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.chain import Link, slowest_circle
 from nhalf.node.bound.polynomial import Polynomial
-from nhalf.node.ladder.addresses import in_any_iteration, register, registers_in
+from nhalf.node.ladder.addresses import in_any_iteration, registers_in
+from nhalf.node.ladder.decoded import latency_cycles
 from nhalf.node.ladder.listing import EmittedLoop, Instruction
-from nhalf.node.ladder.micro import (
-    WITHOUT_RESULT,
-    arithmetic,
-    is_memory,
-    is_move,
-    reads_memory,
-    writes_memory,
-)
+from nhalf.node.ladder.micro import arithmetic, reads_memory, writes_memory
+from nhalf.node.ladder.operands import inputs, results
 
 
 @dataclass
@@ -112,32 +107,9 @@ def _take(one: Instruction, steps: _Steps, address: object) -> None:
             steps.wholes.add(load)
     done = load
     if arithmetic(one) is not None or not source:
-        done = steps.add(_latency(one, steps.processor), _inputs(one), load)
+        done = steps.add(latency_cycles(one, steps.processor), inputs(one), load)
     if target:
         stored = steps.add(0.0, registers_in(target), done)
         steps.stores.append((stored, address(target)))
-    elif one.operands and done is not None and not one.name.startswith(WITHOUT_RESULT):
-        steps.makers[register(one.operands[-1])] = done
-
-
-def _inputs(one: Instruction) -> list[str]:
-    """The registers that an instruction computes with."""
-    plain = [word for word in one.operands if not is_memory(word)]
-    if "xor" in one.name and len(set(plain)) == 1:
-        return []
-    keeps = not is_move(one) and (not one.name.startswith("v") or one.name.startswith("vf"))
-    is_lea = one.name.startswith("lea")
-    inside = registers_in(one.operands[0]) if is_lea and one.operands else []
-    used = plain if keeps and not is_lea else plain[:-1] if not writes_memory(one) else plain
-    return [*inside, *filter(None, map(register, used))]
-
-
-def _latency(one: Instruction, processor: Processor) -> float:
-    computed = arithmetic(one)
-    if computed is None:
-        return 0.0
-    for lanes in (computed.lanes, 1):
-        known = processor.operation(computed.name, lanes)
-        if known is not None and known.least_cycles is not None:
-            return known.least_cycles
-    return 1.0
+    elif done is not None:
+        steps.makers |= dict.fromkeys(results(one), done)

@@ -5,34 +5,55 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from nhalf.base.errors import FailedError
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.program import read_program
 from nhalf.node.ladder.builds import Build
 from nhalf.node.ladder.rungs import READABLE, Rungs, listing, rungs
 from nhalf.node.livermore.corpus import sources
+from nhalf.node.livermore.traces import executed_cycles
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """What was emitted for a kernel in one build, by its innermost loops."""
+    """What was emitted for a kernel in one build, by its innermost loops.
+
+    `executed_cycles` are those of an iteration as the kernel's instructions follow each other; None
+    where they could not be followed.
+    """
 
     number: int
     build: Build
     loops: tuple[Rungs, ...]
+    executed_cycles: float | None = None
 
 
 def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
     """The ladders of all kernels that can be read, in one build; none on other processors."""
     if platform.machine() not in READABLE:
         return
+    listings = {
+        number: listing(build.compiler, build.level, source)
+        for number, source in enumerate(sources(), 1)
+    }
+    followed: dict[int, float] = {}
+    with suppress(FailedError):
+        followed.update(executed_cycles(build, listings, processor))
     for number, source in enumerate(sources(), 1):
-        program = read_program(source)
-        if program.refusals:
-            continue
-        text = listing(build.compiler, build.level, source)
-        found = rungs(text, program.loops, processor, build.is_optimised)
-        known = tuple(one for one in found if one is not None)
-        if len(known) == len(program.loops):
-            yield Ladder(number, build, known)
+        loops = _loops(source, listings[number], build, processor)
+        if loops or number in followed:
+            yield Ladder(number, build, loops, followed.get(number))
+
+
+def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:
+    """The rungs of all innermost loops; none where one of them cannot be read or found."""
+    program = read_program(source)
+    if program.refusals:
+        return ()
+    found = rungs(text, program.loops, processor, build.is_optimised)
+    known = tuple(one for one in found if one is not None)
+    return known if len(known) == len(program.loops) else ()

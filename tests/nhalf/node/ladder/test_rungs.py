@@ -60,8 +60,8 @@ ASKED = {
     "movq %rax, %rdx": [],
     "vpermt2pd %ymm1, %ymm2, %ymm3": [Operation("permute", 4)],
     "vinsertf128 $1, (%rax), %ymm1, %ymm2": [Operation("load", 4)],
-    "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [*[Operation("load")] * 4, Operation("vector")],
-    "xorpd %xmm0, %xmm0": [Operation("vector")],
+    "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [*[Operation("load")] * 4, Operation("gather", 4)],
+    "xorpd %xmm0, %xmm0": [Operation("logical")],
     "jne .L3": [],
 }
 

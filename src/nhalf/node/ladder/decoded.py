@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions as a core sees them: what they wait for, what they keep busy, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nhalf.machines.processor import Processor
+from nhalf.node.ladder.addresses import registers_in
+from nhalf.node.ladder.listing import Instruction
+from nhalf.node.ladder.micro import (
+    Operation,
+    arithmetic,
+    is_move,
+    operations,
+    reads_memory,
+    width,
+    writes_memory,
+)
+from nhalf.node.ladder.operands import inputs, is_zero, results
+
+JOINED = ("cmp", "test", "add", "sub", "dec", "inc", "and")
+"""With the conditional jump after it, such an instruction is one."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One instruction.
+
+    `slots` are its places in the front end; `busy_cycles` units by name, and how long each is kept
+    busy; `latency_cycles` those from its operands, or from what it loads, to its result, and
+    `to_others_cycles` how much later others than sums have that of a sum; `waits` says that it
+    takes room among those that wait for operands.
+    """
+
+    slots: int
+    address_registers: tuple[str, ...]
+    value_registers: tuple[str, ...]
+    results: tuple[str, ...]
+    loads: str
+    stores: str
+    busy_cycles: tuple[tuple[str, float], ...]
+    latency_cycles: float
+    to_others_cycles: float
+    is_sum: bool
+    waits: bool
+    is_whole: bool
+    is_jump: bool
+    size_bytes: int
+
+
+def decoded(instructions: Sequence[Instruction], processor: Processor) -> list[Decoded]:
+    """Every instruction of a listing on a processor."""
+    found = []
+    before: Instruction | None = None
+    for one in instructions:
+        is_joined = (
+            before is not None
+            and one.is_jump
+            and not one.name.startswith("jmp")
+            and before.name.startswith(JOINED)
+        )
+        found.append(_decoded(one, processor, is_joined=is_joined))
+        before = one
+    return found
+
+
+def _decoded(one: Instruction, processor: Processor, *, is_joined: bool) -> Decoded:
+    loads, stores = reads_memory(one), writes_memory(one)
+    return Decoded(
+        0 if is_joined else 1,
+        tuple(registers_in(loads or stores)),
+        tuple(inputs(one)),
+        tuple(results(one)),
+        loads,
+        stores,
+        tuple(_busy(one, processor)),
+        latency_cycles(one, processor),
+        _to_others_cycles(one, processor),
+        is_sum=_is_sum(one),
+        waits=arithmetic(one) is not None and not is_zero(one) and not one.name.startswith("nop"),
+        is_whole=not any("mm" in word for word in one.operands),
+        is_jump=one.is_jump,
+        size_bytes=8 * width(one),
+    )
+
+
+def latency_cycles(one: Instruction, processor: Processor) -> float:
+    """From the operands of an instruction to its result, without loads; 0 for a move."""
+    computed = arithmetic(one)
+    if computed is None or is_zero(one):
+        return 0.0
+    for lanes in (computed.lanes, 1):
+        known = processor.operation(computed.name, lanes)
+        if known is not None and known.least_cycles is not None:
+            return known.least_cycles
+    return 0.0 if is_move(one) else 1.0
+
+
+def _is_sum(one: Instruction) -> bool:
+    computed = arithmetic(one)
+    return computed is not None and computed.name == "add"
+
+
+def _to_others_cycles(one: Instruction, processor: Processor) -> float:
+    """By how much later others than sums have the result of a sum."""
+    if not _is_sum(one):
+        return 0.0
+    computed = arithmetic(one)
+    known = processor.operation("add", computed.lanes if computed else 1)
+    known = known or processor.operation("add")
+    if known is None or known.latency_to_others_cycles is None:
+        return 0.0
+    return max(0.0, known.latency_to_others_cycles - (known.least_cycles or 0.0))
+
+
+def _busy(one: Instruction, processor: Processor) -> list[tuple[str, float]]:
+    """Units by name with the cycles that they are kept busy for."""
+    if is_zero(one):
+        return []
+    found: dict[str, float] = {}
+    for asked in operations(one):
+        cycles = _unit_cycles(asked, processor)
+        if cycles:
+            found[asked.name] = found.get(asked.name, 0.0) + cycles
+        key = asked.name if asked.lanes == 1 else f"{asked.name}.{asked.lanes}"
+        for unit in processor.units:
+            if key in unit.cycles:
+                found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[key]
+    return list(found.items())
+
+
+def _unit_cycles(one: Operation, processor: Processor) -> float:
+    """What an operation keeps its unit busy for, in the width that is described next to its own."""
+    known = [each for each in processor.operations if each.name == one.name]
+    if not known:
+        return 0.0
+    nearest = min(known, key=lambda each: abs(each.lanes - one.lanes))
+    return 1 / nearest.most_per_cycle

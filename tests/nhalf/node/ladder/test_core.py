@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions one by one on a known core: what waits for what, and for how long."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from nhalf.machines.processor import Cache, Name, Operation, Processor
+from nhalf.node.ladder.decoded import decoded
+from nhalf.node.ladder.listing import instruction
+from nhalf.node.ladder.near import with_misses
+from nhalf.node.ladder.scheduled import trace_cycles
+from nhalf.node.ladder.tracing import Executed, executed, recording
+
+RATES: dict[Name, tuple[float, float]] = {
+    "add": (2, 2), "multiply": (2, 3), "divide": (0.25, 14), "load": (2, 5), "store": (1, 1),
+    "integer": (4, 1), "compare": (1, 2),
+}  # fmt: skip
+PROCESSOR = Processor(
+    name="known",
+    clock_hz=1e9,
+    issue_per_cycle=4,
+    store_forward_cycles=5,
+    integer_store_forward_cycles=0,
+    operations=tuple(
+        Operation(name=name, per_cycle=rate, latency_cycles=late)
+        for name, (rate, late) in RATES.items()
+    ),
+)
+TURNS = 400
+PLACE = 1 << 20
+
+
+def cycles(text: str, processor: Processor = PROCESSOR, step_bytes: int = 0) -> float:
+    """Cycles of a turn of instructions that are executed again and again."""
+    lines = text.split("; ")
+    what = decoded([instruction(line) for line in lines], processor)
+    trace = [
+        Executed(at, PLACE + turn * step_bytes if "(" in line else 0)
+        for turn in range(TURNS)
+        for at, line in enumerate(lines)
+    ]
+    return trace_cycles(trace, what, processor) / TURNS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("nop", 0.25),
+        ("addsd %xmm1, %xmm0", 2),
+        ("addsd %xmm1, %xmm0; addsd %xmm1, %xmm2", 2),
+        ("mulsd %xmm1, %xmm0; addsd %xmm1, %xmm0", 5),
+        ("movsd (%rax), %xmm0; addsd %xmm1, %xmm0", 0.5),
+        ("xorpd %xmm0, %xmm0; divsd %xmm1, %xmm0", 4),
+        # Through memory: a sum 5 + 2, a counter only 1.
+        ("movsd (%rax), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, (%rax)", 7),
+        ("addq $1, (%rax)", 1),
+        # A choice waits for the comparison before it, a jump for nothing that others need.
+        ("comisd %xmm1, %xmm0; cmovbe %rcx, %rdx; leaq (%rdx), %rdx", 2),
+        ("addq $1, %rax; cmpq %rdx, %rax; jne .L3", 1),
+        ("movq (%rax), %rax", 5),
+    ],
+)  # fmt: skip
+def test_a_turn_takes(text: str, expected: float) -> None:
+    assert cycles(text) == pytest.approx(expected, rel=0.02)
+
+
+def test_few_under_way_do_not_overlap() -> None:
+    chain = "xorpd %xmm0, %xmm0; " + "; ".join(["addsd %xmm1, %xmm0"] * 10)
+    assert cycles(chain) == pytest.approx(5, rel=0.05)  # two additions a cycle
+    small = replace(PROCESSOR, waiting_instructions=10)
+    assert cycles(chain, small) > 6
+    assert cycles(chain, replace(PROCESSOR, window_instructions=11)) == pytest.approx(10, rel=0.05)
+
+
+def test_a_taken_branch_ends_what_enters_together() -> None:
+    one = replace(
+        PROCESSOR, operations=(*PROCESSOR.operations, Operation(name="taken_branch", per_cycle=0.5))
+    )
+    assert cycles("nop; jmp .L3", one) == pytest.approx(2, rel=0.02)
+
+
+def test_lines_of_the_next_cache_take_longer() -> None:
+    caches = (
+        Cache(level=1, size_bytes=1024, line_bytes=64, ways=4, hit_cycles=5),
+        Cache(level=2, size_bytes=1 << 20, line_bytes=64, hit_cycles=15, load_line_cycles=3),
+    )
+    with_caches = replace(PROCESSOR, caches=caches)
+    assert cycles("movsd (%rax), %xmm0", with_caches, 64) == pytest.approx(3, rel=0.05)
+    assert cycles("movsd (%rax), %xmm0", with_caches) == pytest.approx(0.5, rel=0.05)
+    what = decoded([instruction("movsd (%rax), %xmm0")], with_caches)
+    found = with_misses([Executed(0, PLACE), Executed(0, PLACE + 60)], what, with_caches)
+    assert [one.missed for one in found] == [0, 0]
+
+
+def test_a_listing_records_itself() -> None:
+    lines = recording(".L3:\n\t.loc 1 3 5\n\tmovsd\t8(%rsp,%rax,8), %xmm0\n\tjne\t.L3\n")
+    assert "leaq 8+256(%rsp,%rax,8), %rax" in lines
+    assert lines.count("movq %rcx, nhalf_trace_next(%rip)") == 2
+    assert lines.endswith("\tjne\t.L3\n")
+    # Nothing that changes flags stands between a comparison and its jump.
+    assert not {"add", "sub", "cmp", "xor"} & {word[:3] for word in lines.split()}
+    content = (7).to_bytes(8, "little") + (64).to_bytes(8, "little")
+    assert list(executed(content)) == [Executed(7, 64)]
