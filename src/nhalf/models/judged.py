@@ -100,11 +100,11 @@ def best_errors(cells: Cells) -> tuple[int, Floats]:
     errors = heldout(cells)
     best = _better(errors, 0, 1)
     if errors[2].size:
-        # It has to be good between sizes, too: of a cell left out others of its size are known.
+        # It has to be good between sizes and ranks, too: of a cell left out others are known there.
         between = heldout(cells, by_sizes=True)
         if cells.ranks.size > FEW:
-            both = zip(errors, errors, between, strict=True)
-            best = _better([np.concatenate(each) for each in both], best, 2)
+            every = zip(errors, between, heldout(cells, by_ranks=True), strict=True)
+            best = _better([np.concatenate(each) for each in every], best, 2)
         elif not between[2].size or between[2].mean() <= BETWEEN_MOST * between[best].mean():
             best = _better(errors, best, 2)
     return best, errors[best]
