@@ -85,7 +85,8 @@ def ask(core: Core) -> None:
     """All questions to one core, from near to far."""
     for size in sizes(4096, NEAR_BYTES, 4):
         core.ask(CHASE, size)
-    ask_sweeps(core)
+    if core.launch == 0:
+        ask_sweeps(core)
     if core.launch < 2:
         _far(core)
     flat = plateaus(curve(core.known))
