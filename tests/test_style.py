@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import style
+from style_prose import plain_words
+from style_source import Source
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -121,3 +123,18 @@ def test_the_program_fails_on_a_bad_tree(
     assert "src/bad.py:1: licence" in capsys.readouterr().out
     (tmp_path / "src" / "bad.py").write_text(PYTHON_HEAD)
     assert style.main([str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "rules"),
+    [
+        ("docs/page.md", "It heeds the file.", ["word"]),
+        ("docs/page.md", "It applies the file, outside the loop.", []),
+        ("src/nhalf/cli/verbs/run.py", '"""Runs inside of a job."""', ["word"]),
+        ("docs/page.json", "inside of", []),
+    ],
+)
+def test_pages_and_helps_have_the_words_of_the_field(
+    path: str, text: str, rules: list[str]
+) -> None:
+    assert [one.rule for one in plain_words(Source(path, text))] == rules

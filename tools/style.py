@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from style_native import NATIVE_TREE_RULES
+from style_prose import plain_words
 from style_source import CODE, CPP, JAVA, PROSE, PYTHON, Complaint, Rule, Source, TreeRule
 from style_units import units_in_names
 
@@ -217,6 +218,7 @@ RULES: tuple[Rule, ...] = (
     nothing_private,
     one_pattern_per_file,
     units_in_names,
+    plain_words,
 )
 TREE_RULES: tuple[TreeRule, ...] = (
     *(few_long_files, no_dead_module, no_dead_header),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""srun outside of an allocation: the command starts again inside of one."""
+"""srun outside an allocation: the command starts again inside one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SRUN = "srun"
 
 
 def allocate(request: Allocating) -> None:
-    """Become salloc with this very command, where srun is request for outside of an allocation.
+    """Become salloc with this very command, where srun is requested outside an allocation.
 
     One allocation for the whole run: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does

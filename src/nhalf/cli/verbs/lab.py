@@ -244,8 +244,8 @@ def _slow(given: Iterable[str]) -> dict[str, float]:
 
 
 def _outside() -> None:
-    """Raises InputError inside of a lab: it would saw off the branch that it sits on."""
+    """Raises InputError inside a lab: it would saw off the branch that it sits on."""
     if "NHALF_LAB" in os.environ:
         raise InputError(
-            f"this shell runs inside of the lab {os.environ['NHALF_LAB']}", "leave it first"
+            f"this shell runs inside the lab {os.environ['NHALF_LAB']}", "leave it first"
         )

@@ -199,7 +199,7 @@ def _check(bench: Bench, asked: Asked, path: Path, request: Request) -> None:
     elif not request.quiet:
         show_checked(stdout_console(), bench, checked)
     if checked.activity.verdict != "active":
-        said = "is not heeded" if checked.activity.verdict == "not active" else "is not proven"
+        said = "is not applied" if checked.activity.verdict == "not active" else "is not proven"
         cell = checked.activity.cell
         raise FailedError(
             f"{path} {said}: {cell.operation} of {cell.size_bytes} bytes, {cell.ranks} ranks: "
