@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -79,8 +79,9 @@ def words(text: str) -> list[str]:
 def placed(block: Block, given: Collection[str], site: Site) -> Block:
     """A block whose placements and numbers of ranks go together.
 
-    A layout such as 4x2 brings its number of ranks with it. On several hosts, ranks on one host
-    and over many are kept apart where nobody says otherwise.
+    A layout such as 4x2 brings its number of ranks with it; where a study's layouts do not have the
+    number that is asked for, ranks are placed on cores. On several hosts, ranks on one host and
+    over many are kept apart where nobody says otherwise.
     """
     if site.several and "placement" not in given and block.placements == [CORES]:
         both = [
@@ -92,6 +93,9 @@ def placed(block: Block, given: Collection[str], site: Site) -> Block:
     placements = [text for name in block.placements if (text := site.in_numbers(name))]
     if not placements:
         raise InputError("there is one host only: every-host needs several", "give --hosts")
+    is_free = "placement" not in given and block.placements != [CORES]
+    if "ranks" in given and is_free and not _any_fits(placements, block.ranks):
+        return placed(msgspec.structs.replace(block, placements=[CORES]), given, site)
     block = msgspec.structs.replace(block, placements=placements)
     layouts = [layout for text in block.placements if (layout := parse_layout(text))]
     if layouts and "ranks" not in given:
@@ -99,10 +103,14 @@ def placed(block: Block, given: Collection[str], site: Site) -> Block:
         ranks = sorted({*others, *(layout.ranks for layout in layouts)})
         return msgspec.structs.replace(block, ranks=ranks)
     for text in block.placements:
-        if block.ranks and not any(fits(text, ranks) for ranks in block.ranks):
+        if block.ranks and not _any_fits([text], block.ranks):
             asked = ", ".join(map(str, block.ranks))
             raise InputError(f"--placement {text} does not have {asked} ranks", "leave --ranks out")
     return block
+
+
+def _any_fits(placements: Sequence[str], ranks: Sequence[int]) -> bool:
+    return any(fits(text, count) for text in placements for count in ranks)
 
 
 def check_hosts(blocks: list[Block], site: Site) -> None:

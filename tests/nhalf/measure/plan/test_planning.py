@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placements and numbers of ranks of a study's blocks, with what the user asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.measure.plan.plan import Block
+from nhalf.measure.plan.planning import placed
+from nhalf.sites.hosts import Host
+from nhalf.sites.site import Site
+
+TWO_CORES = Site((Host("n1", 2),))
+BLOCK = Block(["pair-map-latency"], [5], "8", placements=["whole-host"])
+
+
+def test_a_layout_brings_its_ranks() -> None:
+    found = placed(BLOCK, (), TWO_CORES)
+    assert (found.placements, found.ranks) == (["1x2"], [2])
+
+
+def test_ranks_that_no_layout_of_a_study_has_are_placed_on_cores() -> None:
+    found = placed(BLOCK, ("ranks",), TWO_CORES)
+    assert (found.placements, found.ranks) == (["cores"], [5])
+
+
+def test_a_layout_that_was_asked_for_must_have_the_ranks() -> None:
+    with pytest.raises(InputError, match="--placement 1x2 does not have 5 ranks"):
+        placed(BLOCK, ("ranks", "placement"), TWO_CORES)
