@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 
 import command_reference
@@ -17,6 +18,7 @@ import source_links
 import wings
 from nhalf.base import plugins
 from nhalf.machines import catalogue
+from nhalf.machines.computing import Computing
 from nhalf.machines.machine import (
     FittedModel,
     Machine,
@@ -125,7 +127,8 @@ def test_the_formulas_of_that_page() -> None:
 
 def test_the_page_of_files_names_every_key_of_a_machine() -> None:
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    forms = (Machine, Node, Network, Protocol, PatternModel, PublishedPoint, FittedModel, Segment)
+    forms: tuple[type[msgspec.Struct], ...] = (Machine, Node, Network, Protocol, Computing)
+    forms += (PatternModel, PublishedPoint, FittedModel, Segment)
     inside = {"breakpoints", "models", "patterns", "points", "loggp", "run", "heldout_sizes"}
     keys = {key for form in forms for key in form.__struct_fields__} - inside
     words = set(re.findall(r"[\w√]+", page))
