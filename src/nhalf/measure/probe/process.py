@@ -211,9 +211,10 @@ class Probe:
 
     def _words(self) -> list[str]:
         """The last lines that the launcher and the processes wrote and that say anything."""
-        self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, self._errors.tell() - WORDS_BYTES))
-        lines = self._errors.read().decode(errors="replace").splitlines()
+        errors = self._errors.fileno()
+        # Processes write where this file is read: its position is theirs.
+        begin = max(0, os.fstat(errors).st_size - WORDS_BYTES)
+        lines = os.pread(errors, 2 * WORDS_BYTES, begin).decode(errors="replace").splitlines()
         words = (line.strip("\0 \t\r") for line in [*lines, *self._noise])
         return [line for line in words if any(map(str.isalnum, line))]
 
