@@ -93,13 +93,14 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
         check_links(library, transport, {**library.environment, **variables})
     wrapped = shutil.which(next(iter(variables.values()), "c++").split()[0])
     own = [f'-DNHALF_TRANSPORT_HEADER="{transport.header}"', *transport.links]
+    flags = [*FLAGS, *os.environ.get("CXXFLAGS", "").split()]
     tools = [compiler.resolve(), Path(wrapped).resolve() if wrapped else Path()]
     return Program(
         title=f"{transport.title} for {library.name}",
         name=transport.executable,
         folder=f"probes/{library.vendor}-{library.version}",
         source=transport.source or SOURCE,
-        command=[str(compiler), *FLAGS, *(transport.flags if transport.source else own)],
+        command=[str(compiler), *flags, *(transport.flags if transport.source else own)],
         why_not=lambda path: why_not_described([str(path)], library.environment),
         variables={**library.environment, **variables},
         parts=[library.version, str(library.prefix), *stamps_of(tools)],

@@ -134,7 +134,7 @@ class TestCompiling:
         assert probe_executable(replace(library, abi=True)).name == "probe-mpi"
 
     @pytest.mark.parametrize(
-        "change", ["header", "new file", "version", "prefix", "wrapper", "compiler"]
+        "change", ["header", "new file", "version", "prefix", "wrapper", "compiler", "flags"]
     )
     def test_happens_again_when_something_changed(
         self,
@@ -156,8 +156,10 @@ class TestCompiling:
             library = replace(library, prefix=tmp_path / "moved")
         elif change == "wrapper":
             (tmp_path / "bin/mpicxx").write_text((tmp_path / "bin/mpicxx").read_text() + "\n")
-        else:
+        elif change == "compiler":
             monkeypatch.setenv("MPICH_CXX", "g++ -O1")
+        else:
+            monkeypatch.setenv("CXXFLAGS", "-O1 -g")
         assert probe_executable(library) != first
         assert calls(tmp_path) == 2
 
