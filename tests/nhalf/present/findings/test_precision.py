@@ -39,6 +39,11 @@ def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
 def test_where_nothing_is_known_no_point_is_told_apart() -> None:
     (text,) = said(Facts(build_measurements(launch_noise=1.5)))
     assert text == (
-        "This machine was too busy to be measured: with 5 launches, half of the intervals are "
-        "wider than the times themselves."
+        "This machine was too busy to be sure: with 5 launches, half of the intervals are wider "
+        "than the times themselves."
     )
+
+
+def test_few_launches_are_not_blamed_on_the_machine() -> None:
+    (text,) = said(Facts(build_measurements(launch_noise=1.5).filter(pl.col("launch") < 2)))
+    assert text.startswith("There were too few launches to be sure: with 2 launches")
