@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.base.one_thread import one_thread
 
 CELLS_MAX = 150
 """Of more cells, sums in regions and corrections are better, and this takes long."""
@@ -48,6 +49,7 @@ class Smooth:
     nugget: float
 
     @classmethod
+    @one_thread()
     def fit(cls, place: Floats, value: Floats) -> Smooth:
         """The surface under whose leave-one-out predictions the values are most probable."""
         best, best_score = cls(place, value, (4.0, 4.0, 1.0, 0.1, 0.0), NUGGETS[0]), -np.inf
@@ -71,6 +73,7 @@ class Smooth:
         found = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
         return found.astype(np.float64)
 
+    @one_thread()
     def time_s(self, place: Floats) -> Floats:
         """Seconds (k,) at places (k, 3): the surface at sizes of cells, between them straight lines
         in bytes, as messages have them.

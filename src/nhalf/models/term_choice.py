@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nhalf.base.arrays import Floats
+from nhalf.base.one_thread import one_thread
 from nhalf.models.terms import TERMS
 
 VOCABULARY = (
@@ -94,6 +95,7 @@ def _design(size_bytes: Floats, ranks: NDArray[np.int64]) -> Floats:
     return np.hstack([values, values * size_bytes[:, None]])
 
 
+@one_thread()
 def choose(cells: Cells) -> Chosen:
     """The best few terms for one region of sizes; times are positive over the whole region."""
     root = np.sqrt(cells.weight)

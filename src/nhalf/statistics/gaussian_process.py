@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nhalf.base.arrays import Floats
+from nhalf.base.one_thread import one_thread
 
 SCALES = (1.0, 2.0, 4.0, 8.0)
 """Of a coordinate: how far apart two places are whose values have little to do with each other."""
@@ -63,6 +64,7 @@ class Correction:
     mean_variance: float = MEAN_VARIANCE
 
     @classmethod
+    @one_thread()
     def fit(
         cls,
         place: Floats,
@@ -94,6 +96,7 @@ class Correction:
                     best = cls(place, value, scale, nugget, variance, known.mean_variance)
         return best
 
+    @one_thread()
     def predict(self, place: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation (k,) at places (k, d)."""
         place = np.asarray(place, dtype=np.float64)
@@ -105,16 +108,19 @@ class Correction:
         mean: Floats = to @ (inverse @ self.value)
         return mean, deviation
 
+    @one_thread()
     def weights(self) -> Floats:
         """What each place counts (m,): the mean is the sum of these, times the covariance."""
         weights: Floats = self._inverse() @ self.value
         return weights
 
+    @one_thread()
     def mean(self, place: Floats, weights: Floats) -> Floats:
         """The mean (k,) alone at places (k, d), from `weights()`: without another inversion."""
         found: Floats = _covariance(place, self.place, self.scale, self.mean_variance) @ weights
         return found
 
+    @one_thread()
     def left_out(self) -> Floats:
         """What is predicted (m,) for every place from all others."""
         if self.value.size < 2:
