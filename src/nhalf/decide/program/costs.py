@@ -38,6 +38,10 @@ class Costs(ABC):
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
         """From the begin of the send to the end of a receive that is there in time."""
 
+    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The same of a message while another one goes the other way."""
+        return self.message_s(source, target, size_bytes)
+
     @abstractmethod
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
         """What the sender and the receiver spend themselves."""
@@ -66,6 +70,11 @@ class _Distance:
             self.known_s[size_bytes] = float(found[0])
         return self.known_s[size_bytes]
 
+    def crossing_s(self, size_bytes: int) -> float:
+        if self.both_ways is None:
+            return self.time_s(size_bytes)
+        return float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
+
     def busy_s(self, size_bytes: int) -> tuple[float, float]:
         if size_bytes not in self.known_busy_s:
             self.known_busy_s[size_bytes] = self._busy_s(size_bytes)
@@ -75,9 +84,7 @@ class _Distance:
         whole_s = self.time_s(size_bytes)
         if not self.between:
             busy_s = BUSY_SHARE * whole_s
-            if self.both_ways is not None:
-                crossing_s = float(self.both_ways.time_s(np.array([float(size_bytes)]))[0])
-                busy_s = min(max(busy_s, BUSY_SHARE * crossing_s), whole_s)
+            busy_s = min(max(busy_s, BUSY_SHARE * self.crossing_s(size_bytes)), whole_s)
             return busy_s, busy_s
         usual_s = OVERHEAD_SHARE * float(self.message.t0_s[0])
         sends_s, receives_s = self.overheads_s or (usual_s, usual_s)
@@ -113,6 +120,10 @@ class MachineCosts(Costs):
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
         """The curve of the ping-pong, by whether both share a node."""
         return self._distance(source, target).time_s(size_bytes)
+
+    def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
+        """The curve of the ping-ping, where both share a node and the machine has one."""
+        return self._distance(source, target).crossing_s(size_bytes)
 
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
         """Measured overheads between nodes; half of the message each within one."""

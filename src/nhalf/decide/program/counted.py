@@ -13,10 +13,10 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.decide.program.costs import Costs
-from nhalf.decide.program.replay import Spent
+from nhalf.decide.program.going import Spent
+from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.operations import SCATTERS, operation
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import is_begun_before
 
 
 def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spent]:

@@ -22,7 +22,8 @@ import numpy as np
 from nhalf.base.errors import InputError
 from nhalf.decide.program.costs import Costs, MachineCosts
 from nhalf.decide.program.counted import counted
-from nhalf.decide.program.replay import Replay, Spent
+from nhalf.decide.program.going import Spent
+from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule

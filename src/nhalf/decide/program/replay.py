@@ -2,10 +2,10 @@
 """The calls of a timeline replayed: each rank does what it did, calls cost what a machine says.
 
 Time outside of MPI is taken as measured. A message arrives so much later than its send began as the
-machine says, from the threshold of rendezvous on later than both ends were there; a collective
-operation ends so much later than the last rank arrived, one from a root later than the root, one to
-a root waits there only. A wait takes its shortest time besides. Messages do not slow each other
-down.
+machine says; from the threshold of rendezvous on see rendezvous.py. A collective operation ends so
+much later than the last rank arrived, one from a root later than the root, one to a root waits
+there only; one that does not block is over when it is waited for. A wait takes its shortest time
+besides. Messages do not slow each other down.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nhalf.decide.program.costs import Costs
-from nhalf.facts.program.operations import SCATTERS, operation
+from nhalf.decide.program.going import Going, Spent
+from nhalf.decide.program.rendezvous import Rendezvous
+from nhalf.facts.program.operations import SCATTERS, is_non_blocking, operation
 from nhalf.facts.program.schedule import (
     ALWAYS_WAITS,
     COLLECTIVE,
     POST,
     RECEIVE,
     SEND,
+    WAIT,
     Actor,
     Message,
     Step,
@@ -31,34 +34,6 @@ FROM_ROOT = ("bcast", *SCATTERS)
 TO_ROOT = ("reduce", "gather", "gatherv")
 Operation = tuple[int, int]
 """A communicator, and the number of an operation on it."""
-
-
-@dataclass
-class Spent:
-    """Where the time of one actor goes, in seconds."""
-
-    end_s: float = 0.0
-    computing_s: float = 0.0
-    messages_s: float = 0.0
-    collectives_s: float = 0.0
-    waiting_s: float = 0.0
-
-
-@dataclass
-class _Going:
-    """An actor under way: its clock, its next step, whether it did the computing before that."""
-
-    actor: Actor
-    now_s: float
-    at: int = 0
-    computed: bool = False
-    owed_s: float = 0.0
-    """What large sends that do not block will take of it while it receives or waits."""
-    spent: Spent = field(default_factory=Spent)
-
-    @property
-    def step(self) -> Step:
-        return self.actor.steps[self.at]
 
 
 @dataclass
@@ -80,11 +55,9 @@ class Replay:
         self.computing_factor = computing
         self.forced = 0
         """Sends that had to go before their receive was there, since all ranks waited."""
-        self._going = [_Going(actor, actor.begin_s) for actor in actors]
+        self._going = [Going(actor, actor.begin_s) for actor in actors]
+        self._large = Rendezvous(self._going)
         self._sent: dict[Message, float] = {}
-        self._offered: dict[Message, float] = {}
-        """Large messages that have to wait for their receive, though their sender does not."""
-        self._posted: dict[Message, float] = {}
         self._operations: dict[Operation, _Operation] = {}
         self._members, self._blocks_bytes = _operations(actors)
         sends = (step for step in _steps(actors) if step.kind == SEND)
@@ -104,7 +77,7 @@ class Replay:
                 moved |= before != (one.at, one.computed)
                 if one.at < len(one.actor.steps):
                     stuck.append(one)
-            if stuck and not moved and not self._force(stuck):
+            if stuck and not moved and not self._transfer() and not self._force(stuck):
                 self._skip(stuck)
             ready = deque(stuck)
         for one in self._going:
@@ -112,7 +85,7 @@ class Replay:
             one.spent.end_s = one.now_s + one.actor.after_s * self.computing_factor
         return [one.spent for one in self._going]
 
-    def _advance(self, one: _Going) -> None:
+    def _advance(self, one: Going) -> None:
         """As many steps as can be done now."""
         while one.at < len(one.actor.steps):
             step = one.step
@@ -121,12 +94,15 @@ class Replay:
                 one.now_s += seconds
                 one.spent.computing_s += seconds
                 one.computed = True
+            begin_s = one.now_s
             if not self._done(one, step):
                 return
+            if _attends(step):
+                one.was_inside(begin_s)
             one.at += 1
             one.computed = False
 
-    def _done(self, one: _Going, step: Step) -> bool:
+    def _done(self, one: Going, step: Step) -> bool:
         """Whether a step could be done; the clock then stands at its end."""
         if step.kind == COLLECTIVE:
             return self._collective(one, step)
@@ -134,71 +110,106 @@ class Replay:
             return self._send(one, step)
         if step.kind == POST:
             if step.message is not None:
-                self._posted.setdefault(step.message, one.now_s)
+                self._large.post(step.message, one.now_s)
             return True
         if step.kind == RECEIVE:
             if step.message is None or step.message not in self._paired:
                 return True
-            self._posted.setdefault(step.message, one.now_s)
-            return self._receive(one, (step.message,))
+            self._large.post(step.message, one.now_s)
+            return self._receive(one, (step.message,), step)
         paired = tuple(message for message in step.completes if message in self._paired)
-        return self._receive(one, paired, step.least_s)
+        return self._receive(one, paired, step)
 
-    def _send(self, one: _Going, step: Step) -> bool:
+    def _send(self, one: Going, step: Step) -> bool:
         message = step.message
-        gone = message in self._sent or message in self._offered
-        if message is None or message not in self._paired or gone:
+        if message is None or message not in self._paired:
             return True
         source, target = message[:2]
         busy_s = self.costs.busy_s(source, target, step.size_bytes)[0]
         whole_s = self.costs.message_s(source, target, step.size_bytes)
-        is_large = step.size_bytes >= self.costs.rendezvous_bytes
-        if not (is_large and step.blocks) and step.call not in ALWAYS_WAITS:
-            if is_large:
-                self._offered[message] = one.now_s
-                one.owed_s += busy_s
-                return True
+        if step.size_bytes < self.costs.rendezvous_bytes and step.call not in ALWAYS_WAITS:
             self._sent[message] = one.now_s + whole_s
             self._spend(one, one.now_s + busy_s, busy_s)
             return True
-        if message not in self._posted:
+        self._large.offer(message, one.now_s)
+        if not step.blocks:
+            one.owed_s += busy_s
+            return True
+        if message not in self._sent:
             return False
-        end_s = max(one.now_s, self._posted[message]) + whole_s
-        self._sent[message] = end_s
-        self._spend(one, end_s, whole_s)
+        self._spend(one, self._sent[message], whole_s)
         return True
 
-    def _receive(self, one: _Going, messages: tuple[Message, ...], least_s: float = 0.0) -> bool:
-        """Wait until messages are there, and take them in the order in which they arrive."""
-        for message in messages:
-            if message in self._offered:
-                begin_s = max(self._offered.pop(message), self._posted[message])
-                whole_s = self.costs.message_s(message[0], message[1], self._sizes[message])
-                self._sent[message] = begin_s + whole_s
-        if any(message not in self._sent for message in messages):
+    def _transfer(self) -> bool:
+        """Let the large message that can go first arrive; False where none can."""
+        found = self._large.first()
+        if found is None:
             return False
-        own_s = least_s + one.owed_s
+        message, begin_s = found
+        other = self._large.crossing(message, begin_s + self._whole_s(message))
+        for one, from_s in [found] if other is None else [found, other]:
+            time_s = self._whole_s(one)
+            if other is not None:
+                time_s = max(time_s, self.costs.crossing_s(*one[:2], self._sizes[one]))
+            self._sent[one] = from_s + time_s
+        return True
+
+    def _whole_s(self, message: Message) -> float:
+        return self.costs.message_s(message[0], message[1], self._sizes[message])
+
+    def _receive(self, one: Going, messages: tuple[Message, ...], step: Step) -> bool:
+        """Wait until messages are there, and take them in the order in which they arrive.
+
+        Large sends and operations that the call completes are waited for as well.
+        """
+        sends = [message for message in step.sends if self._large.is_known(message)]
+        if any(message not in self._sent for message in (*messages, *sends)):
+            return False
+        if not all(self._is_there(one, each) for each in step.operations):
+            return False
+        own_s = step.least_s + one.owed_s
         end_s, one.owed_s = one.now_s + own_s, 0.0
         for message in sorted(messages, key=lambda each: self._sent[each]):
+            arrived_s = self._sent[message]
             busy_s = self.costs.busy_s(message[0], message[1], self._sizes[message])[1]
-            end_s = max(end_s + busy_s, self._sent[message])
+            if self._large.is_known(message) and arrived_s <= one.now_s:
+                busy_s = 0.0  # it was taken in a call before
+            end_s = max(end_s + busy_s, arrived_s)
             own_s += busy_s
+        end_s = max([end_s, *(self._sent[message] for message in sends)])
         self._spend(one, end_s, own_s)
+        for each in step.operations:
+            self._end_operation(one, each)
         return True
 
-    def _collective(self, one: _Going, step: Step) -> bool:
-        key = (step.communicator, step.number)
-        here = self._operations.setdefault(key, _Operation())
+    def _collective(self, one: Going, step: Step) -> bool:
+        here = self._operations.setdefault((step.communicator, step.number), _Operation())
         here.arrived_s.setdefault(one.actor.rank, one.now_s)
         here.root = step.partner
-        name, members = operation(step.call), self._members[key]
-        needed = members
-        if name in FROM_ROOT and here.root in members:
-            needed = (here.root,)
-        elif name in TO_ROOT and one.actor.rank != here.root and here.root in members:
-            needed = (one.actor.rank,)
-        if any(rank not in here.arrived_s for rank in needed):
+        if is_non_blocking(step.call):
+            return True
+        if not self._is_there(one, step):
             return False
+        self._end_operation(one, step)
+        return True
+
+    def _needed(self, one: Going, step: Step) -> tuple[int, ...]:
+        """The ranks that have to arrive before a rank is done with an operation."""
+        key = (step.communicator, step.number)
+        name, members, root = operation(step.call), self._members[key], self._operations[key].root
+        if name in FROM_ROOT and root in members:
+            return (root,)
+        if name in TO_ROOT and one.actor.rank != root and root in members:
+            return (one.actor.rank,)
+        return members
+
+    def _is_there(self, one: Going, step: Step) -> bool:
+        here = self._operations[step.communicator, step.number]
+        return all(rank in here.arrived_s for rank in self._needed(one, step))
+
+    def _end_operation(self, one: Going, step: Step) -> None:
+        key = (step.communicator, step.number)
+        here, members, needed = self._operations[key], self._members[key], self._needed(one, step)
         cost_s = self.costs.collective_s(step.call, members, self._blocks_bytes[key])
         if len(needed) < len(members) and needed[0] == one.actor.rank != here.root:
             cost_s = self.costs.busy_s(one.actor.rank, here.root, step.size_bytes)[0]
@@ -207,34 +218,39 @@ class Replay:
         one.spent.collectives_s += cost_s
         one.spent.waiting_s += max(0.0, last_s - one.now_s)
         one.now_s = end_s
-        return True
 
-    def _spend(self, one: _Going, end_s: float, own_s: float) -> None:
+    def _spend(self, one: Going, end_s: float, own_s: float) -> None:
         """Until `end_s`, of which `own_s` are spent on messages and the rest waiting."""
         whole_s = end_s - one.now_s
         one.spent.messages_s += min(own_s, whole_s)
         one.spent.waiting_s += max(0.0, whole_s - own_s)
         one.now_s = end_s
 
-    def _force(self, stuck: Sequence[_Going]) -> bool:
+    def _force(self, stuck: Sequence[Going]) -> bool:
         """Let the earliest waiting send go, as a library with larger buffers would."""
-        sends = [one for one in stuck if one.step.kind == SEND and one.step.message is not None]
-        if not sends:
+        waits = [one for one in stuck if self._large.waits_for(one.step)]
+        if not waits:
             return False
-        one = min(sends, key=lambda going: going.now_s)
-        message = one.step.message
-        assert message is not None
-        whole_s = self.costs.message_s(message[0], message[1], one.step.size_bytes)
-        self._sent[message] = one.now_s + whole_s
-        self.forced += 1
+        one = min(waits, key=lambda going: going.now_s)
+        for message in self._large.waits_for(one.step):
+            self._sent[message] = one.now_s + self._whole_s(message)
+            self._large.forget(message)
+        self.forced += one.step.kind == SEND
         return True
 
-    def _skip(self, stuck: Sequence[_Going]) -> None:
+    def _skip(self, stuck: Sequence[Going]) -> None:
         """A trace that was cut may lack what ranks wait for: they go on after what was measured."""
         one = min(stuck, key=lambda going: going.now_s)
         self._spend(one, one.now_s + one.step.measured_s, 0.0)
         one.at += 1
         one.computed = False
+
+
+def _attends(step: Step) -> bool:
+    """Whether a call moves what is under way as well: one that only begins something does not."""
+    if step.kind == COLLECTIVE:
+        return not is_non_blocking(step.call)
+    return step.kind in (RECEIVE, WAIT) or step.blocks
 
 
 def _steps(actors: Sequence[Actor]) -> Iterator[Step]:

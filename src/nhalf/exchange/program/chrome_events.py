@@ -15,8 +15,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.program.completions import is_begun_before
 from nhalf.facts.program.program import Program
-from nhalf.facts.program.schedule import is_begun_before, numbered
+from nhalf.facts.program.schedule import numbered
 
 MICRO = 1e6
 INSIDE_US = 1e-3

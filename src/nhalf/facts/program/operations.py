@@ -10,5 +10,15 @@ ROOTED = ("bcast", "gather", "gatherv", "reduce", "scatter", "scatterv")
 def operation(call: str) -> str:
     """'MPI_Ibcast', 'MPI_Bcast_init' and 'MPI_Bcast' are 'bcast'."""
     name = call.removeprefix("MPI_").removesuffix("_init")
-    # The I of a non-blocking call is followed by a small letter, and no other name begins so.
-    return name[1:] if name[:1] == "I" and name[1:2].islower() else name.lower()
+    return name[1:] if _has_mark(name) else name.lower()
+
+
+def is_non_blocking(call: str) -> bool:
+    """Whether a collective operation is completed by another call."""
+    return call.endswith("_init") or _has_mark(call.removeprefix("MPI_"))
+
+
+def _has_mark(name: str) -> bool:
+    """The I of a non-blocking call is followed by a small letter."""
+    is_word = name.startswith("Intercomm")
+    return name[:1] == "I" and name[1:2].islower() and not is_word

@@ -2,31 +2,36 @@
 """What each rank does one call after another, from a timeline: to be replayed or written down.
 
 Time outside of MPI stands before each call. A message is known by its ends, communicator, tag and
-its number among such: MPI keeps their order. A receive that was begun before is completed by the
-wait in which it ended.
+its number among such: MPI keeps their order. What was begun before is completed by the wait that
+completions.py finds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from nhalf.base.rows import Row
+from nhalf.facts.program.completions import (
+    Completed,
+    UnderWay,
+    completed_receives,
+    is_begun_before,
+    without_polls,
+)
 from nhalf.facts.program.program import Program
 
 SEND, RECEIVE, POST, WAIT, COLLECTIVE = "send", "receive", "post", "wait", "collective"
 _ORDER = {"sent": 0, "received": 1, "collective": 2, "one-sided": 3, "waiting": 4}
-_EARLY_S = 1e-9
-"""A wait and what it completes end at one time stamp, but for rounding."""
 SHORT_S = 2e-6
 """A wait that takes longer has waited."""
-ALWAYS_WAITS = ("MPI_Ssend",)
-_BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", *ALWAYS_WAITS)
+ALWAYS_WAITS = ("MPI_Ssend", "MPI_Issend", "MPI_Ssend_init")
+_BLOCKING_SENDS = ("MPI_Send", "MPI_Rsend", "MPI_Ssend")
 """What waits for its receive from some size on: not a send that is also a receive, one into a
 buffer, nor one that another call completes."""
-_BEGUN_BEFORE = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+_BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
 
 Message = tuple[int, int, int, int, int]
 """Source, target, communicator, tag, and number among those."""
@@ -36,9 +41,10 @@ Message = tuple[int, int, int, int, int]
 class Step:
     """One call: `before_s` outside of MPI, then `measured_s` inside.
 
-    `message` is that of a send or receive, `completes` those that a wait completes; `number` counts
-    the collective operations of a communicator. `least_s` is what a call that moves nothing by
-    itself (a wait, a receive that only begins) took when it was shortest.
+    `message` is that of a send or receive, `completes` those that a wait receives, `sends` and
+    `operations` what else it completes; `number` counts the collective operations of a
+    communicator. `least_s` is what a call that moves nothing by itself (a wait, a receive that only
+    begins) took when it was shortest.
     """
 
     kind: str
@@ -52,6 +58,8 @@ class Step:
     partner: int = -2
     number: int = 0
     least_s: float = 0.0
+    sends: tuple[Message, ...] = ()
+    operations: tuple[Step, ...] = ()
 
     @property
     def blocks(self) -> bool:
@@ -118,64 +126,55 @@ def _shortest(timeline: pl.DataFrame) -> dict[str, float]:
 
 def _steps(actor: Actor, rows: list[Row], begin_s: float, least_s: Mapping[str, float]) -> float:
     """Adds the steps of one thread; returns when the last call ended."""
-    waits = [row for row in rows if row["kind"] == "waiting"]
-    completed = _completed(rows, waits)
-    last_s = begin_s
-    for row in rows:
+    completed = completed_receives(rows)
+    under_way, made = UnderWay(), dict[int, Step]()
+    last_s, sent = begin_s, list[Row]()
+    for row in without_polls(rows, completed):
         before_s = max(0.0, row["start_s"] - last_s)
         begun = row["kind"] == "received" and is_begun_before(row["call"])
         end_s = row["start_s"] if begun else row["end_s"]
-        step = _step(row, before_s, max(0.0, end_s - row["start_s"]), begun, completed, least_s)
+        done = under_way.end(row, completed) if row["kind"] == "waiting" else []
+        if row["kind"] == "received" and row["call"] in _BOTH_WAYS:
+            done = sent
+        step = _step(row, (before_s, max(0.0, end_s - row["start_s"])), completed, least_s)
+        step = replace(
+            step,
+            sends=tuple(_message(each) for each in done if _has_message(each)),
+            operations=tuple(made[id(each)] for each in done if each["kind"] == "collective"),
+        )
+        under_way.begin(row)
+        made[id(row)] = step
+        sent = [row] if row["kind"] == "sent" and row["call"] in _BOTH_WAYS else []
         actor.steps.append(step)
         last_s = max(last_s, end_s)
     return last_s
-
-
-def is_begun_before(call: str) -> bool:
-    """Whether a receive only begins in the call that it is named after."""
-    return call in _BEGUN_BEFORE or call.endswith("_init")
-
-
-def _completed(rows: list[Row], waits: list[Row]) -> dict[int, list[Message]]:
-    """The messages that each wait completes, by the wait's identity."""
-    found: dict[int, list[Message]] = {}
-    begun = [r for r in rows if r["kind"] == "received" and is_begun_before(r["call"])]
-    begun.sort(key=lambda row: row["end_s"])
-    ends = sorted(waits, key=lambda row: row["end_s"])
-    place = 0
-    for row in begun:
-        while place < len(ends) and ends[place]["end_s"] < row["end_s"] - _EARLY_S:
-            place += 1
-        if place == len(ends):
-            break
-        if row["partner"] >= 0:
-            found.setdefault(id(ends[place]), []).append(_message(row))
-    return found
 
 
 def _message(row: Row) -> Message:
     return (row["source"], row["target"], row["communicator"], row["tag"], row["number"])
 
 
+def _has_message(row: Row) -> bool:
+    return row["kind"] in ("sent", "received") and row["partner"] >= 0
+
+
 def _step(
     row: Row,
-    before_s: float,
-    measured_s: float,
-    begun: bool,
-    completed: dict[int, list[Message]],
+    times_s: tuple[float, float],
+    completed: Completed,
     least_s: Mapping[str, float],
 ) -> Step:
+    """Of a row, without the sends that it completes; `times_s` are those before it and in it."""
+    begun = row["kind"] == "received" and is_begun_before(row["call"])
     kinds = {"sent": SEND, "received": POST if begun else RECEIVE, "collective": COLLECTIVE}
     kind = kinds.get(row["kind"], WAIT)
-    has_message = kind in (SEND, RECEIVE, POST) and row["partner"] >= 0
     return Step(
         kind,
         row["call"],
-        before_s,
-        measured_s,
+        *times_s,
         row["size_bytes"],
-        _message(row) if has_message else None,
-        tuple(completed.get(id(row), ())),
+        _message(row) if _has_message(row) else None,
+        tuple(_message(each) for each in completed.get(id(row), ()) if _has_message(each)),
         row["communicator"],
         row["partner"],
         row["number"],

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nhalf.facts.program.operations import operation
+from nhalf.facts.program.operations import is_non_blocking, operation
 from nhalf.facts.program.placement import better_placement, crossing_bytes
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, spread
@@ -101,10 +101,14 @@ def test_a_placement_never_gets_worse() -> None:
         ("MPI_Allreduce_init", "allreduce"),
         ("MPI_Ineighbor_alltoallw", "neighbor_alltoallw"),
         ("MPI_Reduce_scatter_block", "reduce_scatter_block"),
+        ("MPI_Intercomm_merge", "intercomm_merge"),
     ],
 )
 def test_forms_of_a_collective_are_one_operation(call: str, name: str) -> None:
     assert operation(call) == name
+    assert is_non_blocking(call) == (
+        call in ("MPI_Ibcast", "MPI_Ineighbor_alltoallw") or "init" in call
+    )
 
 
 def collective(rank: int, **more: object) -> dict[str, object]:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the waits of a thread complete, and polls that are one wait.
+
+A trace says in which wait a receive ended. Of sends and non-blocking collective operations it does
+not: MPI_Waitall is taken to complete all that are under way, and a wait that completes no receive
+the oldest one. A program that tests in a loop until something is there waits: how often it tests,
+and the time between, belong to that wait and not to the program's computing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nhalf.base.rows import Row
+from nhalf.facts.program.operations import is_non_blocking
+
+TESTS = ("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome")
+POLLS = (*TESTS, "MPI_Iprobe", "MPI_Improbe")
+POLL_GAP_S = 0.5e-6
+"""Polls further apart have a program's own work between them."""
+POLLS_MIN = 4
+"""Fewer in a row may be those of several requests."""
+COMPLETES_ALL = ("MPI_Waitall", "MPI_Testall")
+_BLOCKING_RECEIVES = ("MPI_Recv", "MPI_Mrecv")
+_BEGUN_RECEIVES = ("MPI_Irecv", "MPI_Imrecv", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+_BEGUN_SENDS = ("MPI_Isend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
+_EARLY_S = 1e-9
+"""A wait and what it completes end at one time stamp, but for rounding."""
+
+_LOOP = "polls"
+"""Of a row that stands for a loop: how many polls it had."""
+
+Completed = dict[int, list[Row]]
+"""The rows that each wait completes, by the wait's identity."""
+
+
+def is_begun_before(call: str) -> bool:
+    """Whether a receive only begins in the call that it is named after."""
+    return call in _BEGUN_RECEIVES or call.endswith("_init")
+
+
+def completed_receives(rows: Iterable[Row]) -> Completed:
+    """The receives that each wait of a thread completes."""
+    found: Completed = {}
+    received = [row for row in rows if row["kind"] == "received" and is_begun_before(row["call"])]
+    received.sort(key=lambda row: row["end_s"])
+    waits = sorted((row for row in rows if row["kind"] == "waiting"), key=lambda row: row["end_s"])
+    place = 0
+    for row in received:
+        while place < len(waits) and waits[place]["end_s"] < row["end_s"] - _EARLY_S:
+            place += 1
+        if place == len(waits):
+            break
+        found.setdefault(id(waits[place]), []).append(row)
+    return found
+
+
+def without_polls(rows: Sequence[Row], completed: Completed) -> list[Row]:
+    """The rows with each loop of polls as one wait, or as part of the receive that follows it.
+
+    What its polls completed is added to `completed` under the new row's identity.
+    """
+    kept: list[Row] = []
+    run: list[Row] = []
+    for row in rows:
+        follows = bool(run) and row["start_s"] - run[-1]["end_s"] <= POLL_GAP_S
+        if follows and row["call"] in POLLS and id(run[-1]) not in completed:
+            run.append(row)
+            continue
+        if follows and len(run) >= POLLS_MIN and row["call"] in _BLOCKING_RECEIVES:
+            kept.append({**row, "start_s": run[0]["start_s"]})
+            run = []
+            continue
+        kept += _as_one(run, completed)
+        run = [row] if row["call"] in POLLS else []
+        if not run:
+            kept.append(row)
+    return kept + _as_one(run, completed)
+
+
+def _as_one(run: list[Row], completed: Completed) -> list[Row]:
+    if len(run) < POLLS_MIN:
+        return run
+    one = {**run[-1], "start_s": run[0]["start_s"], _LOOP: len(run)}
+    if id(run[-1]) in completed:
+        completed[id(one)] = completed[id(run[-1])]
+    return [one]
+
+
+class UnderWay:
+    """Sends and operations of a thread that were begun and not completed yet, the oldest first."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row] = []
+
+    def begin(self, row: Row) -> None:
+        """Whatever a later wait completes, receives apart."""
+        call = row["call"]
+        is_send = row["kind"] == "sent" and (call in _BEGUN_SENDS or call.endswith("_init"))
+        if is_send or (row["kind"] == "collective" and is_non_blocking(call)):
+            self._rows.append(row)
+
+    def end(self, wait: Row, completed: Completed) -> list[Row]:
+        """What a wait completes of them. A single test has mostly completed nothing."""
+        is_loop = _LOOP in wait and wait["call"] in TESTS
+        if wait["call"] not in COMPLETES_ALL and id(wait) in completed:
+            return []
+        if not (wait["call"].startswith("MPI_Wait") or is_loop):
+            return []
+        number = len(self._rows) if wait["call"] in COMPLETES_ALL else 1
+        done, self._rows = self._rows[:number], self._rows[number:]
+        return done
