@@ -133,12 +133,14 @@ def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
     stopped = ""
     while not stopped:
         left_s = deadline_s - time.monotonic()
+        # Asked before reading: what it wrote just before its end is then still read.
+        is_over = process.poll() is not None
         came = not outputs.ended and outputs.read(min(left_s, POLL_S))
         if outputs.ended:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, left_s))
         # A child may keep the outputs open after the program's end: what is there is enough.
-        if process.poll() is not None and not came:
+        if is_over and not came:
             break
         if outputs.size_bytes > OUTPUT_BYTES_MAX:
             stopped = "says more than a megabyte"

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+import selectors
 import time
 from pathlib import Path
 
@@ -107,6 +108,21 @@ def test_closed_outputs_of_a_running_program_do_not_end_the_wait() -> None:
 
 def test_death_by_signal_is_named() -> None:
     assert shell("kill -9 $$").reason == "died of signal 9"
+
+
+def test_what_is_written_just_before_the_end_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    select = selectors.DefaultSelector.select
+    early_s = [0.3]
+
+    def late(self: selectors.DefaultSelector, timeout: float | None = None) -> object:
+        # Nothing came in time; then it writes and ends before anybody asks whether it runs.
+        if early_s:
+            time.sleep(early_s.pop())
+            return []
+        return select(self, timeout)
+
+    monkeypatch.setattr(selectors.DefaultSelector, "select", late)
+    assert shell("sleep 0.1; echo last words").stdout == "last words\n"
 
 
 def test_a_ruler_is_not_the_reason() -> None:

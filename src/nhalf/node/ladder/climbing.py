@@ -12,17 +12,23 @@ from nhalf.node.ladder.rungs import Rungs
 
 
 def climb(
-    bounds: Sequence[Bound], loops: Sequence[Rungs], build: Build, measured_cycles: float | None
+    bounds: Sequence[Bound],
+    loops: Sequence[Rungs],
+    build: Build,
+    measured_cycles: float | None,
+    followed_cycles: float | None = None,
 ) -> Climb:
     """All rungs of loops that run as often: those of one iteration of each.
 
-    Without `loops`, what was emitted is not known; without `bounds`, what is essential.
+    Without `loops`, what was emitted is not known; without `bounds`, what is essential. Where
+    instructions were followed, that is MACS, and not the chain that the listing shows.
     """
+    scheduled = sum(one.scheduled_cycles for one in loops) if loops else None
     essential = sum(one.counts.loads for one in bounds)
     return Climb(
         essential_cycles=sum(one.cycles for one in bounds) if bounds else None,
         emitted_cycles=sum(one.emitted_cycles for one in loops) if loops else None,
-        scheduled_cycles=sum(one.scheduled_cycles for one in loops) if loops else None,
+        scheduled_cycles=scheduled if followed_cycles is None else followed_cycles,
         measured_cycles=measured_cycles,
         is_optimised=build.is_optimised,
         is_vector=any(one.is_vector for one in loops),

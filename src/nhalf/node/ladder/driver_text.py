@@ -26,15 +26,21 @@ COUNTER = "nhalf_iterations"
 
 def timing_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
     """A program that prints the samples of a function as JSON."""
-    head = f'#define main nhalf_main\n#include "{path.absolute()}"\n#undef main\n'
-    main = (
-        "int main(int count, char** words) {\n  nhalf_room();\n"
-        '  printf("{");\n'
-        "  print_samples(nhalf_pass, 0, nhalf_fill, atoi(words[1]), atof(words[2]));\n"
-        "  return 0;\n}\n"
+    call = "print_samples(nhalf_pass, 0, nhalf_fill, atoi(words[1]), atof(words[2]))"
+    return _measuring(path, loop, numbers, "samples.h", call)
+
+
+def following_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
+    """A program that writes the records of a function, and prints how many passes these are."""
+    return _measuring(
+        path, loop, numbers, "trace.h", "trace_pass(nhalf_pass, 0, nhalf_fill, words[1])"
     )
-    include = '#include "node/livermore/samples.h"\n'
-    return head + include + _around(parsed(path), loop, numbers) + main
+
+
+def functions_of(path: Path) -> set[str]:
+    """The functions that a file defines, but `main`, which is the driver's."""
+    defined = {one.decl.name for one in parsed(path).ext if isinstance(one, c_ast.FuncDef)}
+    return defined - {"main"}
 
 
 def counting_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
@@ -51,6 +57,17 @@ def counting_text(path: Path, loop: Counts, numbers: Mapping[str, int]) -> str:
         f'  __builtin_printf("{{\\"iterations\\":%ld}}\\n", {COUNTER});\n  return 0;\n}}\n'
     )
     return head + around + main
+
+
+def _measuring(path: Path, loop: Counts, numbers: Mapping[str, int], header: str, call: str) -> str:
+    """The file, what its function needs, and a program that does no more than a call."""
+    return (
+        f'#define main nhalf_main\n#include "{path.absolute()}"\n#undef main\n'
+        f'#include "node/livermore/{header}"\n'
+        f"{_around(parsed(path), loop, numbers)}"
+        "int main(int count, char** words) {\n  nhalf_room();\n"
+        f'  printf("{{");\n  {call};\n  return 0;\n}}\n'
+    )
 
 
 def _count(tree: c_ast.FileAST, loop: Counts) -> None:

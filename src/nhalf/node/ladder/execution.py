@@ -12,9 +12,12 @@ from pathlib import Path
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
+from nhalf.machines.processor import Processor
 from nhalf.node.bound.counts import Counts
 from nhalf.node.ladder.builds import Build
-from nhalf.node.ladder.driver_text import counting_text, timing_text
+from nhalf.node.ladder.driver_text import counting_text, following_text, functions_of, timing_text
+from nhalf.node.ladder.following import assembled, followed
+from nhalf.node.ladder.rungs import listing
 from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
 
 COMPILE_TIMEOUT_S = 60.0
@@ -41,12 +44,42 @@ def cycles_of(execution: Execution, build: Build, loops: Sequence[Counts]) -> di
     """
     found = {}
     for one in loops:
-        if sum(other.function == one.function for other in loops) > 1:
-            raise FailedError(f"{one.function} has several loops: give each a function of its own")
+        _check_alone(one, loops)
         iterations = _iterations(execution, build, one)
         said = json.loads(_said(build, timing_text(execution.path, one, execution.numbers)))
         found[one.line] = taken(said, iterations).cycles_per_iteration
     return found
+
+
+def followed_cycles(
+    execution: Execution, build: Build, processor: Processor, loops: Sequence[Counts]
+) -> dict[int, float]:
+    """Cycles of an iteration at least, by the line of its loop, as its instructions are executed.
+
+    Raises FailedError as `cycles_of` does, and where there are too many instructions.
+    """
+    found = {}
+    include = native_files.include_folder()
+    functions = functions_of(execution.path)
+    for one in loops:
+        _check_alone(one, loops)
+        iterations = _iterations(execution, build, one)
+        with tempfile.TemporaryDirectory(prefix="nhalf-") as name:
+            folder = Path(name)
+            source = folder / "driver.c"
+            source.write_text(following_text(execution.path, one, execution.numbers), "utf-8")
+            flags = [*build.level, "-w", "-std=gnu11", f"-I{include}"]
+            text = listing(build.compiler, flags, source)
+            program = assembled(build, {"listing": text}, folder, functions=functions)
+            cycles = followed([str(program)], text, processor, folder).pass_cycles
+            found[one.line] = cycles / iterations
+    return found
+
+
+def _check_alone(loop: Counts, loops: Sequence[Counts]) -> None:
+    """Raise FailedError for a function whose time is that of several loops."""
+    if sum(other.function == loop.function for other in loops) > 1:
+        raise FailedError(f"{loop.function} has several loops: give each a function of its own")
 
 
 def _iterations(execution: Execution, build: Build, loop: Counts) -> int:

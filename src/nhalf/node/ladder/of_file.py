@@ -14,7 +14,7 @@ from nhalf.node.bound.bounds import Bound
 from nhalf.node.ladder.builds import Build, builds
 from nhalf.node.ladder.climb import Climb
 from nhalf.node.ladder.climbing import climb
-from nhalf.node.ladder.execution import Execution, cycles_of
+from nhalf.node.ladder.execution import Execution, cycles_of, followed_cycles
 from nhalf.node.ladder.rungs import READABLE, listing, rungs
 
 
@@ -56,11 +56,13 @@ def ladders(
             reasons[error.message] = None
             continue
         times = _times(build, bounds, execution, reasons)
+        followed = _followed(build, bounds, processor, execution, reasons) if times else {}
         emitted = rungs(text, [one.counts for one in bounds], processor, build.is_optimised)
         for one, loop in zip(bounds, emitted, strict=True):
             if loop is not None:
-                cycles = times.get(one.counts.line)
-                found.append(Ladder(one, build, climb([one], [loop], build, cycles)))
+                line = one.counts.line
+                rung = climb([one], [loop], build, times.get(line), followed.get(line))
+                found.append(Ladder(one, build, rung))
     return Ladders(tuple(found), tuple(reasons))
 
 
@@ -74,4 +76,21 @@ def _times(
         return cycles_of(execution, build, [one.counts for one in bounds])
     except FailedError as error:
         reasons[f"not run: {error.message}"] = None
+        return {}
+
+
+def _followed(
+    build: Build,
+    bounds: Sequence[Bound],
+    processor: Processor,
+    execution: Execution | None,
+    reasons: dict[str, None],
+) -> Mapping[int, float]:
+    """Cycles of an iteration at least by the line of its loop, where it can be followed."""
+    if execution is None:
+        return {}
+    try:
+        return followed_cycles(execution, build, processor, [one.counts for one in bounds])
+    except FailedError as error:
+        reasons[f"MACS without what is executed: {error.message}"] = None
         return {}

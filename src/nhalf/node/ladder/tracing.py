@@ -8,7 +8,7 @@ change no flag and no register.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from nhalf.base.errors import FailedError
@@ -18,6 +18,7 @@ from nhalf.node.ladder.micro import is_memory, reads_memory, writes_memory
 BELOW_BYTES = 256
 """So far below the stack pointer nothing is kept: functions without calls use 128 bytes there."""
 RECORD_BYTES = 16
+FUNCTION = re.compile(r"([A-Za-z_$][\w$]*)[.\w$]*:")
 UNREACHABLE = re.compile(r"%[xyz]mm|%[fg]s:|\{")
 """Addresses that no single instruction can compute."""
 
@@ -33,13 +34,20 @@ class Executed(NamedTuple):
     missed: int = 0
 
 
-def recording(listing: str) -> str:
-    """The listing with a record before each instruction, at `nhalf_trace_next`."""
+def recording(listing: str, functions: Collection[str] | None = None) -> str:
+    """The listing with a record before each instruction, at `nhalf_trace_next`.
+
+    Only those of `functions` record where they are given, parts that a compiler made of them too.
+    """
     lines = []
     number = 0
+    function = ""
     for text in listing.splitlines():
+        label = FUNCTION.match(text)
+        function = label[1] if label else function
         if is_instruction(text.strip()):
-            lines.append(_record(number, _reached(instruction(text.strip()))))
+            if functions is None or function in functions:
+                lines.append(_record(number, _reached(instruction(text.strip()))))
             number += 1
         lines.append(text)
     return "\n".join(lines) + "\n"

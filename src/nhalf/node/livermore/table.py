@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nhalf.machines.processor import Processor
@@ -39,10 +39,9 @@ class Row:
         """All rungs from the bound to a time."""
         ladder = next((one for one in self.ladders if one.build == timing.build), None)
         loops = ladder.loops if ladder else ()
-        found = climb(self.bound.loops, loops, timing.build, timing.cycles_per_iteration)
-        if ladder is None or ladder.executed_cycles is None:
-            return found
-        return replace(found, scheduled_cycles=ladder.executed_cycles)
+        followed_cycles = ladder.executed_cycles if ladder else None
+        measured_cycles = timing.cycles_per_iteration
+        return climb(self.bound.loops, loops, timing.build, measured_cycles, followed_cycles)
 
     def share(self, timing: Timing) -> float | None:
         """How much of the bounding rate is reached, 1 at the bound; None without a bound."""

@@ -101,5 +101,8 @@ def test_a_listing_records_itself() -> None:
     assert lines.endswith("\tjne\t.L3\n")
     # Nothing that changes flags stands between a comparison and its jump.
     assert not {"add", "sub", "cmp", "xor"} & {word[:3] for word in lines.split()}
+    two = "f:\n\tnop\n.L3:\n\tnop\nf.part.0:\n\tnop\ng:\n\tnop\n"
+    assert recording(two).count("leaq 16") == 4
+    assert recording(two, {"f"}).count("leaq 16") == 3
     content = (7).to_bytes(8, "little") + (64).to_bytes(8, "little")
     assert list(executed(content)) == [Executed(7, 64)]

@@ -15,9 +15,10 @@ from nhalf.node.bound.bounds import Bound, bound
 from nhalf.node.bound.program import Reading, read_program
 from nhalf.node.ladder import execution
 from nhalf.node.ladder.builds import Build, builds
-from nhalf.node.ladder.execution import Execution, cycles_of
+from nhalf.node.ladder.execution import Execution, cycles_of, followed_cycles
 from nhalf.node.ladder.of_file import Ladders, ladders
 from nhalf.node.ladder.rungs import READABLE
+from tests.nhalf.node.ladder.test_core import PROCESSOR
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"
 SOURCE = """#include <math.h>
@@ -35,6 +36,13 @@ void whole(void) {
 void two(int n, real *restrict x) {
   for (int k = 0; k < n; k++) x[k] = 0.5 * x[k];
   for (int k = 1; k < n; k++) x[k] = 0.5 * x[k - 1];
+}
+double chosen(int n, const real *restrict y) {
+  double sum = 0;
+  for (int k = 0; k < n; k++) {
+    if (y[k] > 0.5) sum += y[k];
+  }
+  return sum;
 }
 int main(void) { return 0; }
 """
@@ -97,6 +105,21 @@ def test_each_build_has_a_ladder(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "no-compiler" in reason
     unrun = ladders(path, [one], processor("power2"), None)
     assert [each.climb.measured_cycles for each in unrun.found] == [None, None]
+
+
+@pytest.mark.skipif(platform.machine() not in READABLE, reason="listings of x86-64")
+def test_what_is_executed_is_followed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = Build("gcc", ("-O2",))
+    monkeypatch.setattr("nhalf.node.ladder.of_file.builds", lambda: [build])
+    (one,) = bounds(path, "chosen")
+    # The sum is skipped by some passes for all that the listing says; with ones, by none.
+    (listed,) = ladders(path, [one], PROCESSOR, None).found
+    (found,) = ladders(path, [one], PROCESSOR, Execution(path, {"n": 2000})).found
+    assert (listed.climb.scheduled_cycles or 0) < 2
+    assert found.climb.scheduled_cycles == pytest.approx(2, rel=0.1)
+    many = Execution(path, {"n": 1_000_000})
+    with pytest.raises(FailedError, match="more instructions than can be followed"):
+        followed_cycles(many, build, PROCESSOR, [one.counts])
 
 
 def test_without_a_compiler_there_is_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
