@@ -34,5 +34,6 @@ class Nhalf(PythonPackage):
     depends_on("py-pycparser@3:", type="run")
     depends_on("py-rich@14:", type="run")
     depends_on("py-scipy@1.14:", type="run")
+    depends_on("py-threadpoolctl@3.5:", type="run")
     depends_on("py-tomli-w@1.2:", type="run")
     depends_on("py-vl-convert-python@1.8:", type="run")
