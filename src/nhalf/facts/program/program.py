@@ -39,7 +39,7 @@ class Program:
         """A trace by its folder; raises InputError where it is none or damaged."""
         folder = open_trace(path)
         names = ("calls", "bins", "timeline", "communicators")
-        return cls(folder.path, folder.trace, *(folder.table(name).collect() for name in names))
+        return cls(folder.path, folder.trace, *(folder.rows(name) for name in names))
 
     @property
     def name(self) -> str:

@@ -69,9 +69,9 @@ def _started(folder: Path) -> Started:
 
 
 def _process_files(folder: Path) -> list[ProcessFile]:
-    """What all processes say of themselves, by rank."""
+    """What all processes say of themselves, by rank; those that said nothing are left out."""
     found = [process_file(path) for path in sorted(folder.glob("*.json"))]
-    return sorted(found, key=lambda one: one.rank)
+    return sorted((one for one in found if one is not None), key=lambda one: one.rank)
 
 
 def _of_one_world(
@@ -178,4 +178,9 @@ def _lost(processes: list[Process]) -> list[str]:
     lost = 0
     for one in processes:
         lost |= one.lost
-    return [text for flag, text in LOST.items() if lost & flag]
+    lacks = {one.file.rank: one.timeline_lacks for one in processes if one.timeline_lacks}
+    texts = [
+        f"the timeline of rank {rank} lacks {number} calls: its file is cut off"
+        for rank, number in lacks.items()
+    ]
+    return texts + [text for flag, text in LOST.items() if lost & flag]

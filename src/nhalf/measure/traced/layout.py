@@ -99,11 +99,19 @@ class ThreadFile:
 
     def timeline(self) -> np.ndarray[Any, np.dtype[np.void]]:
         """Every call that is whole; none where it was not kept."""
-        path = self.path.with_suffix(".timeline")
-        if not path.exists():
-            return np.empty(0, RECORD)
-        whole = min(int(self.head["timeline_records"]), path.stat().st_size // RECORD.itemsize)
-        return np.fromfile(path, RECORD, whole)
+        whole = int(self.head["timeline_records"]) - self.timeline_lacks
+        return np.fromfile(self.timeline_path, RECORD, whole) if whole > 0 else np.empty(0, RECORD)
+
+    @property
+    def timeline_lacks(self) -> int:
+        """How many calls were written and are no longer in the file."""
+        size_bytes = self.timeline_path.stat().st_size if self.timeline_path.exists() else 0
+        return max(0, int(self.head["timeline_records"]) - size_bytes // RECORD.itemsize)
+
+    @property
+    def timeline_path(self) -> Path:
+        """Where its timeline is, if it was kept."""
+        return self.path.with_suffix(".timeline")
 
 
 class CommunicatorNote(msgspec.Struct):
@@ -138,12 +146,15 @@ class ProcessFile(msgspec.Struct):
             yield ThreadFile(path)
 
 
-def process_file(path: Path) -> ProcessFile:
+def process_file(path: Path) -> ProcessFile | None:
     """Read what a process says of itself; a last line that is cut off is left out.
 
-    Raises InputError where the file is damaged or of another version.
+    None where it ended before it had said who it is. Raises InputError where the file is damaged or
+    of another version.
     """
     lines = path.read_bytes().split(b"\n")[:-1]
+    if not lines:
+        return None
     try:
         first: dict[str, Any] = msgspec.json.decode(lines[0])
         if first.get("version") != VERSION:
@@ -161,7 +172,7 @@ def process_file(path: Path) -> ProcessFile:
                 known[said["communicator"]].name = said["name"]
             elif "finished" in said:
                 process.finished = True
-    except (IndexError, KeyError, msgspec.DecodeError) as error:
+    except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InputError(f"{path} is damaged: {error}", REMEDY) from error
     process.communicators = list(known.values())
     return process

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from nhalf.base.errors import InputError
 from nhalf.measure.traced.clocks import Clock, agrees, clock_of
-from nhalf.measure.traced.layout import ProcessFile, ThreadFile
+from nhalf.measure.traced.layout import REMEDY, ProcessFile, ThreadFile
 from nhalf.measure.traced.members import Members
 from nhalf.measure.traced.tables import BINS, CALLS, KINDS, TIMELINE
 
@@ -35,6 +37,11 @@ class Process:
     def lost(self) -> int:
         """What did not fit, of all threads."""
         return int(np.bitwise_or.reduce([int(one.head["lost"]) for one in self.threads]))
+
+    @property
+    def timeline_lacks(self) -> int:
+        """Calls that were kept and are no longer in a file."""
+        return sum(one.timeline_lacks for one in self.threads)
 
     @property
     def start_s(self) -> float:
@@ -63,7 +70,7 @@ class Process:
         cells = thread.cells[thread.cells["count"] > 0]
         tick_s = self.clock.tick_s
         columns = {
-            **self._subjects(cells, cells["call_and_kind"] >> 4, cells["call_and_kind"] & 15),
+            **self._subjects(thread.path, cells["call_and_kind"] >> 4, cells["call_and_kind"] & 15),
             "communicator": _numbered(self.file, members, cells["communicator"]),
             "partner": cells["partner"],
             "size_bytes": cells["size_bytes"],
@@ -116,7 +123,7 @@ class Process:
     def _timeline(self, thread: ThreadFile, members: Members) -> pl.DataFrame:
         found = thread.timeline()
         columns = {
-            **self._subjects(found, found["call"], found["kind"]),
+            **self._subjects(thread.timeline_path, found["call"], found["kind"]),
             "communicator": _numbered(self.file, members, found["communicator"]),
             "partner": found["partner"],
             "tag": found["tag"],
@@ -127,7 +134,10 @@ class Process:
         }
         return _frame(columns, self.file.rank, thread, TIMELINE).sort("start_s")
 
-    def _subjects(self, rows: Any, call: Any, kind: Any) -> dict[str, Any]:
+    def _subjects(self, path: Path, call: Any, kind: Any) -> dict[str, Any]:
+        known = len(self.file.calls)
+        if len(call) and (int(call.max()) >= known or int(kind.max()) >= len(KINDS)):
+            raise InputError(f"{path} is damaged: it names calls that there are not", REMEDY)
         return {
             "call": np.array(self.file.calls, object)[call],
             "kind": np.array(KINDS, object)[kind],

@@ -174,6 +174,14 @@ class TraceFolder:
                 )
         return pl.scan_parquet(path).select(*columns)
 
+    def rows(self, name: str) -> pl.DataFrame:
+        """The same in memory. Raises InputError where the file is damaged."""
+        try:
+            return self.table(name).collect()
+        except pl.exceptions.PolarsError as error:
+            path = self.path / f"{name}.parquet"
+            raise InputError(f"{path} is damaged", "trace the program again") from error
+
 
 def is_trace(path: Path) -> bool:
     """Whether a folder holds a trace that was collected."""

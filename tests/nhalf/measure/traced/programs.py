@@ -17,6 +17,7 @@ from nhalf.measure.traced.tables import NO_PARTNER, TraceFolder, open_trace
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.probe import compiler_variables
+from nhalf.mpi.vendors import vendor_of
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[3] / "native/trace"
@@ -27,10 +28,22 @@ Message = tuple[int, str, str, int, int, int]
 
 
 def compilers(library: Library) -> list[Path]:
-    """The wrappers whose programs a library runs: its own, and that of the standard ABI."""
-    own = [library.compiler] if library.compiler else []
-    standard = library.prefix / "bin/mpicxx_abi"
+    """The wrappers whose programs a library runs: its own, or those of one with the same handles.
+
+    That of the standard ABI is one of them.
+    """
+    maker = library
+    if library.compiler is None:
+        same = vendor_of(library).handles_of
+        maker = next((one for one in FOUND if one.vendor == same), library)
+    own = [maker.compiler] if maker.compiler else []
+    standard = maker.prefix / "bin/mpicxx_abi"
     return [*own, *([standard] if standard.is_file() else [])]
+
+
+def maker_of(compiler: Path) -> Library:
+    """The library that a wrapper belongs to."""
+    return next(one for one in FOUND if compiler.is_relative_to(one.prefix))
 
 
 def is_standard(case: tuple[Library, Path]) -> bool:
@@ -40,11 +53,14 @@ def is_standard(case: tuple[Library, Path]) -> bool:
 
 CASES = sorted(
     ((library, compiler) for library in FOUND for compiler in compilers(library)),
-    key=lambda case: not is_standard(case),
+    key=lambda case: (not is_standard(case), case[0].compiler is None),
 )
 every_program = pytest.mark.parametrize(
     ("library", "compiler"),
-    [pytest.param(*one, marks=[] if is_standard(one) else [pytest.mark.full]) for one in CASES],
+    [
+        pytest.param(*one, marks=[] if is_standard(one) and one == CASES[0] else [pytest.mark.full])
+        for one in CASES
+    ],
     ids=lambda one: getattr(one, "name", ""),
 )
 
@@ -53,7 +69,8 @@ def built(library: Library, compiler: Path, name: str, folder: Path, *flags: str
     """A program of tests/native/trace, compiled once."""
     program = folder / "".join([f"{library.name}-{compiler.name}-{Path(name).stem}", *flags])
     if not program.is_file():
-        variables = {**library.environment, **compiler_variables(library)}
+        maker = maker_of(compiler)
+        variables = {**maker.environment, **compiler_variables(maker)}
         language = [] if name.endswith(".f90") else ["-std=c++20"]
         command = [str(compiler), *language, *flags, "-O1", str(SOURCES / name), "-o", str(program)]
         outcome = run([*command, "-lpthread"], patience_s(TIMEOUT_S), variables)

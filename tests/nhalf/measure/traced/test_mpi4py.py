@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.nhalf.measure.traced.programs import (
     messages,
     traced,
 )
-from tests.nhalf.mpi.test_preload_mpi4py import environment
+from tests.nhalf.mpi.test_preload_mpi4py import HANDLES, environment
 
 __all__ = ["environment"]
 RANKS = 3
@@ -26,7 +27,9 @@ RANKS = 3
 @pytest.mark.full
 @pytest.mark.parametrize("library", FOUND, ids=lambda one: one.name)
 def test_python_is_counted(library: Library, tmp_path: Path, environment: Path) -> None:
-    command = [str(environment / "venv/bin/python"), str(SOURCES / "ring.py")]
+    handles = f"MPI4PY_MPIABI={HANDLES[library.vendor]}"
+    places = f"PYTHONPATH={environment / 'packages'}"
+    command = ["env", handles, places, sys.executable, str(SOURCES / "ring.py")]
     outcome, trace = traced(library, tmp_path / "trace", RANKS, command)
     assert outcome.exit_code == 0, outcome.stderr
     expected: Counter[Message] = Counter()

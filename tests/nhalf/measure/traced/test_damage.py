@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of a trace that are cut off, damaged or of another version are named in one line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.facts.program.program import Program
+from nhalf.measure.traced.collect import collect
+from tests.nhalf.measure.traced.programs import CASES, built, nhalf, traced
+
+pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
+Change = Callable[[bytes], bytes]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Path:
+    """A trace of two ranks with a timeline."""
+    library, compiler = CASES[0]
+    folder = tmp_path_factory.mktemp("damage") / "trace"
+    program = built(library, compiler, "ring.cpp", programs)
+    traced(library, folder, 2, [str(program)], "--detail", "timeline")
+    return folder
+
+
+def damaged(whole: Path, folder: Path, name: str, change: Change) -> Path:
+    """A copy in which one file is another."""
+    copied = Path(shutil.copytree(whole, folder / "trace"))
+    file = next(iter(sorted(copied.rglob(name))))
+    file.write_bytes(change(file.read_bytes()))
+    return copied
+
+
+def cut(to_bytes: int) -> Change:
+    return lambda content: content[:to_bytes]
+
+
+def spoilt(content: bytes) -> bytes:
+    """As long as it was, with bytes in it that no such file has."""
+    third = len(content) // 3
+    return content[:third] + b"\xff" * 200 + content[third + 200 :]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("*.counts", cut(5000), "is cut off or damaged"),
+        ("*.counts", cut(65600), "lacks some of its"),
+        ("*.counts", lambda content: content[:8] + b"\x09\0\0\0" + content[12:],
+         "has version 9; this nhalf reads version 1"),
+        ("*.timeline", lambda content: b"\xff" * len(content), "timeline is damaged"),
+        ("*-*.json", spoilt, "is damaged"),
+        ("*-*.json", lambda content: content.replace(b'"version":1', b'"version":2'),
+         "has version 2; this nhalf reads version 1"),
+        ("started.json", cut(50), "is damaged"),
+    ],
+)  # fmt: skip
+def test_what_ranks_wrote(
+    whole: Path, tmp_path: Path, name: str, change: Change, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        collect(damaged(whole, tmp_path, name, change))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["calls", "bins", "timeline", "communicators"])
+@pytest.mark.parametrize("change", [cut(0), cut(1000), lambda content: bytes(len(content))])
+def test_tables(whole: Path, tmp_path: Path, name: str, change: Change) -> None:
+    with pytest.raises(InputError, match=rf"{name}.parquet is damaged"):
+        Program.open(damaged(whole, tmp_path, f"{name}.parquet", change))
+
+
+def test_tables_whose_pages_are_spoilt(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"bins.parquet is damaged"):
+        Program.open(damaged(whole, tmp_path, "bins.parquet", spoilt))
+
+
+def test_descriptions(whole: Path, tmp_path: Path) -> None:
+    copied = damaged(whole, tmp_path, "trace.json", lambda content: content[:-20])
+    with pytest.raises(InputError, match=r"trace.json is damaged"):
+        Program.open(copied)
+    (copied / "trace.json").write_text('{"version": 2}')
+    with pytest.raises(InputError, match="has version 2; this nhalf reads version 1"):
+        Program.open(copied)
+
+
+def test_a_process_that_was_ended_before_it_said_who_it_is(whole: Path, tmp_path: Path) -> None:
+    found = collect(damaged(whole, tmp_path, "*-*.json", cut(100)))
+    assert len(found.trace.ranks) == 1
+    assert not found.trace.complete
+    assert found.trace.notes[0].startswith("nothing is known of rank ")
+
+
+def test_a_timeline_that_is_cut_says_so(whole: Path, tmp_path: Path) -> None:
+    found = collect(damaged(whole, tmp_path, "*.timeline", cut(1000)))
+    lacking = len(Program.open(whole).timeline) - len(found.rows("timeline"))
+    rank = found.trace.ranks[0].rank if "rank 0" in found.trace.notes[0] else 1
+    assert found.trace.notes == [
+        f"the timeline of rank {rank} lacks {lacking} calls: its file is cut off"
+    ]
+
+
+def test_the_command_says_it_in_one_line(whole: Path, tmp_path: Path) -> None:
+    folder = damaged(whole, tmp_path, "*.counts", cut(5000))
+    outcome = nhalf(CASES[0][0], "--collect", str(folder))
+    assert outcome.exit_code == 2
+    assert len(outcome.stderr.splitlines()) == 1
