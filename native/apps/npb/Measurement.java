@@ -12,9 +12,10 @@ import java.util.Map;
 
 /** Runs a kernel until there are enough samples; a whole run is one sample. All times are in s. */
 final class Measurement {
-  /** Compiling goes on beside the first calls: they last so long at least, and at most. */
+  /** Calls are repeated for so long at least, and at most. */
   private static final double WARM_UP_MIN = 0.3;
-  private static final double WARM_UP_MAX = 3;
+  private static final double WARM_UP_MAX =
+      Double.parseDouble(System.getProperty("npb.warm_up_s_max", "10"));
   private static final int CALLS_WITHOUT_GAIN = 3;
 
   final List<Double> samples = new ArrayList<>();
@@ -32,13 +33,18 @@ final class Measurement {
   void measure(Kernel kernel, double operations) {
     final double warmUp = warmUp(kernel);
     System.gc();
-    final double collected = collectorTime();
+    double collected = 0;
+    double compiled = 0;
     final double began = Clock.now();
     while (stop.equals("none")) {
       kernel.prepare();
+      collected -= collectorTime();
+      compiled -= compilerTime();
       final double start = Clock.now();
       kernel.run();
       samples.add(Clock.now() - start);
+      collected += collectorTime();
+      compiled += compilerTime();
       elapsed = Clock.now() - began;
       judge(kernel);
       if (!verified || samples.size() >= effort.samplesMax()) {
@@ -49,21 +55,30 @@ final class Measurement {
     }
     values.put("mops", operations / median(samples) / 1e6);
     values.put("warm_up_s", warmUp);
-    values.put("collector_s", collectorTime() - collected);
+    values.put("collector_s", collected);
+    values.put("compiler_s", compiled);
   }
 
-  /** Calls until the last ones have gained nothing: then the loops are compiled. */
+  /**
+   * Calls until half of them, the last ones, have gained nothing and made nobody compile: methods
+   * are compiled when they have been called often enough.
+   */
   private static double warmUp(Kernel kernel) {
     kernel.prepare();
     final double began = Clock.now();
     double best = Double.MAX_VALUE;
+    int calls = 0;
     int withoutGain = 0;
     double spent = 0;
-    while (spent < WARM_UP_MIN || (withoutGain < CALLS_WITHOUT_GAIN && spent < WARM_UP_MAX)) {
+    while (spent < WARM_UP_MAX
+        && (spent < WARM_UP_MIN || withoutGain < Math.max(CALLS_WITHOUT_GAIN, calls / 2))) {
+      final double compiled = compilerTime();
       final double start = Clock.now();
       kernel.warmUp();
       final double time = Clock.now() - start;
-      withoutGain = time < 0.95 * best ? 0 : withoutGain + 1;
+      ++calls;
+      final boolean gains = time < 0.95 * best || compilerTime() > compiled;
+      withoutGain = gains ? 0 : withoutGain + 1;
       best = Math.min(best, time);
       spent = Clock.now() - began;
     }
@@ -89,6 +104,10 @@ final class Measurement {
       spent += one.getCollectionTime();
     }
     return spent * 1e-3;
+  }
+
+  private static double compilerTime() {
+    return ManagementFactory.getCompilationMXBean().getTotalCompilationTime() * 1e-3;
   }
 
   private static double median(List<Double> numbers) {

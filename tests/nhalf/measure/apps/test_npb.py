@@ -25,6 +25,8 @@ from tests.patience import patience_s
 FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
 PROGRAMS = ("npb-mpi", "npb-openmp")
 JAVA = "npb-java"
+BRIEFLY = {"JDK_JAVA_OPTIONS": "-Dnpb.warm_up_s_max=0.2"}
+"""What is verified need not be compiled first."""
 LONG = {("npb-bt", "W"), ("npb-sp", "W"), ("npb-lu", "W")}
 """What takes seconds, and is left to the second tier."""
 
@@ -45,7 +47,7 @@ def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[s
     command, environment = subject.launch(ranks, FREE, "")
     found = []
     # Threads that spin would wait for others' programs on machines that are busy.
-    environment = {**environment, "OMP_WAIT_POLICY": "passive"}
+    environment = {**environment, "OMP_WAIT_POLICY": "passive", **BRIEFLY}
     with Probe(command, environment, patience_s(60)) as probe:
         for name, info in subject.infos.items():
             for one in classes:
@@ -92,6 +94,19 @@ def test_class_s_is_verified_in_java(threads: int) -> None:
     for one in said:
         assert one["ranks"] == threads
         assert one["values"]["warm_up_s"] > 0
+        assert one["values"]["compiler_s"] >= 0
+
+
+def test_java_compiles_before_it_is_timed() -> None:
+    """Sums over batches are the same code in the warm-up as in the run, which is ten times that."""
+    command, environment = subject_of(JAVA).launch(1, FREE, "")
+    compiling = []
+    for limit_s in (0, 5):
+        options = f"-Dnpb.warm_up_s_max={limit_s}"
+        with Probe(command, {**environment, "JDK_JAVA_OPTIONS": options}, patience_s(60)) as probe:
+            probe.send("id=1 pattern=npb-ep slice_s=0.001 samples_max=1 axis.class=S")
+            compiling.append(probe.receive(patience_s(60), identity="1")["values"]["compiler_s"])
+    assert compiling[1] < compiling[0] / 2
 
 
 def test_java_refuses_a_class_that_its_heap_cannot_hold() -> None:
