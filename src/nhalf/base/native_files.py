@@ -9,7 +9,7 @@ from pathlib import Path
 from nhalf.base.errors import MissingError
 
 VARIABLE = "NHALF_NATIVE_DIR"
-REMEDY = f"build them with `make setup`, or set {VARIABLE} to the folder that holds bin and include"
+REMEDY = f"build it with `make setup`, or set {VARIABLE} to the folder that holds bin and include"
 
 
 def native_folder() -> Path:
@@ -24,7 +24,7 @@ def native_folder() -> Path:
         else Path(__file__).parents[1] / "_native"
     )
     if not os.path.isdir(folder):
-        raise MissingError(f"the native part of nhalf is not at {folder}", REMEDY)
+        raise MissingError(f"the compiled part of nhalf is not at {folder}", REMEDY)
     return folder
 
 
