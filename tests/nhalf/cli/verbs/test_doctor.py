@@ -50,5 +50,5 @@ def test_people_see_every_remedy(bare: Path) -> None:
     done = doctor()
     assert done.returncode == 3
     assert "not ready to measure" in done.stdout
-    assert "→ build them with `make setup`" in done.stdout
+    assert "→ build it with `make setup`" in done.stdout
     assert "Traceback" not in done.stderr
