@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ground: errors, units, processes, files, plug-ins. Knows nothing of what is measured."""
+"""The ground: errors, units, processes, files, plug-ins. It knows nothing about measurements."""

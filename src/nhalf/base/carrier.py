@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What carries the data, by one name."""
+"""One name for the library and transport that carry the data."""
 
 from __future__ import annotations
 
 WINDOWS = ("rma",)
-"""Transports that a library carries beside its messages; one with options of its own has a +."""
+"""Transports that a library offers besides messages; + marks one with its own options."""
 
 
 def carrier(mpi: str | None, transport: str) -> str:
-    """The name of a library, with the transport where that is not its messages: 'mpich-5.0.2 rma'.
+    """A library's name, with the transport unless it is messages: 'mpich-5.0.2 rma'.
 
-    Without a library the transport's own.
+    Without a library, the name of the transport.
     """
     if not mpi:
         return transport

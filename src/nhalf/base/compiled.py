@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are compiled on this machine when they are first needed, and kept."""
+"""Programs compiled on this machine on first use and cached."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from nhalf.base.processes import run
 COMPILE_TIMEOUT_S = 300.0
 
 _listeners: list[Callable[[str], None]] = []
-"""Who is told what is being compiled, the last of them."""
+"""Listeners for progress messages of compilation; the last one is called."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program and what it is made of.
+    """A program and its inputs.
 
-    `title` is how messages call it, `name` the file that comes out, `folder` where it is kept
-    below the cache folder, to which a digest is added: of `parts`, the installed headers and
-    sources, and the command. `command` is that of the compiler without its output, `variables` are
-    added to the environment. `why_not` tells why a file that was compiled does not do, '' if it
-    does.
+    `title` is its name in messages, `name` the output file, `folder` its place
+    below the cache folder, to which a digest is appended: of `parts`, the installed headers and
+    sources, and the command. `command` is the compiler command without its output, `variables` are
+    added to the environment. `why_not` returns why a compiled file is unusable, '' if it is usable.
     """
 
     title: str
@@ -47,7 +46,7 @@ class Program:
 
 @contextmanager
 def compiling_told_to(say: Callable[[str], None]) -> Iterator[None]:
-    """Within it, `say` gets a line before a program is compiled, and one after."""
+    """In this context, `say` gets one line before a program is compiled and one after."""
     _listeners.append(say)
     try:
         yield
@@ -66,10 +65,10 @@ def is_compiled(program: Program) -> bool:
 
 
 def compiled(program: Program) -> Path:
-    """The program, from the cache where it is there.
+    """The program, from the cache if possible.
 
-    Processes that want it at once compile it once. Raises MissingError when its source is not
-    installed, when it does not compile (with `remedy` and the place of the log), or cannot be kept.
+    Concurrent processes compile it only once. Raises MissingError if its source is not installed,
+    if it does not compile (with `remedy` and the path of the log), or if it cannot be stored.
     """
     target = _target(program)
     if target.is_file():
@@ -94,7 +93,7 @@ def compiled(program: Program) -> Path:
 
 
 def _target(program: Program) -> Path:
-    """Where the program is kept, or will be."""
+    """The program's path in the cache, whether or not it exists yet."""
     include = native_files.include_folder()
     source = include / program.source
     if not source.is_file():
@@ -103,10 +102,10 @@ def _target(program: Program) -> Path:
 
 
 def _compile(program: Program, command: list[str], target: Path) -> None:
-    """Compile beside the target and rename, so that the target is whole or absent."""
+    """Compile next to the target and rename, so that the target is complete or absent."""
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         output = Path(temporary, target.name)
-        # Libraries come after what needs them.
+        # Linkers want libraries after the objects that use them.
         libraries = [word for word in command if word.startswith("-l")]
         command = [word for word in command if word not in libraries]
         command = [*command, *libraries, "-o", str(output)]
@@ -125,14 +124,14 @@ def _compile(program: Program, command: list[str], target: Path) -> None:
 
 
 def _first_error(text: str) -> str:
-    """The first line of a compiler's output that says what is wrong."""
+    """The first error line of a compiler's output."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "not found" in line]
     return (telling or lines or [""])[0][:300]
 
 
 def _digest(program: Program, include: Path) -> str:
-    """What a compiled program depends on, in a few letters."""
+    """A short digest of everything the compiled program depends on."""
     digest = hashlib.sha256()
     for path in sorted(one for one in include.rglob("*") if one.is_file()):
         digest.update(f"{path.relative_to(include)}\0{path.stat().st_size}\0".encode())
@@ -145,7 +144,7 @@ def _digest(program: Program, include: Path) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the system lets go of the lock when its holder dies."""
+    """One process at a time; the system releases the lock when its holder dies."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

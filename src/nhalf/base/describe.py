@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of ours says about itself: `--describe`, run and judged in this place alone."""
+"""Descriptions of nhalf's own programs: the only place that runs and checks `--describe`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ REMEDY = "nhalf doctor says what is here and how to mend it"
 def describe(
     command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The description that a program prints, one JSON object on a line that has its patterns.
+    """The description that a program prints: one line with a JSON object that has its patterns.
 
-    `environment` is added to the present one. A program is asked once in a process. Raises
-    MissingError, with the program's own words, where it does not run, or prints no description.
+    `environment` is added to the current one. Each program is run once per process. Raises
+    MissingError, with the program's own message, if it fails or prints no description.
     """
     description, reason = _asked(tuple(command), tuple(sorted((environment or {}).items())))
     if reason:
@@ -32,7 +32,7 @@ def describe(
 
 
 def why_not_described(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Why a program does not describe itself, '' where it does."""
+    """Why a program does not describe itself, '' if it does."""
     return _asked(tuple(command), tuple(sorted((environment or {}).items())))[1]
 
 
@@ -40,7 +40,7 @@ def why_not_described(command: Sequence[str], environment: Mapping[str, str] | N
 def _asked(
     command: tuple[str, ...], variables: tuple[tuple[str, str], ...]
 ) -> tuple[dict[str, Any], str]:
-    """The description of a program, and why there is none, '' where there is."""
+    """The description of a program, and the reason if there is none, else ''."""
     outcome = run([*command, "--describe"], TIMEOUT_S, dict(variables))
     name = Path(command[0]).name
     if not outcome.succeeded:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typed errors: each knows its exit code and says what to do about it."""
+"""Typed errors: each has an exit code and a remedy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collections.abc import Iterable
 class NhalfError(Exception):
     """Base of every error shown to a user as one line.
 
-    `exit_code` is what the command line returns: 1 the thing asked about failed, 2 wrong usage or
-    bad input, 3 something needed is missing.
+    `exit_code` is the exit status of the command line: 1 a check failed, 2 wrong usage or bad
+    input, 3 a missing dependency.
     """
 
     exit_code = 1
@@ -28,7 +28,7 @@ class NhalfError(Exception):
 
 
 class FailedError(NhalfError):
-    """The thing asked about failed: a comparison found a regression, data did not verify."""
+    """A check failed: a comparison found a regression, or data failed verification."""
 
     exit_code = 1
 
@@ -40,26 +40,26 @@ class InputError(NhalfError):
 
 
 class MissingError(NhalfError):
-    """Something needed is not here: a library, a compiler, room on the disk, a permission."""
+    """A requirement is missing: a library, a compiler, disk space, a permission."""
 
     exit_code = 3
 
 
 class Interrupted(NhalfError):
-    """The user ended it with Ctrl-C, or somebody asked the process to end."""
+    """The user pressed Ctrl-C, or the process was asked to terminate."""
 
     exit_code = 130
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: somebody, or a batch system, wants this process to end."""
+    """SIGTERM arrived, for example from the batch system."""
 
 
 def library_named(name: str, known: Iterable[str]) -> str:
-    """The library of a name, or the newest whose name begins with it ('openmpi', 'openmpi-5').
+    """The library with this name, or the newest whose name starts with it ('openmpi', 'openmpi-5').
 
-    Libraries under settings (`openmpi-5.0.11+NAME`) are named in full. Raises InputError if there
-    is none.
+    Libraries with a setting (`openmpi-5.0.11+NAME`) need the full name. Raises InputError if none
+    matches.
     """
     names = sorted(known)
     if name in names:
@@ -71,7 +71,7 @@ def library_named(name: str, known: Iterable[str]) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that is not known, with the closest known names as its remedy."""
+    """The error for an unknown name; its remedy lists the closest known names."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atomic writes: whole files or none, whatever becomes of the process or the machine."""
+"""Atomic writes: a file is complete or absent, even if the process or the machine dies."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ ANOTHER_PLACE = "name a place with room and permission (--out)"
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; on the disk, it takes the place of `path` at the end.
+    """A temporary path next to `path`; at the end it is synced and replaces `path`.
 
-    Nothing is left of it where something fails. Raises OSError.
+    It is removed on failure. Raises OSError.
     """
     part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
@@ -32,7 +32,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, too; not every file system can."""
+    """Sync a folder's entries to disk; not every file system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -47,10 +47,10 @@ def write_text(path: Path, text: str, remedy: str = ANOTHER_PLACE) -> Path:
 
 
 def write_bytes(path: Path, content: bytes, remedy: str = ANOTHER_PLACE) -> Path:
-    """Write a file so that nobody ever sees half of it; its path.
+    """Write a file atomically, so that no reader sees half of it; returns its path.
 
-    Makes the folder where it is missing. Raises MissingError, with `remedy`, when the place cannot
-    be written.
+    Creates the folder if it is missing. Raises MissingError, with `remedy`, if the path is not
+    writable.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,6 @@ from collections.abc import Sequence
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """The first names of a list, at most so many, and how many more there are."""
+    """The first `most` names of a list, and the number of the remaining ones."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the compiled probes and the C++ headers are."""
+"""Paths of the compiled probes and the C++ headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REMEDY = f"build it with `make setup`, or set {VARIABLE} to the folder that hold
 
 
 def native_folder() -> Path:
-    """The folder with bin/ and include/: NHALF_NATIVE_DIR, else the package's own.
+    """The folder with bin/ and include/: NHALF_NATIVE_DIR, or else the one in the package.
 
     Raises MissingError when it is not there.
     """

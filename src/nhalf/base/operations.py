@@ -17,15 +17,15 @@ OPERATIONS = (
     "barrier",
 )
 NATIVE = "native"
-"""The algorithm of a library's own choice, as the column `algorithm` has it."""
+"""The value of the column `algorithm` if the library chooses the algorithm itself."""
 
 VARYING = ("gatherv", "scatterv", "allgatherv", "alltoallw", "reduce-scatterv")
-"""Operations with a count per rank, of which there are no algorithms but the library's own."""
+"""Operations with a count per rank; the only algorithms for them are the library's own."""
 
 NEIGHBOURS = tuple(
     f"neighbor-{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 )
-"""Operations in which every rank talks to its neighbours only."""
+"""Operations in which every rank communicates only with its neighbours."""
 
 COLLECTIVES = (*OPERATIONS, *VARYING, *NEIGHBOURS)
 """Every blocking operation."""
@@ -33,4 +33,4 @@ COLLECTIVES = (*OPERATIONS, *VARYING, *NEIGHBOURS)
 NON_BLOCKING = tuple(f"i{name}" for name in COLLECTIVES)
 PERSISTENT = tuple(f"{name}-persistent" for name in COLLECTIVES)
 OVERLAPPING = (*NON_BLOCKING, *PERSISTENT)
-"""What is started and waited for, with work in between or without."""
+"""Nonblocking operations: started and completed, with or without work in between."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discovery: one module holds one kind of thing, and its name is the thing's name.
+"""Discovery of plug-ins: each module holds one, and the module's name is the plug-in's name.
 
-Our own are found by their folder, those of installed packages by their entry points: the group
-of `nhalf.sites.launchers` is `nhalf.launchers`, and so on (a folder that is called otherwise says
-so as `ENTRY_POINTS`). Entry points are looked for when a kind is loaded and not before.
+Built-in plug-ins are found by their folder, those of installed packages by their entry points:
+the group for `nhalf.sites.launchers` is `nhalf.launchers`, and so on (a folder whose group has
+another name defines `ENTRY_POINTS`). Entry points are looked up only when a kind is loaded.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ def names(package: str) -> list[str]:
 
 
 def module_name(name: str) -> str:
-    """The module of a name: underscores for dashes, and one after a word that Python keeps."""
+    """The module for a name: dashes become underscores, and a Python keyword gets one appended."""
     return name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
 
 
 def group(package: str) -> str:
-    """The group of entry points under which other packages add to a folder."""
+    """The entry point group with which other packages extend a folder."""
     own = package.rpartition(".")[2]
     return str(getattr(importlib.import_module(package), "ENTRY_POINTS", f"nhalf.{own}"))
 
 
 @functools.cache
 def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
-    """Every module's one concrete subclass of `kind`, by name: our own and those of others.
+    """The one concrete subclass of `kind` in every module, by name: built-in and external.
 
-    An entry point names a module like ours, or the class itself. Raises MissingError for one that
-    cannot be loaded, is of no such kind, or has a name that is taken: a broken plug-in is an
-    error, not a silence.
+    An entry point names such a module, or the class itself. Raises MissingError for one that
+    cannot be loaded, is not of this kind, or has a name already in use: a broken plug-in is an
+    error and is never skipped silently.
     """
     loaded: dict[str, type[Kind]] = {}
     for name in names(package):
@@ -67,22 +67,22 @@ def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
 
 @functools.cache
 def _entry_points() -> Any:
-    """All entry points (EntryPoints); imported here, since most starts do without."""
+    """All entry points (EntryPoints); imported lazily because most commands do not need them."""
     from importlib.metadata import entry_points
 
     return entry_points()
 
 
 def _package_of(point: EntryPoint) -> str:
-    """The installed package that an entry point is from."""
+    """The installed package that declares an entry point."""
     return point.dist.name if point.dist else "a package without a name"
 
 
 def _class_of(point: EntryPoint, kind: type[Kind], whose: str) -> type[Kind]:
-    """The class that an entry point stands for. Raises MissingError."""
+    """The class that an entry point refers to. Raises MissingError."""
     try:
         found = point.load()
-    except Exception as error:  # whatever a stranger's module does while it is imported
+    except Exception as error:  # a third-party module may raise anything on import
         raise MissingError(
             f"{whose} cannot be loaded: {type(error).__name__}: {error}",
             f"mend it, or remove it with pip uninstall {_package_of(point)}",
@@ -115,7 +115,7 @@ def _only_class(module: ModuleType, kind: type[Kind], whose: str) -> type[Kind]:
 
 
 def _is_concrete(item: Any, kind: type) -> bool:
-    """Whether something is a class of a kind, and not the kind itself or a half-made one."""
+    """Whether something is a concrete class of a kind, not the kind itself or an abstract class."""
     return (
         inspect.isclass(item)
         and issubclass(item, kind)

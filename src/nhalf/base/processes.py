@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a program that may fail, hang or talk without end, and always come back."""
+"""Run a program that may fail, hang or flood its output, and always return."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a program ended: `exit_code` is None where it was stopped, and `stopped` says why."""
+    """How a program ended: `exit_code` is None if it was stopped, and `stopped` says why."""
 
     exit_code: int | None
     stdout: str
@@ -29,12 +29,12 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        """It ended by itself, and well."""
+        """It exited by itself with status 0."""
         return self.exit_code == 0
 
     @property
     def reason(self) -> str:
-        """One line on why it did not succeed, with the first line it had to say."""
+        """One line on why it failed, with the first line of its output."""
         text = self.stopped
         if not text:
             code = self.exit_code or 0
@@ -49,14 +49,13 @@ def run(
     environment: Mapping[str, str] | None = None,
     text: str = "",
 ) -> Outcome:
-    """Run a command in a process group of its own, with `text` on its standard input.
+    """Run a command in its own process group, with `text` on its standard input.
 
-    `environment` is added to the present one. The function never raises for what the program
-    does: one that cannot be started, outlives `timeout_s` or says more than a megabyte is an
-    outcome.
+    `environment` is added to the current one. No behaviour of the program raises: if it cannot be
+    started, exceeds `timeout_s` or prints more than a megabyte, the outcome says so.
     """
     try:
-        # A file, because a pipe takes 64 KiB and then waits for a program that may not read.
+        # A file, because a pipe blocks after 64 KiB if the program does not read.
         with tempfile.TemporaryFile() as given:
             given.write(text.encode())
             given.seek(0)
@@ -78,20 +77,20 @@ def run(
 
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its group: asked politely first, so that a launcher ends its ranks."""
+    """End a process and its group: SIGTERM first, so that a launcher can end its ranks."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_S)
-    # The leader may have gone while children of its group are still there.
+    # The leader may have exited while children in its group are still running.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 class _Outputs:
-    """Both outputs of a program, read as they come."""
+    """Both output streams of a program, read as they arrive."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None and process.stderr is not None
@@ -103,7 +102,7 @@ class _Outputs:
         }
 
     def read(self, wait_s: float) -> bool:
-        """Take what is there within a time; False where nothing came."""
+        """Read what arrives within a time; False if nothing did."""
         with selectors.DefaultSelector() as selector:
             for descriptor in self._open:
                 selector.register(descriptor, selectors.EVENT_READ)
@@ -117,29 +116,29 @@ class _Outputs:
 
     @property
     def ended(self) -> bool:
-        """Nobody can write any more."""
+        """All writers have closed the streams."""
         return not self._open
 
     @property
     def size_bytes(self) -> int:
-        """Of both together."""
+        """Both streams together."""
         return len(self.stdout) + len(self.stderr)
 
 
 def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
-    """Read both outputs until the program ends, the time is over or it has said too much."""
+    """Read both streams until the program ends, the timeout expires or the output is too long."""
     outputs = _Outputs(process)
     deadline_s = time.monotonic() + timeout_s
     stopped = ""
     while not stopped:
         left_s = deadline_s - time.monotonic()
-        # Asked before reading: what it wrote just before its end is then still read.
+        # Checked before reading, so that output written just before the exit is still read.
         is_over = process.poll() is not None
         came = not outputs.ended and outputs.read(min(left_s, POLL_S))
         if outputs.ended:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, left_s))
-        # A child may keep the outputs open after the program's end: what is there is enough.
+        # A child may keep the streams open after the program exits: what has arrived is enough.
         if is_over and not came:
             break
         if outputs.size_bytes > OUTPUT_BYTES_MAX:
@@ -154,5 +153,5 @@ def _collect(process: subprocess.Popen[bytes], timeout_s: float) -> Outcome:
 
 
 def _lines(*texts: str) -> list[str]:
-    """The lines that say something: neither blank nor a ruler."""
+    """The lines with content: neither blank nor a ruler."""
     return [line for text in texts for line in text.splitlines() if line.strip(" -=*\t")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests: frozen dataclasses whose fields say what they mean.
+"""Requests: frozen dataclasses whose fields carry their own documentation.
 
 The command line is derived from these types, so that a name, a default and its explanation are
 written once. A field is an option or a word:
@@ -24,11 +24,11 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class Option:
-    """A field that is said by its name: `--hosts n1,n2`.
+    """A field given by name: `--hosts n1,n2`.
 
-    `name` is how it is spelled where the field cannot be called so, `least` the smallest number
-    that is taken, `variable` an environment variable that stands for it, `heading` that of
-    another group than its class's.
+    `name` is its spelling if it differs from the field's, `least` the smallest number accepted,
+    `variable` an environment variable that supplies the value, `heading` a group other than that
+    of its class.
     """
 
     help: str
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Word:
-    """A field that is said by its place; with `rest`, everything after it belongs to it."""
+    """A positional field; with `rest`, it takes all remaining arguments."""
 
     help: str
     metavar: str = ""
@@ -50,13 +50,13 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What somebody asks for; `given` are the fields that were said and not left as they are."""
+    """A request; `given` are the fields set explicitly."""
 
     heading: ClassVar[str] = "Options"
     given: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, heading: str = "", **others: Any) -> None:
-        """`heading` is that of the fields which the class itself declares."""
+        """`heading` applies to the fields that the class itself declares."""
         super().__init_subclass__(**others)
         if heading:
             cls.heading = heading
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A field as it is said: its values are of `kind`, several where it is `many`."""
+    """A field on the command line: its values are of `kind`, several if `many`."""
 
     name: str
     said: Option | Word
@@ -83,7 +83,7 @@ class Parameter:
 
 
 def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
-    """All fields of a request that can be said: its own first, then those of what it is made of."""
+    """All fields that can be given for a request: its own first, then those of its bases."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     found: dict[str, Parameter] = {}
@@ -116,7 +116,7 @@ def _kind(hint: Any) -> tuple[type, bool]:
 
 
 def as_words(request: Request, names: Collection[str]) -> list[str]:
-    """The options of these names as they are said on a command line, one word each."""
+    """The options with these names as command-line words, one each."""
     words: list[str] = []
     for one in parameters(type(request)):
         if one.name not in names or isinstance(one.said, Word):

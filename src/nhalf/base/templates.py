@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Templates of whole files, rendered the same way everywhere."""
+"""Templates for whole files, rendered the same way everywhere."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def render(
     *,
     autoescape: bool = False,
 ) -> str:
-    """A template's text with `values` in it; lines that hold a statement only leave no trace.
+    """A template rendered with `values`; lines that hold only a statement leave no blank line.
 
-    `autoescape` is for HTML. Raises jinja2.UndefinedError for a name that nobody gave.
+    `autoescape` is for HTML. Raises jinja2.UndefinedError for a name without a value.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template.parent),

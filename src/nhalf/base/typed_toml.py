@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TOML that people write, in a typed form; every complaint names the file and the place."""
+"""Hand-written TOML in typed form; every error names the file and the key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Form = TypeVar("Form", bound=msgspec.Struct)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a file; raises InputError when it cannot be read or is no TOML."""
+    """The content of a file; raises InputError if it cannot be read or is not TOML."""
     try:
         content: dict[str, Any] = msgspec.toml.decode(path.read_bytes())
     except OSError as error:
@@ -31,9 +31,9 @@ def typed(
     form: type[Form],
     tables: Mapping[str, type[msgspec.Struct]],
 ) -> Form:
-    """The content in its form; `tables` are the forms of its lists of tables, by key.
+    """The content as a typed struct; `tables` are the types of its lists of tables, by key.
 
-    Raises InputError for a key that is not known, naming the closest one, and for a wrong value.
+    Raises InputError for an unknown key, naming the closest known one, and for a wrong value.
     """
     _check_keys(path, "", content, form)
     for key, inner in tables.items():

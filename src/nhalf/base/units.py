@@ -2,7 +2,7 @@
 """Sizes, times and rates as people write and read them.
 
 Inside the program times are seconds, sizes bytes and rates bytes per second; only this file turns
-them into text and back.
+them into text and parses them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def format_rate(rate_Bps: float) -> str:
 
 
 def format_duration(duration_s: float) -> str:
-    """'8 s', '1 min 20 s' or '2 h 5 min': how long something takes a person."""
+    """'8 s', '1 min 20 s' or '2 h 5 min': durations at human scale."""
     seconds = max(0, round(duration_s))
     if seconds < 60:
         return f"{seconds} s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The further axes of a point in the tables: one text, 'name=value,name=value' sorted by name."""
+"""Further axes of a point in the tables: one string, 'name=value,name=value' sorted by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def axis(name: str) -> pl.Expr:
 
 
 def parse_axes(text: str) -> dict[str, str]:
-    """Values by name; raises InputError when the text is not of the form of the column."""
+    """Values by name; raises InputError if the text does not have the column's format."""
     if not text:
         return {}
     pairs = [part.partition("=") for part in text.split(",")]
@@ -31,7 +31,7 @@ def parse_axes(text: str) -> dict[str, str]:
 
 
 def axes_text(values: Mapping[str, str]) -> str:
-    """The text of the column; raises InputError for a name or a value that cannot stand there."""
+    """The text for the column; raises InputError for a name or value that it cannot hold."""
     for name, value in values.items():
         if not (NAME.fullmatch(name) and VALUE.fullmatch(value)):
             raise InputError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collections: folders in which runs gather, asked as one."""
+"""Collections: folders of runs that are queried as one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from nhalf.base.errors import InputError
 from nhalf.store.run import DESCRIPTION, Run
 
 USUAL = Path("runs")
-"""Where runs gather unless somebody names another place."""
+"""The default folder of runs."""
 
 
 def collected(places: Iterable[Path]) -> list[Run]:
     """The runs at `places`, each a run or a folder of runs, in that order; each run once.
 
-    Raises InputError where there is none, or where a place is neither.
+    Raises InputError if there is none, or if a place is neither.
     """
     found: dict[Path, Run] = {}
     for place in places:
@@ -37,9 +37,9 @@ def _run_folders(place: Path) -> list[Path]:
 
 
 def distinct(runs: Sequence[Run]) -> dict[str, Run]:
-    """Runs by a name of their own: the folder's, with its parent's where that is not enough.
+    """Runs by unique name: the folder's, prefixed with its parent's if that is ambiguous.
 
-    The same folder given twice counts once: its launches must not count double.
+    A folder given twice counts once, so that its launches do not count double.
     """
     named: dict[str, Run] = {}
     for run in {run.path.resolve(): run for run in runs}.values():

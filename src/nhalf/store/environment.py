@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment of a run as rows of text, and what differs between several."""
+"""The environment of a run as rows of text, and differences between several runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from nhalf.base.units import format_size, format_time
 
 LENGTH_MAX = 160
-"""Longer values are cut: version texts of some libraries fill a page."""
+"""Longer values are cut: the version strings of some libraries fill a page."""
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -26,7 +26,7 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 
 def _named(name: str, value: object) -> tuple[str, str]:
-    """Names that end in a unit lose it to their value."""
+    """Moves the unit from the end of a name to its value."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if name.endswith(" bytes"):
             return name.removesuffix(" bytes"), format_size(value)

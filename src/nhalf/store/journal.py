@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The journal: one JSON line per event, in the file before anybody hears of it."""
+"""The journal: one JSON line per event, written before the event is reported."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Event = TypeVar("Event")
 
 
 SYNC_INTERVAL_S = 0.2
-"""What a machine that loses its power may lose of a run: a disk takes milliseconds for a line."""
+"""How much of a run a power failure may cost: syncing every line would take milliseconds."""
 
 
 class Journal:
-    """Appends lines to a file; what a crash cut off is cut away first.
+    """Appends lines to a file, after dropping a line that a crash left incomplete.
 
-    A line is in the file, whatever becomes of this process, and within SYNC_INTERVAL_S on the disk,
-    whatever becomes of the machine, even where no other line follows for long.
+    Each line is in the file at once, safe from a crash of this process, and on disk within
+    SYNC_INTERVAL_S, safe from a crash of the machine, even if no line follows for a long time.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open for appending; a last line that is not whole is dropped.
+        """Open for appending; an incomplete last line is dropped.
 
         Raises InputError while another process appends to the same file.
         """
@@ -51,11 +51,10 @@ class Journal:
             raise
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write one event, and wait until all are on the disk where that was long ago.
+        """Write one event; if the last sync was long ago, wait until all events are on disk.
 
-        Where it was not, they follow in a moment, and somebody else waits.
-
-        Raises MissingError when it cannot be kept; the file then ends with the event before.
+        Otherwise a timer syncs them shortly. Raises MissingError if the event cannot be written;
+        the file then ends with the previous event.
         """
         line = self._encoder.encode(event) + b"\n"
         try:
@@ -73,7 +72,7 @@ class Journal:
         self._size_bytes += len(line)
 
     def close(self) -> None:
-        """Close the file when all is on the disk; safe to call twice."""
+        """Close the file once everything is on disk; safe to call twice."""
         if self._later is not None:
             self._later.cancel()
             self._later.join()
@@ -85,7 +84,7 @@ class Journal:
             self._descriptor = -1
 
     def _sync_later(self) -> None:
-        """Once for all lines of the next moment; what fails then is seen at the next line."""
+        """One sync for all lines of the interval; the next line reports a failure."""
         if self._later is None or not self._later.is_alive():
             self._later = threading.Timer(SYNC_INTERVAL_S, os.fsync, (self._descriptor,))
             self._later.daemon = True
@@ -120,15 +119,15 @@ class Journal:
 
 
 class Tail:
-    """The lines of a journal that somebody else writes, each handed out once."""
+    """The lines of a journal that another process writes, each returned once."""
 
     def __init__(self, path: Path) -> None:
-        """The file may come later."""
+        """The file need not exist yet."""
         self._path = path
         self._offset_bytes = 0
 
     def lines(self) -> Iterator[bytes]:
-        """The whole lines that came since the last time."""
+        """The complete lines added since the last call."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset_bytes)
@@ -142,13 +141,13 @@ class Tail:
 
 
 class _Name(msgspec.Struct):
-    """What every event has."""
+    """The fields that every event has."""
 
     event: str
 
 
 def events(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line of a journal; a damaged last line is passed over.
+    """Every complete line of a journal; a damaged last line is skipped.
 
     Raises InputError when a line before the last is not an event.
     """
@@ -157,13 +156,13 @@ def events(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def events_named(wanted: str, path: Path, kind: type[Event]) -> Iterator[Event]:
-    """As `events`, those of one name only, each read as `kind`; another form is damage, too."""
+    """As `events`, only those with one name, each decoded as `kind`; any other form is damage."""
     decoder = msgspec.json.Decoder(kind)
     return _read(path, lambda name, line: decoder.decode(line) if name == wanted else None)
 
 
 def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[Event]:
-    """What `decode` makes of the name and the text of every line."""
+    """The result of `decode` for the name and the text of every line."""
     if not path.exists():
         return
     names = msgspec.json.Decoder(_Name)
@@ -185,7 +184,7 @@ def _read(path: Path, decode: Callable[[str, bytes], Event | None]) -> Iterator[
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    """Keep others out until this process ends, however it ends; not every file system can."""
+    """Lock out other processes until this one ends; not every file system supports it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -199,7 +198,7 @@ def _lock(descriptor: int, path: Path) -> None:
 def _sound_length(path: Path) -> int:
     """The length of a journal up to the end of its last sound line, bytes.
 
-    A crash damages the end only: what is before the last line is looked at by readers.
+    A crash damages only the end; readers check everything before the last line.
     """
     with path.open("rb") as file:
         end = _line_end_before(file, path.stat().st_size)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys of the tables: by which columns points belong together, each meaning with one name.
+"""The keys of the tables: the columns that group points, with one name per meaning.
 
-RUN_… is the same among several runs.
+RUN_… is the same key across several runs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ Key = tuple[str, ...]
 
 
 def without(key: Iterable[str], *names: str) -> Key:
-    """A key that does not tell apart what differs in `names` only."""
+    """A key without `names`: rows that differ only in them share it."""
     return tuple(name for name in key if name not in names)
 
 
 POINT: Key = tuple(POINT_COLUMNS)
 """One point of a run."""
 CURVE = without(POINT, "bytes")
-"""Points that differ by their size."""
+"""Points that differ only in size."""
 PATTERN = without(CURVE, "ranks", "placement")
-"""Points that differ by their sizes, numbers of ranks and placements."""
+"""Points that differ only in size, number of ranks and placement."""
 SUBJECT: Key = ("transport", "mpi", "ranks", "placement")
-"""Whom a derived result is about: who was started, how often, and where."""
+"""The subject of a derived result: the library, the number of ranks and the placement."""
 
 RUN_POINT: Key = ("run", *POINT)
 RUN_CURVE: Key = ("run", *CURVE)
@@ -36,4 +36,4 @@ COMPARED_POINT = without(POINT, "mpi")
 COMPARED_CURVE = without(CURVE, "mpi")
 
 VARIED_POINT = without(RUN_POINT, "axes")
-"""Points that differ by the further axes of their pattern."""
+"""Points that differ only in the further axes of their pattern."""

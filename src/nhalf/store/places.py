@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the ranks of a run were, from what each of them said when it began."""
+"""Where the ranks of a run were, as each reported at its start."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nhalf.store.journal import events_named
 from nhalf.store.run import JOURNAL, Run
 
 Start = tuple[str, int, str]
-"""A way to start: the library (or the transport without one), number of ranks, placement."""
+"""A launch configuration: library (or transport without one), number of ranks, placement."""
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Host, core and memory domain of a rank; `cpu` is certain where it may run on one only."""
+    """Host, core and memory domain of a rank; `cpu` is certain if it may run on only one."""
 
     host: str
     cpu: int = -1
@@ -22,12 +22,12 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def pinned(self) -> bool:
-        """Whether the rank stays on its core."""
+        """Whether the rank is bound to its core."""
         return len(self.allowed_cpus) == 1
 
 
 class _Launch(msgspec.Struct):
-    """What a line of the journal says about a launch."""
+    """The fields of a launch in the journal."""
 
     subject: str
     ranks: int = 0
@@ -36,9 +36,9 @@ class _Launch(msgspec.Struct):
 
 
 def places(run: Run) -> dict[Start, list[Place]]:
-    """Rank by rank the places in the first launch of each way to start.
+    """The place of every rank in the first launch of each configuration.
 
-    Raises InputError when the journal is damaged; a run without one has none.
+    Raises InputError if the journal is damaged; a run without a journal has no places.
     """
     found: dict[Start, list[Place]] = {}
     for launch in events_named("launch", run.path / JOURNAL, _Launch):

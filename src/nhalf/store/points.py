@@ -15,13 +15,13 @@ from nhalf.store.record import Record, columns
 
 COLUMNS = columns(Record)
 CHUNK_BYTES = 1 << 24
-"""Samples read from a journal at a time, as text: all of them may not fit into memory."""
+"""Samples read from a journal at once, as text: all of them might not fit into memory."""
 
 
 class _Line(Record, kw_only=True, gc=False):
-    """A record whose numbers are still text.
+    """A record whose numbers are not parsed yet.
 
-    Ten million of them take a second as Python objects: polars reads their text itself.
+    Ten million of them would take a second as Python objects, so polars parses the text.
     """
 
     samples_s: msgspec.Raw  # type: ignore[assignment]
@@ -30,9 +30,9 @@ class _Line(Record, kw_only=True, gc=False):
 
 
 def points(journal: Path) -> pl.DataFrame:
-    """One row per point and launch, columns of a record.
+    """One row per point and launch, with the columns of a record.
 
-    Raises InputError where a line is damaged or of another form.
+    Raises InputError if a line is damaged or has another form.
     """
     chunks = [pl.DataFrame(schema=COLUMNS)]
     try:
@@ -43,7 +43,7 @@ def points(journal: Path) -> pl.DataFrame:
 
 
 def _chunks(journal: Path) -> Iterator[list[_Line]]:
-    """The points of the journal, some at a time."""
+    """The points of the journal, in batches."""
     chunk: list[_Line] = []
     size_bytes = 0
     for line in events_named("point", journal, _Line):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a point in one launch: journal, tables, importers and readers derive from it.
+"""The record of a point in one launch, from which journal, tables, importers and readers derive.
 
-A column is added here and nowhere else; with a value where older runs lack it.
+A column is added only here, with a default for older runs that lack it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Numbers = Annotated[list[float], pl.List(pl.Float64())]
 
 
 class Value(msgspec.Struct):
-    """A named number; the name ends in the unit. None where there is none."""
+    """A named number; the name ends in the unit. None if there is no value."""
 
     name: str
     value: float | None
@@ -31,7 +31,7 @@ VALUES = pl.List(pl.Struct({"name": pl.String(), "value": pl.Float64()}))
 
 
 class Identity(msgspec.Struct, kw_only=True):
-    """What identifies a point within a run.
+    """The identity of a point within a run.
 
     `mpi` is '' for transports without MPI; `axes` are the further axes of its pattern,
     'name=value,name=value' sorted by name, '' for none (store/axes.py).
@@ -50,13 +50,13 @@ class Identity(msgspec.Struct, kw_only=True):
 class Record(Identity, kw_only=True):
     """A point in one launch, with its raw samples.
 
-    `launch` counts the starts of one library from 0 (launch k of every library ran in the same
+    `launch` counts the launches of one library from 0 (launch k of every library ran in the same
     round, so equal numbers are pairs); `position` is the order within the launch; `started_s`
     seconds since 1970; `batch` rounds per sample; `stop` why sampling ended: precision, time or
     samples; `bytes_per_time` the bytes that one sample's time moved (rate = bytes_per_time /
     time); a sample is the time of one operation as the pattern defines it (half a round trip for
-    ping-pong), seconds; `rank_s` the median of each rank's own times, seconds, empty where one
-    rank has the time; `values` what else the pattern found, sorted by name.
+    ping-pong), seconds; `rank_s` the median of each rank's own times, seconds, empty if only one
+    rank has times; `values` the pattern's further results, sorted by name.
     """
 
     launch: Small
@@ -90,4 +90,4 @@ def event(kind: str, subject: str, what: Identity) -> dict[str, object]:
 
 
 ADDED = tuple(field.name for field in msgspec.structs.fields(Record) if not field.required)
-"""Columns that version 1 does not have: empty where a run of it is read."""
+"""Columns that version 1 lacks: they are empty when such a run is read."""

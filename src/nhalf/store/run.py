@@ -28,7 +28,7 @@ _JOURNAL_KEY = "nhalf.journal_bytes"
 
 
 class _Description(msgspec.Struct):
-    """What run.json holds beside its version."""
+    """The content of run.json besides its version."""
 
     environment: dict[str, Any] = {}
     plan: dict[str, Any] = {}
@@ -37,14 +37,14 @@ class _Description(msgspec.Struct):
 
 
 class _Event(msgspec.Struct):
-    """Any event, of which only the number matters."""
+    """Any event; only their number matters."""
 
 
 @dataclass(frozen=True)
 class Run:
     """One run on the disk. All but `path` comes from run.json.
 
-    `simulation` says how a simulated machine is simulated; empty for what was measured.
+    `simulation` describes how a machine was simulated; empty for measured runs.
     """
 
     path: Path
@@ -55,15 +55,15 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The folder's name, which is the value of the column `run`."""
+        """The folder's name, and the value of the column `run`."""
         return self.path.name
 
     @classmethod
     def create(cls, path: Path, description: dict[str, Any]) -> Run:
-        """Make a run directory; raises InputError when there is a run already.
+        """Create a run directory; raises InputError if it already holds a run.
 
-        `description` holds environment, plan and titles; a folder that cannot be made or written
-        is a MissingError.
+        `description` holds environment, plan and titles. Raises MissingError if the folder cannot
+        be created or written.
         """
         if (path / DESCRIPTION).exists():
             raise InputError(
@@ -88,7 +88,7 @@ class Run:
     def open(cls, path: Path) -> Run:
         """A run from its directory, or from any file in it.
 
-        Raises InputError when there is none or it is of another version.
+        Raises InputError if there is none or its version is not supported.
         """
         folder = path.parent if path.is_file() else path
         file = folder / DESCRIPTION
@@ -109,7 +109,7 @@ class Run:
         )
 
     def extended(self, plan: dict[str, Any], said: dict[str, Any]) -> Run:
-        """The run with another plan in its description, and what is `said` of the change.
+        """The run with another plan in its description, and the remarks `said` about the change.
 
         Raises MissingError where the description cannot be written.
         """
@@ -129,7 +129,7 @@ class Run:
         return Journal(self.path / JOURNAL)
 
     def events(self) -> list[dict[str, Any]]:
-        """Everything in the journal but the samples of points."""
+        """Everything in the journal except the samples of points."""
         return [
             {key: value for key, value in event.items() if key != "samples_s"}
             for event in self.whole_events()
@@ -140,13 +140,13 @@ class Run:
         return events(self.path / JOURNAL)
 
     def ends(self) -> int:
-        """How often the run has come to its end: more than once where it was resumed after."""
+        """How often the run was completed: more than once if it was resumed afterwards."""
         return sum(1 for _ in events_named("end", self.path / JOURNAL, _Event))
 
     def measurements(self) -> pl.LazyFrame:
-        """One row per point and launch, columns of store/schema.py.
+        """One row per point and launch, with the columns of store/schema.py.
 
-        Raises InputError when no point was finished or a file is damaged or of another version.
+        Raises InputError if no point was finished, or a file is damaged or its version unsupported.
         """
         parquet = self.path / MEASUREMENTS
         named = pl.lit(self.name).alias("run")
@@ -160,9 +160,9 @@ class Run:
         return frame.lazy().select(named, *COLUMNS)
 
     def finish(self) -> None:
-        """Write the measurements of the journal as Parquet, whole or not at all.
+        """Write the measurements of the journal as Parquet, atomically.
 
-        Raises MissingError when there is no room or no permission.
+        Raises MissingError if there is no disk space or no permission.
         """
         frame = points(self.path / JOURNAL)
         size_bytes = (self.path / JOURNAL).stat().st_size
@@ -178,9 +178,9 @@ class Run:
             ) from error
 
     def _is_current(self, parquet: Path) -> bool:
-        """Whether the Parquet file holds all that the journal holds, which may have lost its end.
+        """Whether the Parquet file holds all points of the journal, which may be truncated.
 
-        Raises InputError when the file is damaged or of another version.
+        Raises InputError if the file is damaged or of an unsupported version.
         """
         try:
             metadata = pl.read_parquet_metadata(parquet)
@@ -203,7 +203,7 @@ class Run:
 
 
 def _empty(name: str) -> pl.Expr:
-    """A column that an older run lacks: no text, or lists without items."""
+    """A column that an older run lacks: empty text or empty lists."""
     kind = COLUMNS[name]
     return pl.lit("" if kind == pl.String() else [], dtype=kind).alias(name)
 
@@ -213,7 +213,7 @@ def _encode(description: dict[str, Any]) -> bytes:
 
 
 def _check_version(file: Path, version: object) -> int:
-    """The version that a file says it has; raises InputError when it cannot be read."""
+    """The version that a file declares; raises InputError if it cannot be read."""
     for known in READ_VERSIONS:
         if str(version) == str(known):
             return known

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of the tables: of measurements, which are stored, and of the summary, which is not."""
+"""The schemas of the tables: measurements, which are stored, and the summary, which is not."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import polars as pl
 from nhalf.store.record import VALUES, Identity, Record, columns
 
 VERSION = 2
-"""Of the run directory: raised when an older reader would misread a newer file."""
+"""Version of the run directory: raised when an older reader would misread a newer file."""
 
 READ_VERSIONS = (1, 2)
 """Version 1 has no further axes: what it lacks is filled in (record.py, ADDED)."""
 
 POINT_COLUMNS = columns(Identity)
-"""What identifies a point within a run."""
+"""The columns that identify a point within a run."""
 
 MEASUREMENT_COLUMNS: dict[str, pl.DataType] = {"run": pl.String(), **columns(Record)}
-"""One row is one point in one launch: a `Record` and the name of its run."""
+"""One row per point and launch: a `Record` and the name of its run."""
 
 SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "run": pl.String(),
@@ -36,9 +36,9 @@ SUMMARY_COLUMNS: dict[str, pl.DataType] = {
     "rank_s": pl.List(pl.Float64()),
     "values": VALUES,
 }
-"""One row is one point of one run: what is reported. `median_s` is the pseudomedian of the launch
-medians (statistics/intervals.py), the interval is for the next run. Both are of the launches in one
-state of the machine, which are `state_share` of all; `state_s` is what a flag between two cores
-took in it, null where it was not measured (statistics/flags.py). `rank_s` holds the median
-over launches for each rank, `values` that of each name. Derived from the measurements, never
+"""One row per point of one run, as reported. `median_s` is the pseudomedian of the launch
+medians (statistics/intervals.py); the interval is for the next run. Both cover the launches in
+one state of the machine, a share `state_share` of all; `state_s` is the time of a flag between
+two cores in that state, null if not measured (statistics/flags.py). `rank_s` holds each rank's
+median over launches, `values` the median for each name. Derived from the measurements, never
 stored."""

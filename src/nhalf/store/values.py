@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The named scalars that go with a point, in the column `values`."""
+"""The named scalars of a point, in the column `values`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import polars as pl
 
 
 def value(name: str) -> pl.Expr:
-    """The scalar of a name; null for points without it."""
+    """The scalar with this name; null for points without it."""
     item = pl.element()
     found = pl.col("values").list.eval(
         item.filter(item.struct.field("name") == name).struct.field("value")
