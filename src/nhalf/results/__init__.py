@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derived results: what follows from many points together, computed from the store, never kept.
+"""Derived results: computed from many points of the store together, and never stored.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from `Result`. It
 then appears in `run --json` and `show --json` under "results", as a table of `nhalf show`, as a
-line at the end of `nhalf run` and, for panels, in `Facts.results`; no other file changes. The
-method itself, where it is longer than a screen, has files of its own beside it in a folder
-results/NAME, and knows of no tables.
+line at the end of `nhalf run` and, for panels, in `Facts.results`; no other file changes. A
+method longer than a screen has its own files in a folder results/NAME, independent of tables.
 
     class Example(Result):
         title = "Sum of all times"
@@ -38,17 +37,17 @@ FindPlaces = Callable[[], "Mapping[str, Mapping[Start, Sequence[Place]]]"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a result's table: a member of its rows, a heading, and how to write a value.
+    """One column of a result's table: a member of its rows, a heading, and a format for its values.
 
-    A row without the member, or with None, shows a dash. The member `NAME_ci`, where a row has
-    it, is the 95 % interval (low, high) of the member NAME and is shown as its half-width.
+    A row without the member, or with None, shows a dash. If a row has the member `NAME_ci`, it is
+    the 95 % interval (low, high) of the member NAME and is shown as its half-width.
     """
 
     name: str
     title: str
     write: Callable[[Any], str] = str
     with_interval: bool = True
-    """Whether there is room for the interval: a terminal is 120 letters wide."""
+    """Whether there is room for the interval: a terminal is 120 characters wide."""
 
     def cell(self, row: Row) -> str:
         """The value as people read it: '1.23 GB/s ±2.1 %'."""
@@ -64,65 +63,66 @@ class Column:
 
 
 class Result(ABC):
-    """One kind of derived result; its rows are about one subject each."""
+    """One kind of derived result; each of its rows is about one subject."""
 
     title: ClassVar[str]
     patterns: ClassVar[frozenset[str]]
-    """It is asked only where one of these patterns was measured."""
+    """The result is computed only if one of these patterns was measured."""
     parts: ClassVar[frozenset[str]] = frozenset()
-    """Patterns whose points mean little alone: curves and models leave them out."""
+    """Patterns whose points mean little by themselves: curves and models leave them out."""
     columns: ClassVar[Sequence[Column]]
     """What tables and lines show; rows may hold more."""
 
     @abstractmethod
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """One row per subject (or several), of values that JSON knows; none where there is nothing.
+        """One row per subject (or several), with values that JSON can hold; none without data.
 
         `measurements` and `summary` have the columns of store/schema.py and may hold several runs.
-        Names end in their unit, `NAME_ci` is the interval of NAME, None is a number that there
-        is not. Incomplete data is no error: the row then says under `missing`, in a sentence, what
-        it lacks ('' or absent: nothing), and under `doubts`, in sentences, what to think of it.
+        Names end in their unit, `NAME_ci` is the interval of NAME, None is a missing number.
+        Incomplete data is not an error: `missing` in the row then says in a sentence what it lacks
+        ('' or absent: nothing), and `doubts` lists warnings as sentences.
         """
 
     def placed(
         self, measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces
     ) -> list[Row]:
-        """The same, for a result that asks where the ranks were."""
+        """The same, for a result that needs the places of the ranks."""
         return self.of(measurements, summary)
 
     def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
-        """Column titles and cells of a table of its own for one row, where a line is not enough."""
+        """Column titles and cells of a separate table for one row, if a line is not enough."""
         return None
 
     def sentences(self, row: Row) -> list[str]:
-        """What there is to say of a row below its table, beside what it lacks and its doubts."""
+        """Further remarks on a row below its table, besides `missing` and `doubts`."""
         return []
 
     def line(self, row: Row) -> str:
-        """One row in a line, without its subject."""
+        """One row as a line, without its subject."""
         if row.get("missing"):
             return f"no {self.title}: {row['missing']}"
         return ", ".join(f"{column.title} {column.cell(row)}" for column in self.columns)
 
 
 def kinds() -> dict[str, Result]:
-    """Every result there is, by the name that JSON uses."""
+    """Every result, by its name in JSON."""
     found = load("nhalf.results", Result)
     return {name.replace("-", "_"): kind() for name, kind in found.items()}
 
 
 @functools.cache
 def parts() -> frozenset[str]:
-    """The patterns that are parts of some result and nothing alone."""
+    """The patterns that serve only as parts of some result."""
     return frozenset().union(*(kind.parts for kind in kinds().values()))
 
 
 def results(
     measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces = dict
 ) -> dict[str, list[Row]]:
-    """The rows of every result for which something was measured, by its name.
+    """The rows of every result with data, by its name.
 
-    `find_places` looks up by run where the ranks were (store/places.py), where a result asks.
+    `find_places` looks up the places of the ranks by run (store/places.py) for results that need
+    them.
     """
     patterns = set(summary["pattern"].unique())
     found = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The caches of a core as their timing shows them."""
+"""The caches of a core, derived from load timings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _cycles(value: float) -> str:
 
 
 class Caches(Result):
-    """One row per level, nearest first; the last row tells what could not be resolved."""
+    """One row per level, nearest first; the last row lists what could not be resolved."""
 
     title: ClassVar[str] = "Caches"
     patterns: ClassVar[frozenset[str]] = frozenset(PATTERNS)
@@ -51,7 +51,7 @@ def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
 
 
 def as_row(level: Level) -> Row:
-    """A level as JSON has it: bytes, seconds, cycles; null for what could not be resolved."""
+    """A level for JSON: bytes, seconds, cycles; null for what could not be resolved."""
     return {
         "level": level.level,
         "size_bytes": level.size_bytes,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a loop cannot do without to what it takes, rung by rung."""
+"""From a loop's lower bound to its measured time, rung by rung."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ladder(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """Cycles per iteration on each rung; null where one is not known."""
+        """Cycles per iteration on each rung; null if unknown."""
         columns = ["run", "axes", "values"]
         points = measurements.filter(pl.col("pattern") == PATTERN).select(columns).collect()
         rows = [_row(one) for one in points.iter_rows(named=True)]

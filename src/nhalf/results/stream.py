@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bandwidth of each level of a node's memory hierarchy, by kernel and number of cores."""
+"""Bandwidth at each level of a node's memory hierarchy, by kernel and number of cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nhalf.results import Column, Result
 
 
 class Stream(Result):
-    """One row per level, number of cores, with the rate of each kernel."""
+    """One row per level and number of cores, with the rate of each kernel."""
 
     title: ClassVar[str] = "Bandwidth of levels"
     patterns: ClassVar[frozenset[str]] = frozenset({CHASE})

@@ -63,6 +63,6 @@ def test_the_line_says_what_is_known(make_logp: Make) -> None:
     (row,) = rows_of(make_logp())
     assert logp.line(row).startswith("LogP RTT/2 8 µs ±0 %, L 5 µs ±0 %, o_s 1 µs ±0 %")
     (row,) = rows_of(make_logp(o_s=0.0, o_r=8e-6, L=0.0, G=0.0))
-    assert "; L cannot be told from 0; G needs" in logp.line(row)
+    assert "; L is indistinguishable from 0; G needs" in logp.line(row)
     (row,) = rows_of(make_logp().filter(pl.col("pattern") == "gap"))
     assert logp.line(row).startswith("no LogP: roundtrip of 0 B")

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measurements say, in plain words: each finding with its number and its interval.
+"""Findings: what the measurements show, in sentences, each with its number and its interval.
 
-Libraries are compared by the ratio of their times in the same launch round, since a neighbour or a
-clock that changes speed then disturbs both. A finding is made only where the whole interval lies
-beyond a stated threshold, and a remedy is named only where it was measured or where the doubt
+Libraries are compared by the ratio of their times in the same launch round, so that a noisy
+neighbour or a change of clock frequency disturbs both. A finding is made only if the whole interval
+lies beyond a stated threshold, and a remedy is given only if it was measured or if the warning
 itself says what would remove it.
 
 To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
-It then stands in the report, in `report --json` and at the end of `nhalf run`; no other file
-changes. Facts (nhalf.facts) compute; a finder decides what of them is worth saying and words it,
-with the words and weights of present/wording.py.
+It then appears in the report, in `report --json` and at the end of `nhalf run`; no other file
+changes. Facts (nhalf.facts) compute; a finder decides which of them to report and phrases them
+with the wording and weights of present/wording.py.
 
     class Example(Finder):
         def find(self, facts):
@@ -40,13 +40,13 @@ from nhalf.facts.series import MAIN_PATTERN
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence for a person, and its number for a program.
+    """One sentence for people, with its number for programs.
 
-    `value` with `low` and `high` is what `text` states (a ratio of times, a share or a count; NaN
-    ends where there is no interval); `remedy` is empty where none was measured. Findings of higher
+    `value` with `low` and `high` is the number in `text` (a ratio of times, a share or a count; the
+    ends are NaN without an interval); `remedy` is empty if none was measured. Findings of higher
     `importance` come first: 100 invalidates results, 40 to 90 are facts about the libraries, below
-    40 are doubts about the measurement. The report shows `label` as a heading and `figure` large
-    beside the text; where it is empty, `value` as a ratio or, without an interval, as a count.
+    40 are warnings about the measurement. The report shows `label` as a heading and `figure` large
+    beside the text; if it is empty, `value` as a ratio or, without an interval, as a count.
     """
 
     text: str
@@ -64,16 +64,16 @@ class Finding:
 
 
 class Finder(ABC):
-    """Looks for one kind of thing worth saying."""
+    """Looks for one kind of finding."""
 
     @abstractmethod
     def find(self, facts: Facts) -> Iterator[Finding]:
-        """The findings of this kind; none where the data holds nothing for it."""
+        """The findings of this kind; none if the data has no basis for one."""
 
 
 @once
 def findings(facts: Facts) -> list[Finding]:
-    """Everything worth saying about the data, the most important first."""
+    """All findings about the data, the most important first."""
     found: list[Finding] = []
     for kind in load("nhalf.present.findings", Finder).values():
         found += kind().find(facts)
@@ -81,7 +81,7 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
-    """A finding as an object for --json: null where there is no number."""
+    """A finding as an object for --json: null for a missing number."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in vars(finding).items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Active messages: beside MPI, where bulk copies pay off, and what each way to carry them costs."""
+"""Active messages: compared with MPI, when bulk copies pay off, and what each variant costs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an exchanged barrier or decision table does to applications."""
+"""How a replaced barrier or decision table affects applications."""
 
 from __future__ import annotations
 

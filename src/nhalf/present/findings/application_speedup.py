@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels grow with ranks or threads, and which do not."""
+"""Which kernels scale with ranks or threads, and which do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times
 
 HALF_WIDTH_MAX = 0.25
-"""A speed-up that is known less well is not told."""
+"""A speed-up with a wider interval is not reported."""
 
 
 class ApplicationSpeedup(Finder):

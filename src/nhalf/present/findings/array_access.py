@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ways to reach elements of shared arrays cost, beside casts to ordinary pointers."""
+"""The cost of each way to access shared arrays, compared with casts to ordinary pointers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the rate of shared arrays that are reached by casts grows with cores."""
+"""How the rate of shared arrays accessed through casts scales with cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times
 
 NEAR_LINEAR = 0.9
-"""Of a rate that grows as the ranks do."""
+"""The share of a rate proportional to the ranks that counts as near-linear."""
 
 
 class ArrayScaling(Finder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a random order of processes costs, and why there may be no effective bandwidth."""
+"""The cost of a random process order, and the reason if there is no effective bandwidth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nhalf.present.wording import percent, weight
 from nhalf.results.b_eff.average import PATTERN
 
 MORE = (
-    "Go on with the run (--resume), with a larger --budget, or with a shorter longest message: "
+    "Continue the run (--resume), give it a larger --budget, or shorten the longest message: "
     "--bytes b_eff:1M."
 )
 
@@ -35,7 +35,7 @@ class BEff(Finder):
 
 def _incomplete(who: str, row: Row) -> Finding:
     return Finding(
-        f"There is no effective bandwidth of {who}: {row['missing']}.",
+        f"No effective bandwidth for {who}: {row['missing']}.",
         importance=32,
         kind="b-eff-incomplete",
         remedy=MORE,
@@ -67,7 +67,7 @@ def _scattered(who: str, row: Row) -> Finding:
         f"{percent(high)}).",
         importance=weight(share, 45, 70),
         kind="random-neighbours",
-        remedy="Number processes so that those that talk to each other are close.",
+        remedy="Number processes so that those that communicate are close to each other.",
         value=share,
         low=low,
         high=high,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a start after a barrier would have misled."""
+"""The error that a start after a barrier would have made."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether ping-ping is half of ping-pong: what messages in both directions take from each other."""
+"""Whether ping-ping has half the rate of ping-pong: contention between the two directions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, percent, times, weight
 
 HALF = 1.8
-"""From here on both directions together move hardly more than one of them."""
+"""From this ratio on, both directions together move hardly more than one alone."""
 
 
 class BothWaysFinder(Finder):
@@ -26,13 +26,13 @@ def _finding(one: BothWays) -> Finding:
     rate = percent(1 / ratio.median)
     if one.shared:
         said = (
-            f"{one.series}: a message that comes towards one costs {times(ratio.median)} the time "
-            f"for {one.size_class} messages ({sizes}; {between(ratio)}). Ping-ping moves {rate} of "
-            f"what ping-pong does in each direction: {_why(ratio.low)}."
+            f"{one.series}: a message in the opposite direction makes {one.size_class} messages "
+            f"({sizes}) take {times(ratio.median)} as long ({between(ratio)}). Ping-ping moves "
+            f"{rate} of what ping-pong does in each direction: {_why(ratio.low)}."
         )
     else:
         said = (
-            f"{one.series}: both directions at once do not disturb each other. For "
+            f"{one.series}: the two directions do not disturb each other. For "
             f"{one.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong does in "
             f"each direction (interval {1 / ratio.high * 100:.0f} to {percent(1 / ratio.low)})."
         )
@@ -53,7 +53,7 @@ def _finding(one: BothWays) -> Finding:
 
 def _why(low: float) -> str:
     return (
-        "both directions share what carries them"
+        "the two directions share the same resource"
         if low > HALF
-        else "both directions share a part of what carries them"
+        else "the two directions share part of a resource"
     )

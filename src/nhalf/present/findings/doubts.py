@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each kind of advice that points carry, once, with how many points carry it."""
+"""Each kind of warning that points carry, once, with the number of points."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence
 
 DOUBT_WEIGHTS = {"oversubscribed": 35, "unpinned": 34, "one-launch": 30, "bimodal": 28, "drift": 26}
-"""Doubts that bend results weigh more than those that widen intervals."""
+"""Warnings about biased results weigh more than those about wide intervals."""
 
 NAMES_MAX = 6
 
 SAID_ELSEWHERE = {"unverified", "imprecise"}
-"""Advice with a finding of its own."""
+"""Warnings that have their own finding."""
 
 
 class Doubts(Finder):

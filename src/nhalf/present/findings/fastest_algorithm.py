@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an algorithm on a library's own messages is faster than what the library does itself."""
+"""Where an algorithm on a library's messages is faster than the library's own collective."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which library is fastest in collective operations, small and large."""
+"""The fastest library in collective operations, small and large."""
 
 from __future__ import annotations
 

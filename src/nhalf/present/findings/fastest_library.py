@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which library is fastest for small, medium and large messages, and where it is not."""
+"""The fastest library for small, medium and large messages, and the exceptions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, ends, sentence, times, weight
 
 EXCEPTIONS_MAX = 3
-"""So many exceptions are described; the others are counted."""
+"""The number of exceptions that are described; the rest are counted."""
 PATTERNS_MAX = 4
 
 
@@ -49,13 +49,13 @@ def _finding(lead: Lead) -> Finding:
 
 
 def _where(lead: Lead) -> str:
-    """The pattern of the verdict, where that is not understood or others were measured, too."""
+    """The pattern of the verdict, if it is not obvious or others were measured as well."""
     alone = lead.pattern == MAIN_PATTERN and not lead.agreeing and not lead.exceptions
     return "" if alone else f"{lead.pattern}, "
 
 
 def _others(lead: Lead) -> str:
-    """What further patterns and sizes say: first what contradicts."""
+    """Evidence from further patterns and sizes, contradictions first."""
     said = ""
     if lead.exceptions:
         described = [_exception(one, lead) for one in lead.exceptions[:EXCEPTIONS_MAX]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At which grain of work a barrier matters."""
+"""The grain of work below which a barrier matters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of their bounds loops reach, and what keeps most of them from it."""
+"""How close loops come to their bounds, and what keeps most of them from reaching it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ladder(Finder):
         causes = Counter((r["cause"], r["remedy"]) for r in quickest.values() if r["cause"])
         for (cause, remedy), kernels in causes.most_common(1):
             yield Finding(
-                f"{sentence(cause)}: that is the largest loss of {count(kernels, 'kernel')}.",
+                f"{sentence(cause)}: the largest loss in {count(kernels, 'kernel')}.",
                 44,
                 "bound-missed",
                 remedy=f"{sentence(remedy)}.",

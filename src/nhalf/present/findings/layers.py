@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of a message goes: the layer below, and what a library adds to it."""
+"""Breakdown of a message's time: the layer below, and what a library adds to it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a message's time is the processors' own, and whether the rest can be told."""
+"""The processors' share of a message's time, and whether the rest is identifiable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 BUSY = 0.5
-"""Processors that work for more than this share of a message's time are worth a finding."""
+"""Reported if processors are busy for more than this share of a message's time."""
 
 
 class Busy(Finder):
@@ -52,14 +52,14 @@ def _busy(row: dict[str, Any]) -> Finding:
 
 
 def _unknown(rows: list[dict[str, Any]]) -> Finding:
-    """Libraries whose latency cannot be told, in one finding; their reasons are in the panel."""
+    """Libraries whose latency is not identifiable, in one finding; the panel has the reasons."""
     sums = ", ".join(
         f"{row['series']} {format_time(row['half_round_trip_s'])} ({_ends(row)})" for row in rows
     )
     first = rows[0]
     return Finding(
-        "The latency L of LogP, without the work of the processors, cannot be told from 0; what "
-        f"can be used is half a round trip, the sum L + o_s + o_r: {sums}.",
+        "The latency L of LogP, without the work of the processors, cannot be distinguished "
+        f"from 0; use half a round trip, the sum L + o_s + o_r, instead: {sums}.",
         importance=32,
         kind="latency-unknown",
         label="LogP",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which states the machine was, where there were several."""
+"""The states of the machine, if there were several."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way to multicast is fastest to the whole group, by size, and what adapters spare."""
+"""The fastest multicast to the whole group by size, and the processor time that adapters save."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Multicast(Finder):
 
 
 def _fastest(one: Fastest) -> Finding:
-    """The fastest way at the smallest size, and from which size on it is another."""
+    """The fastest method at the smallest size, and the sizes at which it changes."""
     first = one.first
     changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in one.changes]
     return Finding(
@@ -41,12 +41,12 @@ def _fastest(one: Fastest) -> Finding:
 
 def _spared(one: Spared) -> Finding:
     return Finding(
-        f"{one.name}: where adapters forward by themselves, a multicast to {one.group} "
-        f"destinations takes {format_time(one.nic_s)} of a node's processor in the mean and not "
+        f"{one.name}: when adapters forward messages, a multicast to {one.group} destinations "
+        f"takes {format_time(one.nic_s)} of processor time per node on average instead of "
         f"{format_time(one.host_s)}, {times(one.gain_ratio)} less.",
         importance=weight(one.gain_ratio, 42, 60),
         kind="multicast-processor",
-        label="Spared by adapters",
+        label="Saved by adapters",
         value=one.gain_ratio,
         mpi=one.mpi,
         pattern=PATTERN,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node's caches and units are, and from where on its memory is what a loop waits for."""
+"""A node's caches and units, and when memory becomes the bottleneck of a loop."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _caches(one: NodeFacts) -> Iterator[Finding]:
             f"Not resolved: {doubt}.",
             35,
             "caches-unresolved",
-            remedy="" if doubt == SHARED else "Measure again while nothing else runs on the node.",
+            remedy="" if doubt == SHARED else "Measure again on an idle node.",
             pattern=CHASE,
             label="Caches",
         )
@@ -66,7 +66,7 @@ def _units(one: NodeFacts) -> Iterator[Finding]:
 
 
 def _doubts(one: NodeFacts) -> Iterator[Finding]:
-    """What disturbed the whole run."""
+    """Disturbances of the whole run."""
     for doubt in one.doubts:
         what, _, remedy = map(sentence, doubt.partition("; "))
         yield Finding(

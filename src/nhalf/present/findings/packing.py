@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where packing by hand is faster than a data type of MPI."""
+"""Where packing by hand is faster than an MPI data type."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Packing(Finder):
             for one in others
         )
         yield Finding(
-            f"The data type of {WORDS.get(worst.layout, worst.layout)} costs "
-            f"{times(worst.ratio.median)} what packing by hand does, with "
-            f"{format_size(worst.size_bytes)} on {worst.series} ({between(worst.ratio)}; at "
-            f"{worst.sure} of {worst.sizes} sizes beyond doubt)"
+            f"The data type of {WORDS.get(worst.layout, worst.layout)} takes "
+            f"{times(worst.ratio.median)} the time of packing by hand, with "
+            f"{format_size(worst.size_bytes)} on {worst.series} ({between(worst.ratio)}; "
+            f"significant at {worst.sure} of {worst.sizes} sizes)"
             + (f"; also {also}." if also else "."),
             importance=weight(worst.ratio.median, 40, 60),
             kind="packing",
             label="Packing by hand",
-            remedy="Copy the blocks together in a loop before they are sent.",
+            remedy="Copy the blocks into one buffer in a loop before sending.",
             value=worst.ratio.median,
             low=worst.ratio.low,
             high=worst.ratio.high,

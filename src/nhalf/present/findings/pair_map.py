@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes and links that are slower than the others, or that all are equal."""
+"""Nodes and links that are slower than their peers, or the fact that all are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.present.wording import sentence, weight
 from nhalf.results.pair_map.words import equal_percent
 
 SENTENCES_MAX = 5
-"""So many of one map are told one by one; the others stand in its table."""
+"""The number of slow pairs of a map that are listed; its table has the rest."""
 
 
 class PairMap(Finder):
@@ -40,7 +40,7 @@ class PairMap(Finder):
 
 
 def _slow(row: Row, about: str) -> Iterator[Finding]:
-    """A finding for each sentence of a map, with the ratio of what it is about."""
+    """A finding for each sentence of a map, with the ratio of its subject."""
     nodes = [one for one in row["slow"] if one["kind"] in ("sends", "receives", "node")]
     links = [one for one in row["slow"] if one["kind"] in ("way", "link")]
     within = [one for one in row["slow"] if one["kind"] == "within"]

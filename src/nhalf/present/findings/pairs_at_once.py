@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much longer a small message takes while all pairs of ranks talk at once."""
+"""How much longer a small message takes while all pairs of ranks communicate."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class PairsAtOnce(Finder):
 
 
 def _of(costs: list[LoadCost]) -> Finding:
-    """One finding for all libraries of a setting, the one that suffers most first."""
+    """One finding for all libraries of a setting, the worst affected first."""
     worst, *others = costs
     ratio = worst.ratio
     also = ", ".join(f"{one.series} {times(one.ratio.median)}" for one in others)
     return Finding(
         f"{worst.pairs} pairs at once: a message of {format_size(worst.size_bytes)} takes "
-        f"{times(ratio.median)} the time that it takes one pair alone on {worst.series} "
+        f"{times(ratio.median)} the time of one pair alone on {worst.series} "
         f"({between(ratio)})" + (f"; {also}." if also else "."),
         importance=weight(ratio.median, 42, 68),
         kind="pairs-at-once",

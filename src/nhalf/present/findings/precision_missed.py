@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What precision the machine allows, and the points that are worse than their neighbours."""
+"""The precision that the machine allows, and points less precise than their neighbours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nhalf.present.wording import half_width_text
 
 NAMED_MAX = 3
 FEW_LAUNCHES = 2
-"""An interval over so few is wide on a quiet machine, too."""
+"""An interval over this few launches is wide even on a quiet machine."""
 
 
 class PrecisionMissed(Finder):
@@ -24,7 +24,7 @@ class PrecisionMissed(Finder):
             yield _allowed(reached, target(facts))
         for row in worse_than_neighbours(facts).head(NAMED_MAX).iter_rows(named=True):
             yield Finding(
-                f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])} is less sure "
+                f"{row['series']}, {full_name(row)} of {format_size(row['bytes'])} is less precise "
                 f"than its neighbours: {format_time(row['median_s'])} "
                 f"{half_width_text(row['half_width'])}, against "
                 f"{half_width_text(row['neighbours'])} beside it.",
@@ -40,7 +40,7 @@ class PrecisionMissed(Finder):
 
 
 def _allowed(reached: Reach, target_share: float) -> Finding:
-    """What precision the noise of the machine allows."""
+    """The precision that the machine's noise allows."""
     low, high = reached.launches
     launches = f"{low}" if low == high else f"{low} to {high}"
     usual, most = map(half_width_text, (reached.half_width_share, reached.most_share))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes at which time jumps: where the library changes how it sends, or a cache ends."""
+"""Sizes at which time jumps: the library switches its protocol, or a cache overflows."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nhalf.present.wording import between, exact_size, percent, times, weight
 
 PATTERNS_MAX = 4
 CACHE_WEIGHT = 10
-"""What a cache may explain comes after what is known to be the library's."""
+"""Jumps that a cache may explain rank after those known to be the library's."""
 
 VAGUE = 4.0
-"""Of a wider interval, high over low, only the end that is nearer to no change is said."""
+"""For a wider interval, high over low, only the end closer to no change is stated."""
 
 
 class ProtocolSwitch(Finder):
@@ -49,7 +49,7 @@ def _finding(one: Switch, *, named: bool) -> Finding:
 
 
 def _subject(one: Switch) -> str:
-    """'the switch at 4 KiB' or, where a cache ends, 'the change between 1 MiB and 2 MiB (...)'."""
+    """'the switch at 4 KiB' or, near a cache size, 'the change between 1 MiB and 2 MiB (...)'."""
     jump = one.jump
     if one.at_one_size:
         return f"the switch at {exact_size(jump.before_bytes)}"
@@ -73,12 +73,12 @@ def _change(jump: Jump) -> str:
 
 
 def _vague(jump: Jump) -> bool:
-    """Whether hardly more is known than that there is a jump."""
+    """Whether little is known beyond the existence of a jump."""
     return jump.ratio.high / jump.ratio.low > VAGUE
 
 
 def _times(jump: Jump) -> str:
-    """What was measured beside it, and what the change is relative to."""
+    """The times before and after the jump, and the time relative to which it is a change."""
     before, after = exact_size(jump.before_bytes), exact_size(jump.after_bytes)
     return (
         f"{format_time(jump.before_s)} for {before}, {format_time(jump.after_s)} for {after}, "
@@ -87,7 +87,7 @@ def _times(jump: Jump) -> str:
 
 
 def _also(one: Switch) -> str:
-    """The other patterns with the same switch, the largest first."""
+    """Other patterns with the same switch, the largest first."""
     if not one.also:
         return ""
     said = [f"{pattern} ({_figure(jump)})" for pattern, jump in one.also[:PATTERNS_MAX]]
@@ -101,14 +101,14 @@ def _remedy(one: Switch) -> str:
         return f"{one.quicker.title} needs {needs} for {size} here."
     if one.cache is not None:
         return (
-            "Measure pingpong-diffbuf, too: with more buffers the end of a cache moves to smaller "
-            "sizes, a change of protocol stays."
+            "Also measure pingpong-diffbuf: with more buffers, the effect of a cache moves to "
+            "smaller sizes; a protocol switch stays."
         )
     return ""
 
 
 def _figure(jump: Jump) -> str:
-    """'+40 %' where a ratio says less than a share, otherwise '2.4×'; '≥ 1.3×' where vague."""
+    """'+40 %' for small changes, otherwise '2.4×'; '≥ 1.3×' if imprecise."""
     if _vague(jump):
         return "≥ " + times(jump.at_least).replace("x", "×")
     share = f"{(jump.ratio.median - 1) * 100:+.0f} %".replace("-", "−")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the algorithm that completes first is not the one that frees the root first."""
+"""Cases in which the algorithm that completes first is not the one that frees the root first."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _finding(one: Freed) -> Finding:
         f"{one.library}: the fastest {one.pattern} is not the one that frees the root first. For "
         f"{size} on {one.ranks} ranks {one.completes} completes first "
         f"({format_time(one.complete_s)}; its root is busy for {format_time(one.completes_root_s)})"
-        f", but by {one.frees} the root is free after {format_time(one.frees_root_s)}, "
-        f"{times(one.ratio.median)} sooner ({between(one.ratio)}); all ranks then have it after "
+        f", but with {one.frees} the root is free after {format_time(one.frees_root_s)}, "
+        f"{times(one.ratio.median)} sooner ({between(one.ratio)}); all ranks then complete after "
         f"{format_time(one.frees_complete_s)}.",
         importance=weight(one.ratio.low, 41, 58),
         kind="root-busy",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many transfers setting up remote memory costs, so that it pays to keep it."""
+"""The cost of setting up remote memory in transfers, which shows when keeping it pays off."""
 
 from __future__ import annotations
 

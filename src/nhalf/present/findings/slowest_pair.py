@@ -20,7 +20,7 @@ class SlowestPair(Finder):
             yield Finding(
                 f"{pair.series}: ranks {pair.ranks[0]} and {pair.ranks[1]}{where} are farthest "
                 f"apart; a message of {format_size(pair.size_bytes)} takes "
-                f"{times(pair.ratio.median)} as long between them as between the middle pair "
+                f"{times(pair.ratio.median)} as long between them as between the median pair "
                 f"({between(pair.ratio)}).",
                 importance=weight(pair.ratio.median, 41, 66),
                 kind="slowest-pair",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much less each process gets through in one phase of dense traffic than in another."""
+"""How much the throughput of each process differs between phases of dense traffic."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fastest against the slowest library at the smallest size of all."""
+"""The fastest against the slowest library at the smallest size measured."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
 
 
 def _remedy(facts: Facts, contest: Contest, fast: str) -> str:
-    """What follows for programs, as far as all small messages of all patterns agree."""
+    """The consequence for programs, if all patterns agree about small messages."""
     for lead in leads(facts):
         if lead.size_class != "small" or lead.contest.setting != contest.setting:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Others had the cores of the ranks."""
+"""Other processes used the ranks' cores."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class TakenCores(Finder):
         if not share:
             return
         yield Finding(
-            f"Others had the cores of the ranks: beside {percent(share)} of the measurements a "
-            "flag between two cores was not answered in time, so the state of the "
-            "machine is not known there.",
+            f"Other processes used the ranks' cores: for {percent(share)} of the measurements, "
+            "a flag between two cores was not answered in time, so the state of the "
+            "machine is unknown there.",
             importance=36,
             kind="taken-cores",
-            remedy="Leave the machine to itself while it is measured; nhalf doctor shows its load.",
+            remedy="Keep the machine idle while it is measured; nhalf doctor shows its load.",
             value=share,
             figure=percent(share),
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What threads of a rank cost each other that send at the same time."""
+"""Contention between threads of a rank that send at the same time."""
 
 from __future__ import annotations
 

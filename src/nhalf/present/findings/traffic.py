@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of destinations under which least gets through, against the one with most."""
+"""The destination rule with the lowest throughput against the one with the highest."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Traffic(Finder):
             name = library_label(facts, row["transport"], row["mpi"])
             yield Finding(
                 f"{name}, {row['ranks']} processes, {setting_name(row)} messages under full load: "
-                f"by {_choice(rules.slow)} each sender gets through {times(ratio.median)} less "
-                f"than by {_choice(rules.fast)} ({between(ratio)}).",
+                f"with {_choice(rules.slow)}, each sender's throughput is {times(ratio.median)} "
+                f"lower than with {_choice(rules.fast)} ({between(ratio)}).",
                 importance=weight(ratio.median, 42, 66),
                 kind="traffic-rule",
                 label="Traffic",

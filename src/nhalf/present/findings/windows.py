@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the dearest way to access a window of MPI costs."""
+"""The cost of the most expensive way to access an MPI window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Windows(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for one in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
             yield Finding(
-                f"{one.series}: of the accesses to windows that were measured, {one.pattern} of "
+                f"{one.series}: of the window accesses measured, {one.pattern} of "
                 f"{format_size(one.size_bytes)} with {window_name(one.way)} costs most: "
                 f"{times(one.ratio.median)} the time of a flush on allocated memory "
                 f"({between(one.ratio)}).",

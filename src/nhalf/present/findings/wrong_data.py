@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data that did not arrive as it was sent."""
+"""Data that did not arrive as sent."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class WrongData(Finder):
             return
         names = ", ".join(sorted(wrong["series"].unique()))
         yield Finding(
-            f"Data arrived wrong in {count(wrong.height, 'point')} ({names}): "
-            "their times mean nothing.",
+            f"Data arrived corrupted in {count(wrong.height, 'point')} ({names}): "
+            "their times are invalid.",
             importance=100,
             kind="wrong-data",
             label="Wrong data",

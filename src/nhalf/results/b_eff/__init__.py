@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The effective bandwidth, with the columns in which machines are compared by it."""
+"""The effective bandwidth, with the columns used to compare machines."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class EffectiveBandwidth(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """One row per subject: the members that results/b_eff/average.py makes."""
+        """One row per subject, with the members from results/b_eff/average.py."""
         return [row | pingpong(summary, row) for row in b_eff(measurements)]
 
     def line(self, row: Row) -> str:
-        """The number, what it is per process, and how much of the rings the random orders reach."""
+        """The number, its value per process, and random orders as a share of rings."""
         if row["missing"]:
             return f"no {self.title}: {row['missing']}"
         whole, part = (column.cell(row) for column in self.columns[:2])

@@ -5,8 +5,8 @@ R. Rabenseifner, A. Koniges: Effective Communication and File-I/O Bandwidth Benc
 PVM/MPI 2001, Springer LNCS 2131. For each of 6 ring patterns and 30 random ones, 21 lengths and 3
 methods, the bandwidth is the bytes of all messages over the time of the slowest rank. Then, in this
 order: maximum over repetitions, maximum over methods, arithmetic mean over lengths, geometric mean
-over the patterns of a kind, geometric mean of both kinds. A repetition is a launch here, and its
-time the median of its samples.
+over the patterns of a kind, geometric mean of both kinds. Here a repetition is a launch, and its
+time is the median of its samples.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ SHORT_LENGTHS = tuple(2**power for power in range(13))
 LONG_LENGTHS = 8
 LENGTHS = len(SHORT_LENGTHS) + LONG_LENGTHS
 LONGEST_BYTES_MIN = 8192
-"""A longest length up to here leaves no room for eight lengths above 4096 bytes."""
+"""Up to this longest length there is no room for eight lengths above 4096 bytes."""
 
 SEEDED = (*RUN_SUBJECT, "seed")
-"""Whom a value is about; `seed` is that of the random patterns, as text."""
+"""The subject of a value; `seed` is that of the random patterns, as text."""
 WAY = ("ring", "method", "bytes")
 
 IS_RING = pl.col("ring") <= RINGS
@@ -80,8 +80,8 @@ def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
 def curves(rows: pl.DataFrame) -> pl.DataFrame:
     """One row per subject, length and kind of pattern, sorted; `kind` is 'rings' or 'random'.
 
-    `rate_Bps` is the geometric mean over the patterns of a kind of what the best method and launch
-    reach, `low_Bps` and `high_Bps` its interval over launches, stretched to it.
+    `rate_Bps` is the geometric mean, over the patterns of a kind, of the rate of the best method
+    and launch; `low_Bps` and `high_Bps` are its interval over launches, extended to contain it.
     """
     keys = [*SEEDED, "bytes", "kind"]
     kind = pl.when(IS_RING).then(pl.lit("rings")).otherwise(pl.lit("random")).alias("kind")
@@ -102,8 +102,8 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
 def b_eff(measurements: pl.LazyFrame) -> list[Row]:
     """One row per subject; see docs/b_eff.md for its members.
 
-    Where something was not measured, the numbers are estimates (estimate.py) and `subset` says of
-    what; where that is too little, `missing` does, and the row has no number.
+    If points are missing, the numbers are estimates (estimate.py) and `subset` says from which
+    points; if too many are missing, `missing` says so, and the row has no number.
     """
     rows = rates(measurements)
     subjects = rows.partition_by(SEEDED, maintain_order=True, as_dict=True)
@@ -134,7 +134,7 @@ def _row(ranks: int, points: pl.DataFrame) -> Row:
     for name, value in _figures(points, longest_bytes).items():
         row[name] = value
         if len(launches) > 1:
-            # A maximum over launches lies above most of them: the interval is stretched to it.
+            # A maximum over launches lies above most of them: the interval is extended to it.
             interval = launch_interval([launch[name] for launch in launches])
             row[f"{name}_ci"] = [min(interval.low, value), max(interval.high, value)]
     by_method = points.partition_by("method", as_dict=True)
@@ -145,7 +145,7 @@ def _row(ranks: int, points: pl.DataFrame) -> Row:
 
 
 def _figures(points: pl.DataFrame, longest_bytes: int) -> dict[str, float]:
-    """The averaging over all lengths and at the longest alone, for the launches that are there."""
+    """The averages over all lengths and at the longest alone, for the available launches."""
     of_all = _average(points)
     of_longest = _average(points.filter(pl.col("bytes") == longest_bytes))
     return {
@@ -171,7 +171,7 @@ def _geometric(chosen: pl.Expr) -> pl.Expr:
 
 
 def _per_process(row: Row, ranks: int) -> Row:
-    """Each figure, and its interval, per process."""
+    """Each figure and its interval per process."""
     return {
         name.replace("_Bps", "_per_process_Bps"): [end / ranks for end in value]
         if isinstance(value, list)
@@ -182,10 +182,10 @@ def _per_process(row: Row, ranks: int) -> Row:
 
 
 def pingpong(summary: pl.DataFrame, row: Row) -> Row:
-    """What the same run says of a single pair: the time of the smallest message, the highest rate.
+    """The same run's figures for a single pair: time of the smallest message, and highest rate.
 
-    Members `pingpong_latency_s` and `pingpong_bandwidth_Bps` with their intervals; none where
-    nothing was measured. Points of the same number of ranks are preferred.
+    Members `pingpong_latency_s` and `pingpong_bandwidth_Bps` with their intervals; none if nothing
+    was measured. Points with the same number of ranks are preferred.
     """
     same = [pl.col(name) == row[name] for name in ("run", "transport", "mpi")]
     found = summary.filter(
@@ -212,7 +212,7 @@ def pingpong(summary: pl.DataFrame, row: Row) -> Row:
 
 
 def _missing(ranks: int, points: pl.DataFrame) -> str:
-    """What keeps the points of one subject from giving b_eff, in words; '' where nothing does."""
+    """Why the points of one subject do not yield b_eff, in words; '' if they do."""
     if ranks < 2:
         return "it needs 2 ranks or more"
     sizes = set(points["bytes"].to_list())
@@ -227,7 +227,7 @@ def _missing(ranks: int, points: pl.DataFrame) -> str:
         return f"measured are {', '.join(parts)}"
     lengths = b_eff_lengths(long[-1]) if long[-1] > LONGEST_BYTES_MIN else ()
     if not lengths or not set(lengths) <= sizes:
-        return f"the lengths up to {long[-1]} B are not those that it is defined for"
+        return f"the lengths up to {long[-1]} B are not those of its definition"
     wanted = PATTERNS * len(METHODS) * LENGTHS
     got = points.filter(pl.col("bytes").is_in(lengths)).select(WAY).n_unique()
-    return f"measured are {got} of {wanted} points" if got < wanted else ""
+    return f"only {got} of {wanted} points were measured" if got < wanted else ""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""b_eff from a part of its points, where there was no time for all of them.
+"""b_eff from some of its points, when there was no time for all of them.
 
-For each kind of pattern, method and length the geometric mean over those patterns that were
-measured stands for all of its kind; then the maximum over methods; lengths that are missing lie on
-a line between their neighbours (logarithms of both); then the means as in average.py. With all
-points this is at most what average.py finds, since there the best method is taken for each pattern.
+For each kind of pattern, method and length, the geometric mean over the measured patterns stands
+for all of its kind. Then the maximum over methods is taken; missing lengths are interpolated
+linearly between their neighbours (logarithms of both); the means follow as in average.py. With all
+points this is at most the result of average.py, which takes the best method for each pattern.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from nhalf.measure.plan.sizes import b_eff_lengths
 from nhalf.statistics.intervals import Floats
 
 LENGTHS_MIN = 3
-"""Both ends and one between."""
+"""Both ends and one in between."""
 
 
 def estimate(points: pl.DataFrame, is_ring: pl.Expr, longest_bytes_min: int) -> Row | None:
-    """The figures of average.py, without intervals; None where too little was measured.
+    """The figures of average.py, without intervals; None if too little was measured.
 
-    `points` has the columns ring, method, bytes and rate_Bps; `is_ring` tells rings from random
-    orders.
+    `points` has the columns ring, method, bytes and rate_Bps; `is_ring` distinguishes rings from
+    random orders.
     """
     longest_bytes = int(points["bytes"].max())  # type: ignore[arg-type]
     lengths = b_eff_lengths(longest_bytes) if longest_bytes > longest_bytes_min else ()
@@ -46,7 +46,7 @@ def estimate(points: pl.DataFrame, is_ring: pl.Expr, longest_bytes_min: int) -> 
 
 
 def _curve(points: pl.DataFrame, lengths: tuple[int, ...]) -> Floats | None:
-    """Bytes per second of one kind at each length; None where it does not reach from end to end."""
+    """Bytes per second of one kind at each length; None if the shortest or longest is missing."""
     best = points.group_by("ring", "method", "bytes").agg(pl.col("rate_Bps").max())
     means = best.group_by("method", "bytes").agg(pl.col("rate_Bps").log().mean())
     found = means.group_by("bytes").agg(pl.col("rate_Bps").max()).sort("bytes")

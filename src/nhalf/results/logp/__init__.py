@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the LogP family, with what they cannot tell."""
+"""The parameters of the LogP family, with their limitations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nhalf.statistics.intervals import Interval
 
 
 def _as_rate(gap_per_byte_s: float) -> str:
-    """Seconds per byte as the rate that people know."""
+    """Seconds per byte, shown as the familiar rate."""
     return format_rate(1 / gap_per_byte_s) if gap_per_byte_s > 0 else "–"
 
 
@@ -42,7 +42,7 @@ class LogPResult(Result):
         return [{**subject, **as_row(found)} for subject, found in each_logp(measurements)]
 
     def line(self, row: Row) -> str:
-        """What is known, and whether L is."""
+        """The known parameters, and whether L is one of them."""
         known = ", ".join(
             f"{column.title} {column.cell(row)}"
             for column in self.columns
@@ -50,12 +50,12 @@ class LogPResult(Result):
         )
         if not known:
             return super().line(row)
-        unsure = "L cannot be told from 0" if row["identifiable"] is False else ""
+        unsure = "L is indistinguishable from 0" if row["identifiable"] is False else ""
         return "; ".join(filter(None, [f"{self.title} {known}", unsure, row["missing"]]))
 
 
 def as_row(found: LogP) -> Row:
-    """The members of a row: every interval as NAME and NAME_ci, null where one launch gives none.
+    """The members of a row: every interval as NAME and NAME_ci, null with only one launch.
 
     Times are seconds, `busy_share` is a share of 1.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doubts about the parameters of a library, in sentences; what can be told instead."""
+"""Warnings about the parameters of a library, in sentences, and usable alternatives."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from nhalf.statistics.intervals import (
 )
 
 EXCESS = 1.02
-"""An overhead counts as greater than the gap where its interval lies above this many times it."""
+"""An overhead exceeds the gap if its interval lies above this many times the gap."""
 
 STREAM = 1.25
-"""A stream counts as different from what round trips say beyond this factor."""
+"""Beyond this factor, the gap of a stream differs from that of round trips."""
 
 NEARLY = 0.8
-"""Above this share of half a round trip, what the processors do is nearly all of it."""
+"""Above this share of half a round trip, the processors' work is nearly all of it."""
 
 NOISY = "its launches differ too much: measure more of them, or on an idle machine"
 
 
 def with_doubts(found: LogP, times: Times) -> LogP:
-    """The same with what is to be doubted."""
+    """The same parameters with the warnings about them."""
     doubts = [
         *_about_latency(found),
         *_about_parameterised(found),
@@ -50,28 +50,28 @@ def with_doubts(found: LogP, times: Times) -> LogP:
 
 
 def _about_latency(found: LogP) -> Iterable[str]:
-    """Where L cannot be told from 0, what can be told instead."""
+    """If L cannot be distinguished from 0, what to use instead."""
     half, latency = found.half_round_trip_s, found.latency_s
     if half is None or latency is None or found.identifiable is not False:
         return
     yield (
-        f"L cannot be told from 0 ({_with_ends(latency)}), because {_reason(found)}; what can be "
-        f"used is half a round trip, the sum L + o_s + o_r: {_with_ends(half)}"
+        f"L is indistinguishable from 0 ({_with_ends(latency)}), because {_reason(found)}; use "
+        f"half a round trip, the sum L + o_s + o_r, instead: {_with_ends(half)}"
     )
 
 
 def _reason(found: LogP) -> str:
-    """Why L cannot be told from 0."""
+    """Why L cannot be distinguished from 0."""
     half, latency, busy = found.half_round_trip_s, found.latency_s, found.busy_share
     if half is None or latency is None or busy is None or not _sure(latency, half):
         return NOISY
     if busy.median > 1:
         return (
-            "o_s + o_r, timed apart, is more than the whole way of a message: a receive that has "
-            "to wait does part of its work before the message comes"
+            "o_s + o_r, timed separately, exceed the total time of a message: a receive that has "
+            "to wait does part of its work before the message arrives"
         )
     if busy.median > NEARLY:
-        return "the processors' own work, o_s + o_r, is nearly the whole way of a message here"
+        return "the processors' own work, o_s + o_r, is nearly the total time of a message here"
     return NOISY
 
 
@@ -87,25 +87,25 @@ def _about_parameterised(found: LogP) -> Iterable[str]:
     if latency.low > ROUNDING * half.median:
         return
     own = gap.median > NEARLY * half.median
-    why = "messages follow each other hardly faster than one of them arrives"
+    why = "the gap between messages is nearly the time that one of them takes"
     yield (
-        "L of the parameterised model, RTT(0)/2 - g(0), cannot be told from 0 "
+        "L of the parameterised model, RTT(0)/2 - g(0), is indistinguishable from 0 "
         f"({_with_ends(latency)}), because {why if own and _sure(latency, half) else NOISY}"
     )
 
 
 def _sure(latency: Interval, half: Interval) -> bool:
-    """Whether the interval of L is narrow against what L is a part of."""
+    """Whether the interval of L is narrow compared with the whole that L is part of."""
     return latency.high - latency.low < half.median
 
 
 def _about_overheads(times: Times) -> Iterable[str]:
-    """The model has o_s(m), o_r(m) <= g(m): sizes at which they are not, if any."""
+    """The model assumes o_s(m), o_r(m) <= g(m): sizes that violate this, if any."""
     kinds: Mapping[str, tuple[str, str]] = {
         "o_s": (
             SEND,
-            "a send alone takes longer than a message in a stream, as where it waits for "
-            "the receiver",
+            "a send alone takes longer than a message in a stream, for example because it waits "
+            "for the receiver",
         ),
         "o_r": (RECEIVE, "a receive that begins after a pause takes longer than one in a stream"),
     }
@@ -121,22 +121,23 @@ def _about_overheads(times: Times) -> Iterable[str]:
             overhead, gap = (format_time(value) for value in beyond[worst])
             yield (
                 f"{name} exceeds g {_at(list(beyond), worst, f'{overhead} against {gap}')}, "
-                f"which the model does not know: {why}"
+                f"which the model does not allow: {why}"
             )
 
 
 def _about_gap(times: Times) -> Iterable[str]:
-    """Where g is the stream's, since the difference of round trips is lost in their noise."""
+    """If g is the stream's, because the difference of round trips is lost in their noise."""
     found = gap.from_round_trips(times)
     if found is not None and gap.is_noise(found) and gap.from_stream(times) is not None:
         yield (
-            f"g(1) = RTT(1) - RTT(0) + g(0) cannot be told from 0 ({_with_ends(found)}), because "
-            "round trips differ too much between launches; g is the gap of the stream instead"
+            f"g(1) = RTT(1) - RTT(0) + g(0) is indistinguishable from 0 ({_with_ends(found)}), "
+            "because round trips differ too much between launches; g is the gap of the stream "
+            "instead"
         )
 
 
 def _about_stream(times: Times) -> Iterable[str]:
-    """Whether large messages in a stream come as far apart as the round trips say."""
+    """Whether the gap of large messages in a stream agrees with the round trips."""
     apart: dict[int, Interval] = {}
     for size in times.sizes(GAP):
         stream_s, gap_s = times(GAP, size), times.gap_s(size)
@@ -154,13 +155,13 @@ def _about_stream(times: Times) -> Iterable[str]:
     words = "farther apart" if slower else "closer together"
     why = "they wait for each other" if slower else "they are sent and received at the same time"
     yield (
-        f"in a stream messages come {words} than g(m) = RTT(m) - RTT(0) + g(0) says "
+        f"in a stream messages arrive {words} than g(m) = RTT(m) - RTT(0) + g(0) predicts "
         f"{_at(list(apart), worst, f'{factor:.2g} times')}, because {why}"
     )
 
 
 def _about_clock(found: LogP) -> Iterable[str]:
-    """Overheads that the clock cannot see."""
+    """Overheads below the clock resolution."""
     for name, attribute in (("o_s", "send_overhead_s"), ("o_r", "recv_overhead_s")):
         below = [
             size.size_bytes

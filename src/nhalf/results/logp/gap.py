@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gap that is reported: from round trips, or of the stream where those only show noise."""
+"""The reported gap: from round trips, or from the stream if those show only noise."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ def from_round_trips(times: Times) -> Interval | None:
 
 
 def from_stream(times: Times) -> Interval | None:
-    """The gap of the stream of one byte or, where that was not measured, of empty messages."""
+    """The gap of the stream of one byte or, if that was not measured, of empty messages."""
     one = positive(times(GAP, 1))
     return one if one is not None else positive(times(GAP, 0))
 
 
 def is_noise(gap: Interval | None) -> bool:
-    """Whether a difference of round trips cannot be told from 0: a gap is a positive time."""
+    """Whether a difference of round trips is indistinguishable from 0: a gap is positive."""
     return gap is not None and gap.low <= 0
 
 
 def reported(times: Times) -> Interval | None:
-    """The gap of one byte: from round trips as the method has it, if that is a time."""
+    """The gap of one byte: from round trips as in the method, if the result is positive."""
     gap, stream = from_round_trips(times), from_stream(times)
     return stream if stream is not None and is_noise(gap) else gap

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the LogP family from four patterns, by the parameterised method.
 
-o_s(m), o_r(m) are what a processor spends in a send and in a receive of m bytes, g(m) is the time
-between two messages, L what is left of the way. Only g(0) needs a saturated network (T. Kielmann,
+o_s(m), o_r(m) are the processor time of a send and of a receive of m bytes, g(m) is the time
+between two messages, L the rest of the transfer. Only g(0) needs a saturated network (T. Kielmann,
 H. Bal, K. Verstoep, Fast Measurement of LogP Parameters for Message Passing Platforms, IPDPS 2000
 Workshops, LNCS 1800):
 
@@ -10,15 +10,15 @@ Workshops, LNCS 1800):
     g(m) = RTT(m) - RTT(0) + g(0)          L = RTT(0)/2 - g(0)
 
 and, in the terms of LogP (D. Culler et al., PPoPP 1993) and LogGP (A. Alexandrov et al., SPAA
-1995), in which L leaves out what the processors do,
+1995), in which L excludes the processors' work,
 
     L_LogP = L + g(1) - o_s(1) - o_r(1)    o = (o_s(1) + o_r(1))/2    g = g(1)
     G = slope of g(m) over large m; published values are g(m)/m at the largest m
 
-Each launch gives one set of parameters, and intervals are taken over those sets: what a launch
-does to all of its times cancels in their differences. Nothing is clipped: what comes out against
-the assumptions of the model is said (`doubts`). Where g(1) cannot be told from 0, which is noise,
-the gap that is reported is the one timed in the stream (gap.py), and a doubt says so.
+Each launch gives one set of parameters, and intervals are taken over those sets: a disturbance of
+a whole launch cancels in the differences. Nothing is clipped: results that contradict the model's
+assumptions are reported (`doubts`). If g(1) is indistinguishable from 0 because of noise, the gap
+timed in the stream is reported (gap.py), with a warning.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from nhalf.statistics.summary import launch_medians
 from nhalf.store.keys import RUN_SUBJECT
 
 LARGE = 16
-"""G is the slope over the sizes from a sixteenth of the largest one on."""
+"""G is the slope over the sizes of at least a sixteenth of the largest one."""
 GROWTH = 2.0
-"""G is given where the largest size has at least this many times the gap of an empty message:
-otherwise nothing that was measured depends on the size."""
+"""G is reported if the largest size has at least this many times the gap of an empty message:
+otherwise no measured time depends on the size."""
 
 
 def each_logp(measurements: pl.LazyFrame) -> list[tuple[dict[str, Any], LogP]]:
@@ -71,13 +71,13 @@ def each_logp(measurements: pl.LazyFrame) -> list[tuple[dict[str, Any], LogP]]:
 def logp(launches: pl.DataFrame) -> LogP:
     """The parameters of one library from its launch medians.
 
-    `launches` has the columns pattern, bytes, launch and median_s (seconds), of sound points only.
+    `launches` has the columns pattern, bytes, launch and median_s (seconds), of valid points only.
     """
     times = Times(launches)
     half_s = times(ROUND_TRIP, 0) / 2
     empty_gap_s = times(GAP, 0)
     send_s, receive_s = times(SEND, 1), times(RECEIVE, 1)
-    # The sum L + g(1), in which the gap of empty messages cancels: L is known without it.
+    # In the sum L + g(1) the gap of empty messages cancels: L is known without it.
     latency_s = signed(times(ROUND_TRIP, 1) - half_s - send_s - receive_s)
     parameterised_s = signed(half_s - empty_gap_s)
     slopes = _slopes(times)
@@ -114,10 +114,10 @@ def _size(times: Times, size: int) -> Size:
 
 
 def _slopes(times: Times) -> Floats:
-    """G of each launch: the middle of the slopes between all pairs of large sizes.
+    """G of each launch: the median of the slopes between all pairs of large sizes.
 
-    (H. Theil, Indagationes Mathematicae 12 (1950) 85; P. Sen, JASA 63 (1968) 1379.) One size that
-    went wrong does not bend it. NaN where a launch has no two of them.
+    (H. Theil, Indagationes Mathematicae 12 (1950) 85; P. Sen, JASA 63 (1968) 1379.) A single
+    outlier does not bias it. NaN for launches with fewer than two large sizes.
     """
     nothing = np.full(times.count, np.nan)
     measured = times.sizes(ROUND_TRIP)
@@ -140,14 +140,14 @@ def _grows(times: Times, largest: int) -> bool:
 
 
 def _missing(times: Times, slopes: Floats) -> str:
-    """What was not measured, in a sentence; '' where everything was."""
+    """What was not measured, in a sentence; '' if nothing is missing."""
     lacking = [(p, s) for p, s in NEEDED if not np.isfinite(times(p, s)).any()]
     if lacking:
         points = listed([f"{pattern} of {size} B" for pattern, size in lacking])
         return f"{points} {'was' if len(lacking) == 1 else 'were'} not measured"
     together = np.isfinite(sum(times(pattern, size) for pattern, size in NEEDED))
     if not together.any():
-        return "no launch measured all that the parameters need"
+        return "no launch measured all the points that the parameters need"
     if not np.isfinite(slopes).any():
         return "G needs two large sizes, whose messages clearly take longer than an empty one"
     return ""
@@ -156,7 +156,7 @@ def _missing(times: Times, slopes: Floats) -> str:
 def _identifiable(
     latency_s: Interval | None, half_s: Interval | None, launches: int
 ) -> bool | None:
-    """Whether the interval of L excludes 0; None where there is none."""
+    """Whether the interval of L excludes 0; None without an interval."""
     if latency_s is None or half_s is None or launches < 2:
         return None
     return latency_s.low > ROUNDING * half_s.median

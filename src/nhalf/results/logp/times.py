@@ -21,7 +21,7 @@ SEND, RECEIVE, GAP, ROUND_TRIP = "overhead-send", "overhead-recv", "gap", "round
 PATTERNS = frozenset({SEND, RECEIVE, GAP, ROUND_TRIP})
 
 NEEDED = ((GAP, 0), (ROUND_TRIP, 0), (ROUND_TRIP, 1), (SEND, 1), (RECEIVE, 1))
-"""What every parameter but G follows from: pattern and size in bytes."""
+"""The points from which every parameter except G follows: pattern and size in bytes."""
 
 ROUNDING = 1e-9
 """On a machine without noise, less than this share of a round trip is 0."""
@@ -45,7 +45,7 @@ class Times:
             self.vectors_s[str(pattern), int(str(size))] = vector
 
     def __call__(self, pattern: str, size: int) -> Floats:
-        """Seconds per launch (launches,), NaN where a launch did not measure the point."""
+        """Seconds per launch (launches,), NaN if a launch did not measure the point."""
         return self.vectors_s.get((pattern, size), np.full(self.count, np.nan))
 
     def gap_s(self, size: int) -> Floats:
@@ -53,29 +53,29 @@ class Times:
         return self(ROUND_TRIP, size) - self(ROUND_TRIP, 0) + self(GAP, 0)
 
     def sizes(self, *patterns: str) -> list[int]:
-        """The sizes at which any of the patterns (of all, where none is named) was measured."""
+        """The sizes at which any of the patterns (by default all) was measured."""
         chosen = patterns or tuple(PATTERNS)
         return sorted({size for pattern, size in self.vectors_s if pattern in chosen})
 
 
 def interval(values: Floats, method: Callable[[Floats], Interval]) -> Interval | None:
-    """That of the launches that have a value; None where none has."""
+    """The interval over the launches that have a value; None if none has."""
     there = values[np.isfinite(values)]
     return method(there) if there.size else None
 
 
 def positive(values: Floats) -> Interval | None:
-    """Of what was measured itself, one number per launch; NaN marks launches without it."""
+    """The interval of directly measured times, one number per launch; NaN marks missing ones."""
     return interval(values, launch_interval)
 
 
 def signed(values: Floats) -> Interval | None:
-    """Of differences, which may be negative."""
+    """The interval of differences, which may be negative."""
     return interval(values, signed_interval)
 
 
 def divided(above: Floats, below: Floats) -> Floats:
-    """The quotient, NaN where there is none."""
+    """The quotient, NaN if undefined."""
     quotient = np.full(above.shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient

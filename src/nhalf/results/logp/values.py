@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the LogP family, as they come out of a run."""
+"""The parameters of the LogP family for one run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.statistics.intervals import (
 
 @dataclass(frozen=True)
 class Size:
-    """The parameters at one size, each None where it was not measured.
+    """The parameters at one size, each None if it was not measured.
 
     `gap_s` follows from round trips; `stream_gap_s` was measured in a saturated stream.
     """
@@ -28,8 +28,8 @@ class Size:
 class LogP:
     """The parameters of one library, in seconds (G: seconds per byte), None where unknown.
 
-    `identifiable` is whether the interval of L lies above 0; None where there is no interval.
-    `missing` says what was not measured, `doubts` what speaks against the model, in sentences.
+    `identifiable` is whether the interval of L lies above 0; None without an interval. `missing`
+    says what was not measured, `doubts` what contradicts the model, in sentences.
     """
 
     launches: int

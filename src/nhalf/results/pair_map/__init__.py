@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times between all pairs, and which nodes and links are slower than the others."""
+"""Times between all pairs, and the nodes and links that are slower than the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nhalf.results.pair_map.times import LATENCY, PATTERNS, as_row, hosts_of, pa
 from nhalf.results.pair_map.words import equal_text, map_name, sentences
 
 MEMBERS_MAX = 12
-"""So many columns fit on a terminal."""
+"""The number of columns that fit on a terminal."""
 
 
 class PairMap(Result):
@@ -33,32 +33,32 @@ class PairMap(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """Without places, ranks are all there is to name."""
+        """Without places, only ranks can be named."""
         return self.placed(measurements, summary, dict)
 
     def placed(
         self, measurements: pl.LazyFrame, summary: pl.DataFrame, find_places: FindPlaces
     ) -> list[Row]:
-        """One row per map: the members that results/pair_map/times.py makes, and its names."""
+        """One row per map, with the members from results/pair_map/times.py and its names."""
         return [
             _with_names(as_row(one)) for one in pair_maps(measurements, hosts_of(find_places()))
         ]
 
     def sentences(self, row: Row) -> list[str]:
-        """Who is slow, or that nobody is."""
+        """The slow members, or the statement that there are none."""
         threshold = row["threshold"]
-        none = f"nothing is slow beyond doubt, as it would be from {threshold} on"
+        none = f"nothing is significantly slow (threshold {threshold})"
         said = row["sentences"] or ([row["equal"] or none] if threshold else [])
         return [f"{row['map']}: {one}" for one in said]
 
     def line(self, row: Row) -> str:
-        """The middle pair, and how much is slow; who it is, findings say."""
+        """The median pair, and the number of slow members, which the findings name."""
         middle = self.columns[2].cell(row)
         known = row["missing"] or f"slow: {row['named'] if row['slow'] else 'none'}"
-        return f"{self.title}, {row['map']}: middle pair {middle}, {known}"
+        return f"{self.title}, {row['map']}: median pair {middle}, {known}"
 
     def further(self, row: Row) -> tuple[list[str], list[list[str]]] | None:
-        """The matrix, where there is room for it."""
+        """The matrix, if there is room for it."""
         if len(row["members"]) > MEMBERS_MAX:
             return None
         cells = [
@@ -69,7 +69,7 @@ class PairMap(Result):
 
 
 def _cell(row: Row, time_s: float | None) -> str:
-    """A time or, of large messages, a rate."""
+    """A time or, for large messages, a rate."""
     if time_s is None:
         return ""
     is_time = row["pattern"] == LATENCY or not row["bytes"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much the pairs of a map scatter, and which level the unremarkable ones have."""
+"""The scatter of a map's pairs, and the level of the unremarkable ones."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 from nhalf.statistics.intervals import Floats
 
 ERROR_PROBABILITY = 1e-3
-"""Of naming anything where all are equal and noise is lognormal."""
+"""The probability of naming anything when all are equal and noise is lognormal."""
 
 
 BASE_SHARE = 1 / 3
-"""At least this share of all pairs is the group that others are compared with."""
+"""The reference group holds at least this share of all pairs."""
 
 NOISE_CUT = 4.0
-"""Launches that differ by so many usual differences do not count as noise."""
+"""Launches that differ by this many usual differences do not count as noise."""
 
 
 def filled(values: Floats) -> Floats:
-    """No launch of a pair is NaN only where all are."""
+    """A pair is NaN in all launches or in none."""
     return np.where(np.isfinite(values).any(axis=0), values, 0.0)
 
 
 @functools.cache
 def quantile(tests: int, launches: int, degrees: int) -> float:
-    """How many standard deviations none of `tests` exceeds in all launches.
+    """The number of standard deviations that none of `tests` exceeds in all launches.
 
-    With probability 1 - ERROR_PROBABILITY, where the deviation is known from so many degrees of
+    It holds with probability 1 - ERROR_PROBABILITY if the deviation has the given degrees of
     freedom: the mean of Q(t s)^launches over s, with degrees s^2 distributed as chi square. It is
-    not that of Student, as all launches share one s.
+    not Student's quantile, because all launches share one s.
     """
-    from scipy.optimize import brentq  # a large package, which all that shows runs would import
+    from scipy.optimize import brentq  # lazy: every command that shows runs would import it
     from scipy.special import gammaincinv, ndtr
 
     edges = 1 / (1 + np.exp(-np.linspace(-30, 30, 1201)))
@@ -48,7 +48,7 @@ def quantile(tests: int, launches: int, degrees: int) -> float:
 
 
 def median(values: Floats, axis: int) -> Floats:
-    """As numpy.nanmedian, which takes a hundred times as long for short axes; NaN where all are."""
+    """As numpy.nanmedian, which takes a hundred times as long for short axes; NaN if all are."""
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)  # NaN comes last
     count = np.isfinite(ordered).sum(axis=-1)[..., None]
     low = np.take_along_axis(ordered, np.maximum(count - 1, 0) // 2, -1)
@@ -60,7 +60,7 @@ def median(values: Floats, axis: int) -> Floats:
 def noise_of(launches: Floats) -> tuple[float, int]:
     """Standard deviation of one launch from the differences between launches of each pair.
 
-    `launches` has shape (launches, pairs). Differences far beyond the usual ones are left out.
+    `launches` has shape (launches, pairs). Differences far beyond the usual ones are excluded.
     """
     first, second = np.triu_indices(len(launches), 1)
     apart = np.abs(launches[first] - launches[second])
@@ -71,7 +71,7 @@ def noise_of(launches: Floats) -> tuple[float, int]:
 
 
 def lowest_group(middles: Floats, reach: float) -> float:
-    """The median of the lowest group of a third of all pairs that lie within `reach` of it."""
+    """The median of the lowest group of a third of all pairs within `reach` of each other."""
     starts = np.quantile(middles, np.linspace(0, 1, min(len(middles), 40)), method="nearest")
     for start in starts:
         centre = float(start)

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which nodes and which links are slower than the others, from times between all pairs.
+"""Nodes and links that are slower than the others, from times between all pairs.
 
 The logarithm of the time from i to j is taken as
 
     log t(i, j) = overall + sends(i) + receives(j) + pair(i, j) + noise
 
 fitted by medians, as in Tukey's median polish (J. Tukey, Exploratory Data Analysis, 1977), but most
-effects are nought: one is put in only where it is larger than MINIMAL_RATIO and than chance allows,
-nodes before pairs. With three hosts a full polish would share one slow link out between its ends.
+effects are zero: one is added only if it is larger than MINIMAL_RATIO and than chance allows, nodes
+before pairs. With three hosts a full polish would distribute one slow link between its ends.
+`overall` is the median of the unremarkable pairs, the fastest group of at least a third of all,
+because with few hosts a slow node makes most pairs slow.
 
-`overall` is the median of the unremarkable pairs, the fastest group of a third of all at least,
-since with few hosts a slow node makes most pairs slow.
-
-Chance: an effect counts where it exceeds a threshold T in *every* one of L launches. One launch
-exceeds the quantile of its noise with probability p, so all of them do for none of N pairs with
+Chance: an effect counts if it exceeds a threshold T in *every* one of L launches. One launch
+exceeds the quantile of its noise with probability p, so none of N pairs does in all launches with
 probability 1 - N p^L; p is chosen so that this is 1 - ERROR_PROBABILITY. The noise is that between
-launches, known from so many degrees of freedom as there are. T is larger where the unremarkable
-pairs differ by more than their launches do, and where single launches are so often far out that
-they could be so in all launches of one pair.
+launches, with its degrees of freedom. T is larger if the unremarkable pairs differ by more than
+their launches do, or if outlying launches are so frequent that all launches of one pair could be
+outliers by chance.
 """
 
 from __future__ import annotations
@@ -41,29 +40,29 @@ from nhalf.results.pair_map.noise import (
 from nhalf.statistics.intervals import Floats, Interval, launch_interval
 
 MINIMAL_RATIO = 1.2
-"""Who is slower by less than this is not named."""
+"""Members that are slower by less than this are not named."""
 OUTLIER_ERROR_PROBABILITY = 2e-3
-"""The same where single launches are far out, as often as is seen in the data."""
+"""The same if single launches are outliers, as often as observed in the data."""
 OUTLIER_DOUBT = 1e-3
 LAUNCHES_MIN = 2
 EXCEPTIONS_SHARE = 0.1
-"""A node is slow to everybody though this share of its peers is not."""
+"""A node counts as slow to all peers even if this share of them is not affected."""
 BASE_ERRORS = 1.0
-"""So many standard errors of the base are allowed for."""
+"""The allowance for the base, in its standard errors."""
 PEERS_MIN = 2
-"""With one peer, nobody can say which of the two is slow."""
+"""With only one peer, it cannot be determined which of the two is slow."""
 CENTRED_PAIRS_MIN = 6
-"""From so many pairs on, what all of a launch have in common is taken off."""
+"""From this many pairs on, the common deviation of a launch is subtracted."""
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """What is slower than the others, with its ratio to them over launches.
+    """A slow member, pair or link, with its ratio to the others over launches.
 
     `kind` is 'sends', 'receives' or 'node' (both) of the one of `members`, or 'way' (from the first
-    to the second of them) or 'link' (both ways). `peers` are concerned.
+    to the second of them) or 'link' (both ways). `peers` is the number affected.
     """
 
     kind: str
@@ -74,20 +73,20 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What can be said of a map. Ratios are 1 where nothing differs."""
+    """The verdict on a map. Ratios are 1 if nothing differs."""
 
     base_s: float
     noise_relative: float
     threshold_ratio: float
     largest_ratio: float
-    """Of the slowest unremarkable pair to the fastest."""
+    """The ratio of the slowest unremarkable pair to the fastest."""
     suspects: list[Suspect]
 
 
 def judge(times_s: Floats, *, directed: bool = True) -> Judgement | None:
     """Judge the times between n members in several launches, shape (launches, n, n).
 
-    Rows send, columns receive; NaN is what there is not, as the diagonal. Where not `directed`,
+    Rows send, columns receive; NaN marks missing pairs such as the diagonal. Unless `directed`,
     times are symmetric and members have one effect for both. None for fewer than LAUNCHES_MIN
     launches or without pairs.
     """
@@ -120,7 +119,7 @@ def judge_alone(times_s: Floats) -> Judgement | None:
 
 
 class _Search:
-    """Times as logarithms, from which the effects that were found are taken off one by one."""
+    """Times as logarithms, from which the effects found are subtracted one by one."""
 
     def __init__(self, logs: Floats, known: Bools, directed: bool) -> None:
         self.directed = directed
@@ -144,7 +143,7 @@ class _Search:
         self.unremarkable = known & (np.abs(self.middles - self.base) <= self.threshold)
 
     def _set_base(self, launches: Floats, middles: Floats) -> None:
-        """The level of the unremarkable pairs, and how far beyond it chance may lead."""
+        """The level of the unremarkable pairs, and the threshold above it that chance may reach."""
         self.threshold = self._threshold(self.count)
         for _ in range(3):
             self.base = lowest_group(middles, self.threshold)
@@ -159,33 +158,33 @@ class _Search:
             self.threshold = wanted
 
     def _threshold(self, tests: int, members: int = 1) -> float:
-        """What none of so many exceeds in all launches by chance; each is a median of `members`."""
+        """The level that none of `tests` medians of `members` exceeds in all launches by chance."""
         deviations = quantile(tests, self.launches, self.degrees)
         spread = 1.0 if members == 1 else math.sqrt(math.pi / 2 / members)
-        # All launches are compared with one base, which has an error of its own.
+        # All launches are compared with one base, which has its own error.
         of_base = BASE_ERRORS * math.sqrt(
             math.pi / 2 / self.launches / max(1, BASE_SHARE * self.count)
         )
         return max(math.log(MINIMAL_RATIO), (deviations * spread + of_base) * self.noise)
 
     def _for_differences(self, middles: Floats) -> float:
-        """The threshold that unremarkable pairs ask for, which differ in all launches alike."""
+        """The threshold due to unremarkable pairs that differ consistently in all launches."""
         if middles.size < CENTRED_PAIRS_MIN:
             return 0.0
         deviation = 1.4826 * float(np.median(np.abs(middles - np.median(middles))))
-        # A median of launches varies by up to pi/2 of what a mean does.
+        # The variance of a median of launches is up to pi/2 times that of a mean.
         chance = self.noise**2 * math.pi / 2 / self.launches
         differ = math.sqrt(max(0.0, deviation**2 - chance))
         return differ * -NormalDist().inv_cdf(ERROR_PROBABILITY / self.count)
 
     def _for_outliers(self, apart: Floats) -> float:
-        """The threshold beyond which no more single launches are than may be, if too many are.
+        """The threshold that limits outlying launches to the allowed number, if there are too many.
 
-        `apart` are launches less the median of their pair. All launches of a pair are out with
-        probability share^L. Few data cannot show that there are more than that: they are believed
-        where chance would show so many once in OUTLIER_DOUBT.
+        `apart` are launches minus the median of their pair. All launches of a pair are outliers
+        with probability share^L. Little data cannot prove more outliers than that: they are
+        accepted if chance would produce as many once in OUTLIER_DOUBT.
         """
-        from scipy.special import bdtr  # a large package, which all that lists results would import
+        from scipy.special import bdtr  # lazy: everything that lists results would import it
 
         values = apart[np.isfinite(apart)]
         share = (OUTLIER_ERROR_PROBABILITY / self.count) ** (1 / self.launches)
@@ -195,7 +194,7 @@ class _Search:
         return float(np.quantile(values, 1 - share, method="higher"))
 
     def nodes(self) -> list[Suspect]:
-        """Members whose sends or receives are slow with everybody, the most telling one first."""
+        """Members whose sends or receives are slow with all peers, the clearest first."""
         found: list[Suspect] = []
         while True:
             candidates = list(self._candidates())
@@ -206,7 +205,7 @@ class _Search:
             self._take_off(suspect)
 
     def _candidates(self) -> list[Suspect]:
-        """Members whose sends or receives are slow in all launches and with all but a few peers."""
+        """Members whose sends or receives are slow in all launches and with nearly all peers."""
         kinds = ("sends", "receives") if self.directed else ("node",)
         found: list[Suspect] = []
         for kind in kinds:
@@ -234,7 +233,7 @@ class _Search:
             self.excess[:, :, member] -= effect
 
     def pairs(self) -> list[Suspect]:
-        """Pairs that are slow in all launches beyond what their nodes explain, slowest first."""
+        """Pairs that are slow in all launches beyond the effects of their nodes, slowest first."""
         kind = "way" if self.directed else "link"
         with np.errstate(invalid="ignore"):
             least = np.where(self.known, np.nanmin(filled(self.excess), axis=0), -np.inf)
@@ -251,12 +250,12 @@ def _ratio(launches: Floats) -> Interval:
 
 
 def _joined(suspects: list[Suspect]) -> list[Suspect]:
-    """Sends and receives of one member as one, and both ways between two members as one link."""
+    """Merges sends and receives of one member, and both ways between two members into a link."""
     return _twins(_twins(suspects, "sends", "receives", "node"), "way", "way", "link")
 
 
 def _twins(suspects: list[Suspect], first: str, second: str, both: str) -> list[Suspect]:
-    """Those of two kinds about the same members become one of kind `both`."""
+    """Merges suspects of two kinds about the same members into one of kind `both`."""
     waiting = list(suspects)
     found: list[Suspect] = []
     while waiting:

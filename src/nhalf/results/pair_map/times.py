@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times between all pairs of ranks and of hosts, from the patterns `pair-map-…`.
 
-Each pair's own time in each launch makes a matrix of ranks; where there are several hosts, the
-median over the ranks of two hosts makes one of hosts. Pairs on one host and pairs of different
-hosts are never judged together: the matrix of hosts holds the latter, and what happens within hosts
-is compared host by host. On a single host, ranks are judged instead. Who is slow is found in
-results/pair_map/slow.py.
+Each pair's own time in each launch gives a matrix of ranks; with several hosts, the median over the
+ranks of two hosts gives a matrix of hosts. Pairs on one host and pairs of different hosts are never
+judged together: the matrix of hosts holds the latter, and times within hosts are compared host by
+host. On a single host, ranks are judged instead. results/pair_map/slow.py finds the slow ones.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ from nhalf.store.keys import RUN_SUBJECT
 LATENCY, BANDWIDTH, TOGETHER = "pair-map-latency", "pair-map-bandwidth", "pair-map-together"
 PATTERNS = (LATENCY, BANDWIDTH, TOGETHER)
 MAP = (*RUN_SUBJECT, "pattern", "bytes")
-"""What a map is about."""
+"""The subject of a map."""
 _FIRST = "peer_of_"
-TOO_FEW = "who is slow is judged from two launches on"
+TOO_FEW = "slow members can be identified only with two or more launches"
 
 Hosts = Mapping[tuple[str, str, int, str], Sequence[str]]
-"""By run, library or transport, ranks and placement the host of each rank."""
+"""The host of each rank, by run and by library or transport, ranks and placement."""
 
 
 @dataclass(frozen=True)
 class PairMap:
-    """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: there is none.
+    """Seconds per message from row to column, shape (launches, ranks, ranks); NaN: no pair.
 
-    `hosts` by rank, empty where they are not known; `crowded` where ranks shared cores, which tells
-    of them and not of nodes and links; `shared` where hosts share the cores of one machine: then
-    rates of links are still theirs, but the times of small messages are the machine's scheduler's.
+    `hosts` by rank, empty if unknown; `crowded` if ranks shared cores, so that times reflect the
+    ranks and not nodes and links; `shared` if hosts share the cores of one machine: rates of links
+    are then still valid, but times of small messages reflect the machine's scheduler.
     """
 
     key: Row
@@ -54,12 +53,12 @@ class PairMap:
 
     @property
     def directed(self) -> bool:
-        """Whether there and back differ: half a round trip knows no direction."""
+        """Whether the two directions differ: half a round trip has no direction."""
         return bool(self.key["pattern"] != LATENCY)
 
     @property
     def by_host(self) -> bool:
-        """Whether hosts are judged, not ranks."""
+        """Whether hosts rather than ranks are judged."""
         return len(set(self.hosts)) > 1
 
     @cached_property
@@ -76,7 +75,7 @@ class PairMap:
 
     @cached_property
     def within_s(self) -> Floats:
-        """Seconds within each host, shape (launches, hosts); NaN where it has one rank."""
+        """Seconds within each host, shape (launches, hosts); NaN for hosts with one rank."""
         return self._medians_s[1]
 
     @cached_property
@@ -98,23 +97,23 @@ class PairMap:
 
     @property
     def why_not_judged(self) -> str:
-        """Why nobody can be called slow whatever the times, '' where somebody can."""
+        """Why no member can be called slow whatever the times, '' if one can."""
         if self.shared and self.key["pattern"] == LATENCY:
             return "hosts that share the cores of one machine are not judged by small messages"
         if not self.by_host and len(self.members) == 2:
-            return "two ranks of a host are one pair, with nothing to compare it to"
+            return "two ranks of a host are a single pair, with no other to compare it with"
         return ""
 
     @cached_property
     def judgement(self) -> Judgement | None:
-        """Who is slow between members; None where that cannot be told."""
+        """Slow members and links; None if they cannot be determined."""
         if self.why_not_judged:
             return None
         return judge(self.between_s, directed=self.directed)
 
     @cached_property
     def within(self) -> Judgement | None:
-        """Which hosts are slow within themselves."""
+        """Hosts that are slow internally."""
         return judge_alone(self.within_s) if self.within_s.shape[1] > 1 else None
 
 
@@ -125,10 +124,10 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
-    """Every map that was measured, in the order of its key."""
+    """Every measured map, in the order of its key."""
     points = (
         measurements.filter(pl.col("pattern").is_in(PATTERNS), "verified")
-        # Names are those of the first launch's hosts.
+        # Names come from the hosts of the first launch.
         .filter(~pl.col("advice").list.contains("moved"))
         .select(*MAP, "launch", "rank_s", "values", "advice")
         .sort(*MAP, "launch")
@@ -150,7 +149,7 @@ def pair_maps(measurements: pl.LazyFrame, hosts: Hosts) -> list[PairMap]:
 
 
 def _times_s(points: pl.DataFrame, key: Row) -> Floats:
-    """The matrices of all launches of one map; what was measured twice is their median."""
+    """The matrices of all launches of one map; repeated points give their median."""
     launches = points["launch"].unique().sort().to_list()
     times_s = np.full((len(launches), key["ranks"], key["ranks"]), np.nan)
     for place, launch in enumerate(launches):
@@ -182,7 +181,7 @@ def _pairs(row: Row) -> list[tuple[tuple[int, int], float]]:
 
 
 def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]]) -> Hosts:
-    """Hosts by rank from what is known of each run's places (store/places.py)."""
+    """Hosts by rank from each run's places (store/places.py)."""
     return {
         (run, subject, ranks, placement): [place.host for place in ranked]
         for run, starts in places.items()
@@ -191,7 +190,7 @@ def hosts_of(places: Mapping[str, Mapping[tuple[str, int, str], Sequence[Any]]])
 
 
 def as_row(one: PairMap) -> Row:
-    """A map as JSON knows it; see docs/pair-map.md for its members."""
+    """A map for JSON; see docs/pair-map.md for its members."""
     judgement, within = one.judgement, one.within
     middle_s = _over_launches(np.nanmedian, one.between_s)
     row: Row = {
@@ -208,7 +207,7 @@ def as_row(one: PairMap) -> Row:
         "within_s": _listed(_over_launches(np.nanmedian, one.within_s)),
         "middle_s": float(np.nanmedian(middle_s)) if np.isfinite(middle_s).any() else None,
         "missing": "" if judgement else one.why_not_judged or TOO_FEW,
-        "doubts": ["ranks share cores: it may be these that are slow"] if one.crowded else [],
+        "doubts": ["ranks share cores, which may be what is slow"] if one.crowded else [],
     }
     if judgement:
         row |= {
@@ -235,7 +234,7 @@ def _named(one: PairMap, judgement: Judgement | None, kind: str = "") -> list[Ro
 
 
 def _over_launches(reduce: Any, values: Floats) -> Floats:
-    """A reduction over launches where there are any; NaN elsewhere."""
+    """A reduction over the available launches; NaN without any."""
     found = np.full(values.shape[1:], np.nan)
     known = np.isfinite(values).any(axis=0)
     if known.any():
@@ -244,7 +243,7 @@ def _over_launches(reduce: Any, values: Floats) -> Floats:
 
 
 def _listed(values: Floats) -> list[Any]:
-    """Nested lists with None where there is no number."""
+    """Nested lists with None for NaN."""
     objects = values.astype(object)
     objects[~np.isfinite(values)] = None
     found: list[Any] = objects.tolist()

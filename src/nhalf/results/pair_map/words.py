@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a map of pairs says, in sentences: who is slow, how much, and what the evidence is."""
+"""A map of pairs in sentences: slow members, how slow they are, and the evidence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nhalf.results.pair_map.slow import MINIMAL_RATIO
 from nhalf.results.pair_map.times import BANDWIDTH, LATENCY
 
 LINKS_MIN = 3
-"""Fewer links being equal is no news."""
+"""With fewer links, their being equal is not worth reporting."""
 PAIRS_LISTED = 6
-"""So many slow pairs are named one by one, the slowest first."""
+"""The number of slow pairs that are listed, the slowest first."""
 
 
 def map_name(row: Row) -> str:
@@ -23,7 +23,7 @@ def map_name(row: Row) -> str:
 
 
 def sentences(row: Row) -> list[str]:
-    """One for each slow node, one for all slow links, one for hosts that are slow within."""
+    """One for each slow node, one for all slow links, one for hosts that are slow internally."""
     slow = row["slow"]
     nodes = [one for one in slow if one["kind"] in ("sends", "receives", "node")]
     links = [one for one in slow if one["kind"] in ("way", "link")]
@@ -35,7 +35,7 @@ def sentences(row: Row) -> list[str]:
 
 
 def equal_text(row: Row) -> str:
-    """'all 12 links … are equal within 4 %' where that is so; '' where it cannot be said."""
+    """'all 12 links … are equal within 4 %' if so; '' if it cannot be established."""
     ratio = row.get("equal_within_ratio")
     if row["slow"] or ratio is None or ratio > MINIMAL_RATIO:
         return ""
@@ -50,20 +50,20 @@ def equal_text(row: Row) -> str:
 
 
 def equal_percent(row: Row) -> str:
-    """By how much unremarkable pairs differ, '4 %'; less than a thousandth is not told apart."""
+    """By how much unremarkable pairs differ, '4 %'; less than a thousandth is not distinguished."""
     return f"{max((row['equal_within_ratio'] - 1) * 100, 0.1):.2g} %"
 
 
 def shares(links: Iterable[Row]) -> list[str]:
-    """The members that all of several slow links have in common."""
+    """The members common to all of several slow links."""
     sets = [set(one["members"]) for one in links]
     return sorted(set.intersection(*sets)) if len(sets) > 1 else []
 
 
 def sides(links: Sequence[Row], members: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Two groups of members between which all links are slow and within which none is.
+    """Two groups of members: all links between them are slow, and none within them.
 
-    What they share is the way between the groups. Each has two members or more.
+    The slow links share the route between the groups. Each group has two or more members.
     """
     slow = {frozenset(one["members"]) for one in links}
     first = [one for one in members if frozenset((members[0], one)) not in slow]
@@ -96,17 +96,17 @@ def _node(one: Row, row: Row) -> str:
     said = said.replace(f"{peers} of them", peers) if " of " in peers else said
     if others == 2 and one["kind"] == "node":
         rest = "-".join(other for other in row["members"] if other != name)
-        said += f" (of three, it may as well be {rest} that is fast)"
+        said += f" (with three members, {rest} may instead be fast)"
     return said
 
 
 def _links(links: Sequence[Row], row: Row) -> str:
-    """All slow links, and what they have in common."""
+    """All slow links, and what they share."""
     if len(row["members"]) == 2:
         one, other = links[0]["members"]
         return (
-            f"from {one} to {other} a message takes {_ratio(links[0], 'back')}; of two, "
-            "nobody can say whether a node or the link is slow"
+            f"from {one} to {other} a message takes {_ratio(links[0], 'back')}; with two members, "
+            "a slow node cannot be distinguished from a slow link"
         )
     listed = [
         f"{(' to ' if one['kind'] == 'way' else '-').join(one['members'])} {one['ratio']:.2f}x"

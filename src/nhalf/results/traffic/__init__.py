@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of an offered load is accepted, and from which load on it is no longer all."""
+"""The accepted share of an offered load, and the load from which it falls below 100 %."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def percent_of(share: float) -> str:
 
 
 def _parts(row: Row) -> str:
-    """' (on-node 1.2 GB/s, off-node 3 GB/s)' where a traffic has both parts."""
+    """' (on-node 1.2 GB/s, off-node 3 GB/s)' if the traffic has both parts."""
     share = row.get("on_node_share")
     if share is None or not 0 < share < 1:
         return ""
@@ -48,14 +48,14 @@ class Traffic(Result):
     )
 
     def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
-        """One row per curve over loads: what accepted.py makes of it, and two names."""
+        """One row per curve over loads: the members from accepted.py, and two names."""
         return [
             {**row, "rule": rule_name(row), "setting": setting_name(row)}
             for row in traffic(measurements)
         ]
 
     def line(self, row: Row) -> str:
-        """What goes through, and from which load on not all of it."""
+        """The throughput, and the load from which not all of it is accepted."""
         rule, setting, _, saturated, *_ = (column.cell(row) for column in self.columns)
         what = "to uniform ranks" if row["rule"] == "uniform" else f"by {rule}"
         known = f"{self.title} {what}, {setting}: {saturated} without pauses{_parts(row)}"

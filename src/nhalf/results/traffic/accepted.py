@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of an offered load is accepted, by where the messages go, from the pattern `traffic`.
+"""The accepted share of an offered load by destination rule, from the pattern `traffic`.
 
-All rates are those of all ranks together. A launch first finds what goes through where nobody
-pauses (saturated); the load of a point is a percentage of it, and its schedule takes the time in
-which its bytes arrive at that rate (offered). Accepted is what moved in the time that it took.
+All rates are totals over all ranks. A launch first measures the throughput without pauses
+(saturated); the load of a point is a percentage of it, and the point's schedule lasts as long as
+its bytes take at that rate (offered). The accepted rate is bytes moved over the time they took.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ FALLBACKS = {
     "seed": "1",
     "scope": "all",
 }
-"""The axes beside the load, with the values that are left out (native/patterns/traffic.hpp)."""
+"""The axes besides the load, with the values that are omitted (native/patterns/traffic.hpp)."""
 STAGED = ("butterfly", "cube", "baseline")
 """Rules that need a distance."""
 
 OVER_LOADS = (*RUN_SUBJECT, *FALLBACKS, "bytes")
-"""What a curve over loads is about; loads are percentages, 0 for a point without pauses."""
+"""The subject of a curve over loads; loads are percentages, 0 for a point without pauses."""
 VALUES = (
     *("messages", "senders", "saturated_Bps", "offered_Bps", "delay_s", "last_delay_s"),
     "on_node_share",
 )
 FORMER_DISTANCE = "2"
-"""What a distance that is left out meant to the probes of version 0.1, which tell no share."""
+"""The meaning of an omitted distance in probes of version 0.1, which report no share."""
 
 ACCEPTED = 0.95
-"""Traffic counts as saturated from the load on at which less than this share is accepted."""
+"""Traffic is saturated from the load on at which less than this share is accepted."""
 
 
 def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per curve over loads, load and launch, sorted; usable points only.
 
     Columns OVER_LOADS, `load_percent`, `launch`, VALUES, `accepted_Bps`, `accepted_share` (null at
-    load 0, where nothing was offered).
+    load 0, at which nothing was offered).
     """
     rate = pl.col("accepted_Bps")
     return (
@@ -73,7 +73,7 @@ def launches(measurements: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _fallback(name: str) -> pl.Expr:
-    """The value of an axis that is left out, as the probe that measured a point meant it."""
+    """The value of an omitted axis, as defined by the probe that measured the point."""
     if name != "distance":
         return pl.lit(FALLBACKS[name])
     former = value("on_node_share").is_null()
@@ -104,7 +104,7 @@ def curves(rows: pl.DataFrame) -> pl.DataFrame:
             row[f"{name}_low"] = interval.low if interval else None
             row[f"{name}_high"] = interval.high if interval else None
         if row["accepted_share"] is not None:
-            # No round ends before its schedule does, whatever a few launches leave open.
+            # No round ends before its schedule does, whatever the interval of a few launches says.
             row["accepted_share_high"] = min(
                 row["accepted_share_high"], max(1, row["accepted_share"])
             )
@@ -123,7 +123,7 @@ def traffic(measurements: pl.LazyFrame) -> list[Row]:
 
 
 def rule_name(row: Row) -> str:
-    """Where messages go, as people read it: 'uniform', 'cube 4', 'cube, all stages'."""
+    """The destination rule in words: 'uniform', 'cube 4', 'cube, all stages'."""
     if row["to"] not in STAGED:
         return str(row["to"])
     words = {"highest": "{}, highest stage", "all": "{}, all stages"}
@@ -131,7 +131,7 @@ def rule_name(row: Row) -> str:
 
 
 def setting_name(row: Row) -> str:
-    """Mean size, and what is not as usual: '16 KiB' or '16 KiB, fixed sizes, on-node'."""
+    """Mean size and deviations from the default: '16 KiB' or '16 KiB, fixed sizes, on-node'."""
     parts = [format_size(row["bytes"])]
     laws = {"size_law": "{} sizes", "gap_law": "{} pauses", "scope": "{}", "seed": "seed {}"}
     for name, words in laws.items():
@@ -147,10 +147,10 @@ def per_sender(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def saturation_percent(loads: Sequence[float], shares: Sequence[float]) -> float | None:
-    """The load at which the share that is accepted falls below ACCEPTED; None where it does not.
+    """The load at which the accepted share falls below ACCEPTED; None if it does not.
 
-    `loads` increase. Between two loads the share is taken to fall evenly; where it is too low at
-    the first load already, that is the answer.
+    `loads` increase. Between two loads the share is interpolated linearly; if it is too low at the
+    first load already, that load is the result.
     """
     points = list(zip(loads, shares, strict=True))
     if points and points[0][1] < ACCEPTED:
@@ -162,7 +162,7 @@ def saturation_percent(loads: Sequence[float], shares: Sequence[float]) -> float
 
 
 def _row(rows: pl.DataFrame, curve: pl.DataFrame) -> Row:
-    """The values of one curve from those of its launches and of its loads."""
+    """The values of one curve from its launches and its loads."""
     by_launch = rows.group_by("launch", maintain_order=True).agg(pl.col("saturated_Bps").median())
     saturated = _interval(by_launch["saturated_Bps"].drop_nulls().to_list())
     offered = rows.filter(pl.col("accepted_share").is_not_null())
@@ -185,7 +185,7 @@ def _row(rows: pl.DataFrame, curve: pl.DataFrame) -> Row:
 
 
 def _saturation(points: Sequence[float | None], loads: Sequence[float]) -> Row:
-    """The saturation point, where most launches reach it; its interval within what was offered."""
+    """The saturation point, if most launches reach it; its interval within the offered loads."""
     reached = [point for point in points if point is not None]
     if 2 * len(reached) <= len(points):
         return {"saturation_percent": None}
@@ -224,7 +224,7 @@ def _interval(values: Sequence[float]) -> Interval | None:
 
 
 def _members(name: str, interval: Interval | None, count: int) -> Row:
-    """A value with its interval where there are several launches."""
+    """A value, with its interval if there are several launches."""
     if interval is None:
         return {name: None}
     ends = {f"{name}_ci": [interval.low, interval.high]} if count > 1 else {}

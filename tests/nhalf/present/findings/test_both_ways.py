@@ -25,9 +25,9 @@ def facts_of(make: Make, factor: float, **more: object) -> Facts:
 @pytest.mark.parametrize(
     ("factor", "said"),
     [
-        (2.0, "moves 50 % of what ping-pong does in each direction: both directions share what"),
-        (1.3, "moves 77 % of what ping-pong does in each direction: both directions share a part"),
-        (1.0, "both directions at once do not disturb each other. For large messages (128 KiB to"),
+        (2.0, "moves 50 % of what ping-pong does in each direction: the two directions share the"),
+        (1.3, "moves 77 % of what ping-pong does in each direction: the two directions share part"),
+        (1.0, "the two directions do not disturb each other. For large messages (128 KiB to"),
     ],
 )
 def test_what_both_directions_share_is_judged(

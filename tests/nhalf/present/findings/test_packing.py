@@ -29,8 +29,8 @@ def found(make: Measurements, by_hand: float, by_type: float) -> list[Finding]:
 
 def test_a_type_that_costs_more_is_told(make_measurements: Measurements) -> None:
     [finding] = found(make_measurements, 1.0, 2.0)
-    assert "The data type of a vector costs 2" in finding.text
-    assert "at 2 of 2 sizes beyond doubt" in finding.text
+    assert "The data type of a vector takes 2" in finding.text
+    assert "significant at 2 of 2 sizes" in finding.text
     assert finding.value == pytest.approx(2.0, rel=0.02)
 
 

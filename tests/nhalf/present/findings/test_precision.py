@@ -33,7 +33,7 @@ def test_a_point_that_is_worse_than_its_neighbours_is_named() -> None:
     worse = pl.col("samples_s").list.eval(1.7 * pl.element())
     slow = given.with_columns(samples_s=pl.when(odd).then(worse).otherwise("samples_s"))
     (text,) = said(Facts(slow.lazy()))
-    assert "of 1 KiB is less sure than its neighbours" in text
+    assert "of 1 KiB is less precise than its neighbours" in text
 
 
 def test_where_nothing_is_known_no_point_is_told_apart() -> None:

@@ -40,8 +40,8 @@ def test_the_rule_that_suffers_most_is_named_with_its_factor(make_traffic: Make)
     assert finding.value == pytest.approx(1.5)
     assert (finding.low, finding.high) == pytest.approx((1.5, 1.5))
     assert finding.text == (
-        "mpich, 4 processes, 16 KiB messages under full load: by cube 4 each sender gets through "
-        "1.50x less than by neighbour (interval 1.5 to 1.5)."
+        "mpich, 4 processes, 16 KiB messages under full load: with cube 4, each sender's "
+        "throughput is 1.50x lower than with neighbour (interval 1.5 to 1.5)."
     )
 
 
@@ -55,7 +55,7 @@ def test_the_setting_where_it_matters_most_speaks_for_a_library(make_traffic: Ma
         make_traffic(mpi="other", saturated_Bps=2e9),
     )
     assert [(one.mpi, one.size_bytes) for one in findings] == [("other", 16384), ("mpich", 1024)]
-    assert "by uniform choice each sender gets through 4.0x less" in findings[0].text
+    assert "with uniform choice, each sender's throughput is 4.0x lower" in findings[0].text
 
 
 def test_one_launch_is_not_enough(make_traffic: Make) -> None:

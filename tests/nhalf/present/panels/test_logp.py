@@ -85,7 +85,7 @@ def test_a_latency_that_cannot_be_told_is_not_shown_as_one(make_logp: Make) -> N
     assert cells["L"] == "not above 0"
     assert cells["RTT/2"] == "5 µs ±0 %"
     said = [row[1] for row in table_of("logp-doubts", data).rows]
-    assert said[0].startswith("L cannot be told from 0 (-2 µs")
+    assert said[0].startswith("L is indistinguishable from 0 (-2 µs")
     assert said[0].endswith("5 µs, interval 5 µs to 5 µs.")
 
 

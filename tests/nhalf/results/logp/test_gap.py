@@ -22,7 +22,7 @@ def test_a_negative_gap_from_noisy_round_trips_gives_way_to_the_stream() -> None
     assert found.gap_s.median == pytest.approx(GIVEN["g"] + GIVEN["G"], rel=0.02)
     assert found.gap_s.low > 0
     (doubt,) = (text for text in found.doubts if text.startswith("g(1)"))
-    assert "cannot be told from 0" in doubt
+    assert "is indistinguishable from 0" in doubt
     assert doubt.endswith("g is the gap of the stream instead")
 
 

@@ -148,7 +148,7 @@ def test_a_network_without_latency_is_said_to_be_one() -> None:
     assert found.identifiable is False
     assert values(found)["half_round_trip_s"] == pytest.approx(3e-6, rel=1e-9)
     first = found.doubts[0]
-    assert first.startswith("L cannot be told from 0")
+    assert first.startswith("L is indistinguishable from 0")
     assert "half a round trip, the sum L + o_s + o_r: 3 µs" in first
 
 
@@ -208,7 +208,7 @@ def test_points_of_different_launches_do_not_make_parameters() -> None:
     found = logp(rows)
     assert found.latency_s is None
     assert found.half_round_trip_s is not None
-    assert found.missing == "no launch measured all that the parameters need"
+    assert found.missing == "no launch measured all the points that the parameters need"
 
 
 @pytest.mark.parametrize("sizes", [(0, 1), (0, 1, 8), (0, 1, 65536)])

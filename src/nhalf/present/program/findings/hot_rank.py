@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rank that receives many times what others do."""
+"""A rank that receives many times as many messages as the others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HotRank(ProgramFinder):
             f"{times(ratio)} the mean.",
             importance=60,
             kind="hot-rank",
-            remedy="Use several masters, or give out larger pieces of work." if is_master else "",
+            remedy="Use several masters, or hand out larger pieces of work." if is_master else "",
             value=ratio,
             label="Hot rank",
         )

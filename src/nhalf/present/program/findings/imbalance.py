@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rank that computes longer than the others, for which they wait."""
+"""A rank that computes longer than the others and makes them wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAVED_SHARE_MIN = 0.02
 
 
 class Imbalance(ProgramFinder):
-    """Time outside of MPI is taken for computing."""
+    """Time outside MPI counts as computing."""
 
     def find(self, program: Program) -> Iterator[Finding]:
         shares = program.time_by_rank["time_share"].drop_nulls()
@@ -27,7 +27,7 @@ class Imbalance(ProgramFinder):
             return
         rank = computing.arg_max()
         yield Finding(
-            f"Rank {rank} is outside of MPI {times(most / mean)} as long as the mean of all ranks: "
+            f"Rank {rank} spends {times(most / mean)} the mean time of all ranks outside MPI: "
             f"with equal shares of the work the run could be up to {percent(most - mean)} shorter.",
             importance=68,
             kind="imbalance",

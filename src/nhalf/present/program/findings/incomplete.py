@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace that lacks something says so first."""
+"""An incomplete trace is reported first."""
 
 from __future__ import annotations
 

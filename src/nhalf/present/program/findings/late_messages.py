@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pair of ranks of which one waits longest for messages of the other."""
+"""The pair of ranks in which one waits longest for the other's messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE_MIN = 0.03
 
 
 class LateMessages(ProgramFinder):
-    """With a timeline: who is late, for how many messages, and which was the worst."""
+    """With a timeline: the late rank, the number of messages, and the worst of them."""
 
     def find(self, program: Program) -> Iterator[Finding]:
         if program.late_messages.is_empty() or program.elapsed_s <= 0:
@@ -36,7 +36,7 @@ class LateMessages(ProgramFinder):
             f"{row['from_s']:.6g} s after the start).",
             importance=58,
             kind="late-messages",
-            remedy=f"Look at what rank {row['late_rank']} does before: nhalf export TRACE --to "
+            remedy=f"Look at what rank {row['late_rank']} does beforehand: nhalf export TRACE --to "
             "chrome shows it beside the others.",
             value=share,
             label="Late messages",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks placed so that fewer bytes leave a node, and how many fewer."""
+"""A placement of ranks that sends fewer bytes between nodes, and the saving."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BetterPlacement(ProgramFinder):
         share = found.saved_bytes / found.before_bytes
         hosts = list(dict.fromkeys(program.hosts))
         yield Finding(
-            f"{format_size(found.before_bytes)} go from node to node; another placement of the "
+            f"{format_size(found.before_bytes)} go from node to node; a different placement of the "
             f"ranks on the same nodes sends {format_size(found.saved_bytes)} less "
             f"({percent(share)}).",
             importance=72,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sends to whom in a word, and whether latency or bandwidth decides."""
+"""The communication pattern in one word, and whether it is bound by latency or bandwidth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LATENCY_REMEDY = (
 
 
 class ShapeOfMessages(ProgramFinder):
-    """The shape with its evidence; small messages cost their number, large ones their bytes."""
+    """The shape with its evidence; small messages cost by number, large ones by bytes."""
 
     def find(self, program: Program) -> Iterator[Finding]:
         shape = program.shape

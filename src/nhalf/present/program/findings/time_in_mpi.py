@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the run is spent in MPI, and in which call most."""
+"""The share of the run spent in MPI, and the call that takes most of it."""
 
 from __future__ import annotations
 

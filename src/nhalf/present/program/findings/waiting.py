@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that wait for much of the run, and for what."""
+"""Ranks that wait for much of the run, and the cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE_MIN = 0.05
 EQUAL = 1.1
 CAUSES = {
     "late sender": "for messages that are sent late",
-    "late receiver": "for receivers that come late",
+    "late receiver": "for receivers that are late",
     "collective": "in collective operations for the last rank",
     "completion": "for messages to complete",
 }
