@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything known about runs, computed once each and handed down."""
+"""Everything known about runs; each fact is computed once and passed on."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Active messages by the way in which they are carried, and beside the messages of MPI."""
+"""Active messages: their variants, and a comparison with MPI messages."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from nhalf.store.keys import VARIED_POINT
 SHORT, MEDIUM, LONG, FIRST = "am-short", "am-medium", "am-long", "am-first"
 STORES, BULK = "stores", "bulk"
 AXES = {SHORT: "polling", MEDIUM: "method", LONG: "copy", FIRST: "import"}
-"""The axis of each pattern that says how its messages are carried."""
+"""The axis of each pattern that selects the variant."""
 STANDARD = {SHORT: "directed", MEDIUM: "two-transfers", LONG: STORES, FIRST: "start"}
-"""The way that others are compared with."""
+"""The variant that serves as baseline."""
 FALLBACK = {**STANDARD, LONG: "threshold"}
 LINE_BYTES = 64
-"""Smaller payloads travel in the line of their header, whatever the way."""
+"""Smaller payloads travel in the cache line of their header in every variant."""
 
 
 def way_ratios(facts: Facts) -> pl.DataFrame:
-    """Per launch, the time of each way over that of the standard one at the same size.
+    """Per launch, the time of each variant over that of the standard one at the same size.
 
     Columns of a launch, `way`, `ratio` and `series`.
     """
@@ -52,7 +52,7 @@ def _ratios_of(facts: Facts, pattern: str) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class WayCost:
-    """What a way costs: its time over that of the standard one, the middle over sizes."""
+    """The cost of a variant: its time over that of the standard one, the median over sizes."""
 
     series: str
     pattern: str
@@ -61,7 +61,7 @@ class WayCost:
 
 
 def costly_ways(facts: Facts) -> Iterator[WayCost]:
-    """Ways that are slower or faster than the standard one beyond doubt; `bulk` has a crossover."""
+    """Variants significantly slower or faster than the standard; `bulk` has a crossover instead."""
     ratios = way_ratios(facts).filter(pl.col("way") != BULK)
     for (series, pattern, way), frame in ratios.group_by(
         "series", "pattern", "way", maintain_order=True
@@ -76,8 +76,8 @@ def costly_ways(facts: Facts) -> Iterator[WayCost]:
 
 @dataclass(frozen=True)
 class Crossover:
-    """Where bulk copies overtake stores: the largest size at which stores are faster beyond doubt,
-    and the smallest from which on bulk copies are; None where there is no such size.
+    """The crossover from stores to bulk copies: the largest size at which stores are significantly
+    faster, and the smallest from which on bulk copies are; None if there is no such size.
 
     `ratio` is the bulk copy's time over that of stores at `size_bytes`: the smallest size at which
     bulk copies are faster or, without one, the largest at which stores are.
@@ -91,7 +91,7 @@ class Crossover:
 
 
 def crossovers(facts: Facts) -> Iterator[Crossover]:
-    """One per series, where either is faster somewhere and they change places once at most."""
+    """One per series in which either is faster somewhere, with at most one crossover."""
     ratios = way_ratios(facts).filter(pattern=LONG, way=BULK)
     for (series,), frame in ratios.group_by("series", maintain_order=True):
         sizes = with_intervals(frame.sort("bytes"), ["bytes"]).filter(pl.col("launches") > 1)
@@ -112,7 +112,7 @@ def crossovers(facts: Facts) -> Iterator[Crossover]:
 
 @dataclass(frozen=True)
 class Rival:
-    """A library's ping-pong of its smallest message over the short message, by how much."""
+    """The ratio of a library's smallest ping-pong to the short message."""
 
     mpi: str
     time_s: float
@@ -121,7 +121,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class ShortLead:
-    """One way of a short active message, and the libraries beside it, from fast to slow."""
+    """One variant of a short active message, and the libraries next to it, from fast to slow."""
 
     series: str
     time_s: float
@@ -129,7 +129,7 @@ class ShortLead:
 
 
 def short_leads(facts: Facts) -> Iterator[ShortLead]:
-    """Short messages beside the ping-pongs of MPI libraries of the same ranks and placement."""
+    """Short messages next to the ping-pongs of MPI libraries with the same ranks and placement."""
     launches = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
     short = launches.filter(pattern=SHORT, axes="")
     smallest = pl.col("bytes") == pl.col("bytes").min().over("mpi")
@@ -151,7 +151,7 @@ def short_leads(facts: Facts) -> Iterator[ShortLead]:
 
 
 def _beside(pairs: pl.DataFrame) -> Interval | None:
-    """The library's time over the short message's, where one of both is faster beyond doubt."""
+    """The library's time over the short message's, if one of them is significantly faster."""
     ratios = (pairs["median_s"] / pairs["short_s"]).to_list()
     if beyond(ratios, FASTER) is None and beyond([1 / one for one in ratios], FASTER) is None:
         return None

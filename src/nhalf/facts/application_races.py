@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications side by side, launch by launch: libraries, programs, shapes and exchanged parts."""
+"""Applications compared launch by launch: libraries, programs, shapes and replaced parts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nhalf.measure.plan.setting import JOINT
 from nhalf.statistics.intervals import Interval, ratio_interval
 
 OWN = "as it is"
-"""Who runs without an exchanged part."""
+"""The name of a run without a replaced part."""
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two that ran the same kernels in the same launches: by kernel, first's time over second's.
+    """Two contestants with the same kernels in the same launches: first's time over second's.
 
-    `place` says what both have in common beside the kernels, value by column.
+    `place` holds what they have in common besides the kernels, value by column.
     """
 
     first: str
@@ -33,7 +33,7 @@ class Race:
 
     @property
     def reversed(self) -> Race:
-        """The same from the other side."""
+        """The same with first and second exchanged."""
         turned = {
             kernel: Interval(1 / one.median, 1 / one.high, 1 / one.low)
             for kernel, one in self.ratios.items()
@@ -41,24 +41,24 @@ class Race:
         return Race(self.second, self.first, self.place, turned)
 
     def wins(self) -> dict[str, Interval]:
-        """The kernels in which the second is faster beyond doubt, most of all first."""
+        """The kernels in which the second is significantly faster, the largest ratio first."""
         found = {name: one for name, one in self.ratios.items() if one.low > FASTER}
         return dict(sorted(found.items(), key=lambda item: -item[1].median))
 
 
 def series_races(facts: Facts) -> Iterator[Race]:
-    """Libraries and programming models, on as many ranks or threads in the same place."""
+    """Libraries and programming models with equal numbers of ranks or threads in the same place."""
     launches = application_launches(facts).filter(setting="")
     yield from _races(launches, "series", ("run", "workers", "placement"))
 
 
 def shape_races(facts: Facts) -> Iterator[Race]:
-    """Placements of as many ranks of one library."""
+    """Placements of one library with equal numbers of ranks."""
     yield from _races(application_launches(facts), "placement", ("run", "series", "workers"))
 
 
 def part_races(facts: Facts) -> Iterator[Race]:
-    """A library as it is and with an exchanged part: the second is the part."""
+    """A library unchanged and with a replaced part: the second is the part."""
     launches = application_launches(facts).with_columns(
         library=pl.col("mpi").str.split(JOINT).list.first(),
         setting=pl.when(setting="").then(pl.lit(OWN)).otherwise("setting"),
@@ -71,7 +71,7 @@ def part_races(facts: Facts) -> Iterator[Race]:
 def growth(facts: Facts) -> Iterator[Race]:
     """Speed-ups: the time on the fewest ranks or threads over that on the most, by kernel.
 
-    They are as they were measured: of 4 ranks against 2, at best 2.
+    They are not scaled: for 4 ranks against 2, the ideal is 2.
     """
     launches = application_launches(facts).filter(setting="")
     for (run, series), frame in launches.group_by("run", "series", maintain_order=True):
@@ -101,7 +101,7 @@ def _races(launches: pl.DataFrame, entrant: str, place: Sequence[str]) -> Iterat
 
 
 def _ratio(rows: pl.DataFrame, column: str, first: object, second: object) -> Interval | None:
-    """The time with the first value over that with the second; None in less than two launches."""
+    """The time with the first value over that with the second; None for less than two launches."""
     two = [
         rows.filter(pl.col(column) == value).group_by("launch").agg(pl.col("median_s").median())
         for value in (first, second)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of applications: rate, speed-up, efficiency, share of communication and verification."""
+"""Application runs: rate, speed-up, efficiency, share of communication and verification."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ CLASS = "class"
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")
 NUMBERS = ("mops", "communication_share", "deviation", "computed", "official")
 CURVE = ("run", "app", "kernel", CLASS, "program", "mpi")
-"""Rows that differ in ranks and placement only."""
+"""Rows that differ only in ranks and placement."""
 NAMED = ("program", "kernel", "series", "setting")
-"""What the launches of applications have beside the columns of points."""
+"""The columns of application launches besides those of points."""
 
 
 def applications(facts: Facts) -> list[Row]:
     """A row for every kernel, class, program, library, number of ranks and placement.
 
     Times are seconds, with the ends of the 95 % interval. `speedup` is against the smallest number
-    of ranks or threads, taken as that many times as fast as one; `efficiency` is the speed-up per
-    rank; `speedup_base` is that smallest number. All three are None where one number alone, other
-    than 1, was measured. `computed` and `official` are the number of the verification that deviates
-    most. `series` is the library, or the programming model where no library carries messages.
+    of ranks or threads, assumed to scale perfectly up to there; `efficiency` is the speed-up per
+    rank; `speedup_base` is that smallest number. All three are None if only one number, other than
+    1, was measured. `computed` and `official` are the verification value that deviates most.
+    `series` is the library, or the programming model if no library carries messages.
     """
     programs = _programs(facts)
     rows = [
@@ -54,7 +54,7 @@ def applications(facts: Facts) -> list[Row]:
 
 
 def application_launches(facts: Facts) -> pl.DataFrame:
-    """One row for every point of an application and launch, where ranks had cores of their own.
+    """One row for every application point and launch in which ranks had their own cores.
 
     Columns run, program, kernel (cg.A), series, mpi, setting ('' without one), workers (ranks or
     threads), placement, launch and `median_s`.
@@ -77,7 +77,7 @@ def application_launches(facts: Facts) -> pl.DataFrame:
 
 
 def kernel_of(point: Mapping[str, Any]) -> str:
-    """A kernel with its class, as people write it: cg.A."""
+    """A kernel with its class, in the usual notation: cg.A."""
     name = point["pattern"].partition("-")[2]
     return f"{name}.{parse_axes(point['axes'])[CLASS]}"
 
@@ -85,12 +85,12 @@ def kernel_of(point: Mapping[str, Any]) -> str:
 def series_of(
     point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]
 ) -> str:
-    """The library that carries messages, or the programming model where none does."""
+    """The library that carries messages, or the programming model if none does."""
     return titles.get(point["mpi"], point["mpi"]) if point["mpi"] else str(program["model"])
 
 
 def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
-    """What each program is, by its transport, as the runs keep it."""
+    """The description of each program, by its transport, as stored in the runs."""
     found: dict[str, Mapping[str, Any]] = {}
     for environment in facts.environments.values():
         found.update(environment.get("programs", {}))
@@ -120,7 +120,7 @@ def _workers(row: Row) -> int:
 
 
 def _add_speedup(row: Row, first: Row, most: int) -> None:
-    """Against the smallest number of workers of the same curve, whose largest is `most`."""
+    """Relative to the smallest number of workers of the same curve, whose largest is `most`."""
     begin = _workers(first)
     known = row["time_s"] and first["time_s"] and (begin == 1 or most > begin)
     row["speedup"] = first["time_s"] / row["time_s"] * begin if known else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the rate of memory grows with cores, by the way in which elements are reached."""
+"""Scaling of memory bandwidth with cores, by the access to elements."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nhalf.store.keys import VARIED_POINT, without
 
 @dataclass(frozen=True)
 class Scaling:
-    """Rate of the most ranks over that of one, through casts and in ordinary arrays.
+    """Rate of the largest number of ranks over that of one, through casts and in ordinary arrays.
 
-    `ordinary` is None where those were not measured.
+    `ordinary` is None if those were not measured.
     """
 
     series: str
@@ -32,7 +32,7 @@ class Scaling:
 
 
 def cast_scaling(facts: Facts) -> Iterator[Scaling]:
-    """By series, of the first of KERNELS that was measured on one rank and on more."""
+    """By series, for the first of KERNELS that was measured on one rank and on more."""
     ratios = _growth(facts)
     for (series,), frame in ratios.group_by("series", maintain_order=True):
         for kernel in KERNELS:
@@ -53,7 +53,7 @@ def cast_scaling(facts: Facts) -> Iterator[Scaling]:
 
 
 def _growth(facts: Facts) -> pl.DataFrame:
-    """Per launch of the largest arrays on most ranks: `ratio`, its rate over that of one rank."""
+    """Per launch, for the largest arrays on most ranks, `ratio`: the rate over that of one rank."""
     points = with_ways(facts.launches).filter(pl.col("way").is_in([CAST, ORDINARY]), block=EVEN)
     points = points.filter(pl.col("bytes") == pl.col("bytes").max().over("kernel"))
     keys = [*without(VARIED_POINT, "ranks"), "way", "launch"]

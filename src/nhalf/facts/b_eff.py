@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the effective bandwidth is averaged from."""
+"""The bandwidths from which the effective bandwidth is averaged."""
 
 from __future__ import annotations
 

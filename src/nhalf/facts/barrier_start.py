@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the time of an operation that starts after a barrier is from its real time."""
+"""The error in the time of an operation that starts after a barrier."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nhalf.facts.facts import Facts
 from nhalf.statistics.intervals import Interval, ratio_interval
 
 MISLEADS = 1.1
-"""A barrier that changes a result by less is not worth a sentence."""
+"""A smaller effect of a barrier is not reported."""
 
 
 @dataclass(frozen=True)
 class Misled:
-    """The point that a barrier changes most, as a ratio to the time of those that start together.
+    """The point with the largest effect of a barrier, as a ratio to the synchronised start.
 
-    `sure` of `points` that were measured both ways are changed by more than MISLEADS.
+    `sure` of the `points` measured both ways differ by more than MISLEADS.
     """
 
     series: str
@@ -34,7 +34,7 @@ class Misled:
 
 
 def misled(facts: Facts) -> Misled | None:
-    """What a start after a barrier does; None where it changes nothing beyond doubt."""
+    """The effect of a start after a barrier; None without a significant one."""
     ratios = varied(with_cores(facts.launches, facts), facts).filter(
         pl.col("variant") == VARIANTS["start=barrier"]
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all other facts are made of: the measurements, what is reported of each point, the models.
+"""The basis of all other facts: the measurements, the reported values and the models.
 
-Files of this folder that Facts itself offers are functions of a `Basis`; those that speak of one
-kind of measurement only, such as traffic, are functions of `Facts`.
+Files in this folder that Facts itself exposes are functions of a `Basis`; those about only one kind
+of measurement, such as traffic, are functions of `Facts`.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Basis:
-    """The measurements of runs, and what is reported of each point.
+    """The measurements of runs, and the reported values of each point.
 
     `measurements` has one row per point and launch (MEASUREMENT_COLUMNS of store/schema.py: times
-    of samples in seconds, sizes in bytes); `titles` gives the words for a library's name
+    of samples in seconds, sizes in bytes); `titles` gives the title for a library's name
     ('mpich-5.0.2' -> 'MPICH 5.0.2 (wheel)'); `environments` has one mapping per run: where it was
-    measured, and under `plan` what was asked for; `find_places` reads where the ranks were.
-    Times are seconds, sizes bytes, rates bytes per second. Reading a damaged store raises
-    InputError, when the fact is asked for that needs it.
+    measured, and under `plan` what was requested; `find_places` reads the places of the ranks.
+    Times are seconds, sizes bytes, rates bytes per second. A damaged store raises InputError when
+    a fact that needs it is accessed.
     """
 
     measurements: pl.LazyFrame
@@ -51,9 +51,9 @@ class Basis:
 
     @classmethod
     def of(cls, runs: Sequence[Run], mpi: Sequence[str] = ()) -> Self:
-        """The facts of runs together; of each the library in `mpi` alone, where it names one.
+        """The facts of several runs; of each only the library in `mpi`, if it names one.
 
-        Raises InputError where no run is given, or one has no finished point or no such library.
+        Raises InputError if no run is given, or one has no finished point or no such library.
         """
         if not runs:
             raise InputError("no run was given", "name at least one run directory")
@@ -78,18 +78,18 @@ class Basis:
         )
 
     def with_known(self, **known: Any) -> Self:
-        """The same, with some facts given instead of computed: `with_known(summary=frame)`.
+        """A copy with some facts given instead of computed: `with_known(summary=frame)`.
 
-        Nothing else that was computed is kept, since it may follow from what is given.
+        No other computed fact is kept, because it may depend on those given.
         """
         copy = type(self)(self.measurements, self.titles, self.environments, self.find_places)
         vars(copy).update(known)
         return copy
 
     def restricted(self, **wanted: str) -> Self:
-        """The facts of the points with these values alone: `restricted(mpi="mpich-5.0.2")`.
+        """The facts of only the points with these values: `restricted(mpi="mpich-5.0.2")`.
 
-        '' wants them all. Raises InputError for a value that no point has.
+        '' selects all. Raises InputError for a value that no point has.
         """
         measurements = self.measurements
         for column, value in wanted.items():
@@ -98,7 +98,7 @@ class Basis:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """What is reported: one row per point (SUMMARY_COLUMNS of store/schema.py).
+        """The reported values: one row per point (SUMMARY_COLUMNS of store/schema.py).
 
         `median_s` and the ends of its 95 % interval, `ci_low_s` and `ci_high_s`, are seconds.
         """
@@ -108,7 +108,7 @@ class Basis:
     def launches(self) -> pl.DataFrame:
         """One row per point and launch: run, the point's columns, launch, `median_s`, `samples`.
 
-        These are the launches in the state of the machine that `summary` reports of their point.
+        These are the launches in the machine state that `summary` reports for their point.
         """
         every = self.every_launch
         if self.stated["counts"].all():
@@ -117,34 +117,34 @@ class Basis:
 
     @cached_property
     def stated(self) -> pl.DataFrame:
-        """`flagged` with the state of the machine in which each launch of a point was.
+        """`flagged` with the state of the machine in each launch of a point.
 
-        Adds `state_s`, the middle flag of the state, and `counts`, whether it is reported
+        Adds `state_s`, the median flag of the state, and `counts`, whether it is reported
         (statistics/flags.py).
         """
         return with_states(self.flagged)
 
     @cached_property
     def every_launch(self) -> pl.DataFrame:
-        """As `launches`, in whatever state they were."""
+        """As `launches`, in any state."""
         return launch_medians(self.measurements)
 
     @cached_property
     def flagged(self) -> pl.DataFrame:
-        """`every_launch` with what a flag between two cores took meanwhile, `flag_s`."""
+        """`every_launch` with `flag_s`, the time of a flag between two cores meanwhile."""
         return with_flags(self.every_launch, self.measurements)
 
     @cached_property
     def whole(self) -> pl.DataFrame:
-        """The rows of `summary` that mean something alone: no parts of derived results."""
+        """The rows of `summary` that are meaningful by themselves: no parts of derived results."""
         return self.summary.filter(~pl.col("pattern").is_in(list(parts())))
 
     @cached_property
     def sound(self) -> pl.DataFrame:
-        """The rows of `summary` with a finite positive time, and what follows from that.
+        """The rows of `summary` with a finite positive time, and derived columns.
 
-        Adds `low_s` and `high_s`, the interval with the median where it has no end, and the rates
-        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null where nothing moves.
+        Adds `low_s` and `high_s`, the interval with the median for a missing end, and the rates
+        `rate_Bps`, `rate_low_Bps` and `rate_high_Bps`, null if no data moves.
         """
         median, moved = pl.col("median_s"), pl.col("bytes_per_time")
         ends = {
@@ -162,7 +162,7 @@ class Basis:
 
     @cached_property
     def models(self) -> list[FittedModel]:
-        """A model of time against size for every curve that can be fitted; none for others."""
+        """A model of time against size for every curve that can be fitted."""
         from nhalf.facts.causes import with_causes
         from nhalf.facts.fit import fit_summary
 
@@ -173,7 +173,7 @@ class Basis:
 
     @cached_property
     def loggp(self) -> list[LogGP]:
-        """The parameters of the LogP family of every library for which they were measured."""
+        """The parameters of the LogP family for every library for which they were measured."""
         from nhalf.facts.fit import fit_loggp
 
         return fit_loggp(self.measurements)
@@ -187,7 +187,7 @@ class Basis:
 
     @cached_property
     def places(self) -> dict[str, dict[Start, list[Place]]]:
-        """By run and way to start, rank by rank where the ranks were, as far as it was recorded."""
+        """The place of every rank, by run and launch configuration, as far as it was recorded."""
         return self.find_places()
 
     @cached_property
@@ -196,9 +196,9 @@ class Basis:
         return results(self.measurements, self.summary, lambda: self.places)
 
     def launches_of(self, subject: Mapping[str, Any]) -> int:
-        """How often the processes of a subject were started: the fewest of its points.
+        """The number of launches of a subject: the minimum over its points.
 
-        `subject` gives values of columns, as `mpi` and `ranks`.
+        `subject` gives values of columns, such as `mpi` and `ranks`.
         """
         rows = self.summary.filter(*(pl.col(name) == value for name, value in subject.items()))
         return int(rows["launches"].min() or 0)  # type: ignore[arg-type]
@@ -209,7 +209,7 @@ Answer = TypeVar("Answer")
 
 
 def once(function: Callable[[Known], Answer]) -> Callable[[Known], Answer]:
-    """A function of facts that is computed once for each: its answer is kept with them."""
+    """A function of facts that is computed once and cached with them."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @functools.wraps(function)
@@ -223,7 +223,7 @@ def once(function: Callable[[Known], Answer]) -> Callable[[Known], Answer]:
 
 
 def _only(measurements: pl.LazyFrame, column: str, *wanted: str) -> pl.LazyFrame:
-    """The rows with one of these values; '' wants them all."""
+    """The rows with one of these values; '' selects all."""
     if not all(wanted):
         return measurements
     known = measurements.select(pl.col(column).unique()).collect().to_series().to_list()

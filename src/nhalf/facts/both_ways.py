@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a message loses to one that comes towards it: ping-ping against ping-pong."""
+"""The slowdown due to a message in the opposite direction: ping-ping against ping-pong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATTERN = "pingping"
 class BothWays:
     """The time of ping-ping over that of ping-pong, over the sizes of the largest class measured.
 
-    1: both directions at once cost nothing; 2: they share all of what carries them.
+    1: the two directions are independent; 2: they share the same resource.
     """
 
     series: str
@@ -35,12 +35,12 @@ class BothWays:
 
     @property
     def shared(self) -> bool:
-        """Whether a message that comes towards it costs time beyond doubt."""
+        """Whether a message in the opposite direction costs time significantly."""
         return self.ratio.low > COSTLY
 
 
 def both_ways(facts: Facts) -> Iterator[BothWays]:
-    """One for each library and setting of which it can be said whether the directions share."""
+    """One for each library and setting for which sharing can be determined."""
     ratios = _ratios(facts)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
         found = _largest_class(str(series), str(mpi), frame)

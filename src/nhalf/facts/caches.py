@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Caches of the machine that a run was measured on, and which of them may bend a curve."""
+"""Caches of the machine on which a run was measured, and those that may bend a curve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from nhalf.facts.jumps import Jump
 
 BUFFERS_MAX = 4
-"""So many buffers of a message may be in one cache: of sender, of receiver, and a copy of each."""
+"""Buffers of a message that may share a cache: sender's, receiver's, and a copy of each."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Cache:
 
 
 def caches(environment: Mapping[str, Any]) -> list[Cache]:
-    """The caches that the environment of a run tells of, smallest first; none of older runs."""
+    """The caches listed in the environment of a run, smallest first; none for older runs."""
     said = environment.get("caches")
     if not isinstance(said, Mapping):
         return []
@@ -33,7 +33,7 @@ def caches(environment: Mapping[str, Any]) -> list[Cache]:
 def cache_near(environment: Mapping[str, Any], jump: Jump) -> Cache | None:
     """The cache that a message's buffers outgrow somewhere between the sizes beside a jump.
 
-    A message that one cache no longer holds takes longer, so what saves time has another reason.
+    A message that no longer fits a cache takes longer, so a jump that saves time has another cause.
     """
     if not jump.costs:
         return None

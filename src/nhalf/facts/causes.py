@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may bend a curve near the end of a cache: a change of protocol, or the cache.
+"""Causes of a bend near the capacity of a cache: a protocol switch, or the cache.
 
-A protocol changes at a size of the message. What a cache holds changes with the memory that is in
-use: with more buffers in turn (pingpong-diffbuf) it bends the curve at smaller sizes.
+A protocol switches at a message size. The effect of a cache depends on the memory in use: with more
+buffers used in turn (pingpong-diffbuf) it bends the curve at smaller sizes.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from nhalf.store.keys import RUN_CURVE, without
 OTHER_BUFFERS = "pingpong-diffbuf"
 PROTOCOL = "protocol"
 SAME_PLACE = 1.1
-"""Sizes within this factor of each other are one place."""
+"""Sizes within this factor of each other count as the same."""
 _SUBJECT = without(RUN_CURVE, "pattern")
 
 
 def with_causes(
     models: Sequence[FittedModel], environments: Mapping[str, Mapping[str, Any]]
 ) -> list[FittedModel]:
-    """The models, with the cause of each change that costs time near the end of a cache."""
+    """The models, with the cause of each change that costs time near the capacity of a cache."""
     return [_with_causes(model, models, environments.get(model.run, {})) for model in models]
 
 

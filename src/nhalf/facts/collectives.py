@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points are collective operations, and how they are started and varied."""
+"""Points of collective operations, and their starts and variants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nhalf.facts.series import with_series
 from nhalf.store.keys import VARIED_POINT
 
 OWN_CHOICE = pl.col("algorithm").is_in([NATIVE, ""])
-"""Points of the algorithm that the library itself chooses."""
+"""Points with the library's own choice of algorithm."""
 
 VARIANTS = {
     "start=barrier": "started after a barrier",
@@ -25,7 +25,7 @@ place."""
 
 
 def standard(points: pl.DataFrame) -> pl.DataFrame:
-    """The points of blocking operations as they are reported: no axis differs from its default.
+    """The standard points of blocking operations: no axis differs from its default.
 
     The algorithm is the library's own choice.
     """
@@ -33,12 +33,12 @@ def standard(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def usual(points: pl.DataFrame) -> pl.DataFrame:
-    """As `standard`, with every algorithm that was measured."""
+    """As `standard`, with every measured algorithm."""
     return points.filter(pl.col("pattern").is_in(COLLECTIVES) & (pl.col("axes") == ""))
 
 
 def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
-    """Launches of blocking operations that differ in one axis, beside the standard.
+    """Launches of blocking operations that differ from the standard in one axis.
 
     `frame` has the columns of a point, launch and `median_s`. Adds `variant`, `series`,
     `standard_s` and `ratio` = median_s / standard_s, paired by launch.
@@ -57,13 +57,13 @@ def varied(frame: pl.DataFrame, facts: Facts) -> pl.DataFrame:
 
 
 def by_ranks(facts: Facts) -> pl.DataFrame:
-    """The points, with `series`, of operations that were measured on several numbers of ranks."""
+    """The points, with `series`, of operations measured on several numbers of ranks."""
     points = with_series(standard(facts.sound), facts, on_axis=["ranks"])
     return points.filter(pl.col("ranks").n_unique().over("series", "pattern", "bytes") > 1)
 
 
 def algorithms(facts: Facts) -> pl.DataFrame:
-    """The points, with `series`, of operations for which some algorithm was chosen, not barriers.
+    """The points, with `series`, of operations with a chosen algorithm, without barriers.
 
     `kind` is the algorithm, '' for the library's own choice.
     """

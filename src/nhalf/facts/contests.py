@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries against each other in one setting, launch by launch."""
+"""Comparisons of libraries in one setting, launch by launch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SETTING = without(RUN_CURVE, "mpi", "pattern")
 
 @dataclass(frozen=True)
 class Standing:
-    """The fastest library at some sizes, and how far the others are behind it.
+    """The fastest library at some sizes, and the others' ratios to it.
 
-    `level` cannot be told from `best`; those `behind` it are so beyond doubt, from fast to slow.
+    `level` are indistinguishable from `best`; `behind` are significantly slower, fast to slow.
     """
 
     best: str
@@ -43,9 +43,9 @@ class Contest:
     setting: dict[str, Any]
 
     def ratios(self, slow: str, fast: str, sizes: Sequence[int]) -> list[float]:
-        """Per launch, the middle over sizes of slow's time over fast's.
+        """Per launch, the median over sizes of slow's time over fast's.
 
-        The middle, not the mean: one hiccup at one size is not what a library typically needs.
+        The median, not the mean: an outlier at one size is not typical of a library.
         """
         chosen = self.frame.filter(pl.col("bytes").is_in(list(sizes)))
         first = chosen.filter(pl.col("mpi") == slow)
@@ -68,7 +68,7 @@ class Contest:
         return sorted(common_sizes["bytes"].to_list())
 
     def ranking(self, sizes: Sequence[int]) -> list[str]:
-        """Libraries from fast to slow: by the middle over sizes of time relative to the fastest."""
+        """Libraries from fast to slow: by the median over sizes of time relative to the fastest."""
         middles = (
             self.frame.filter(pl.col("bytes").is_in(list(sizes)))
             .group_by("mpi", "bytes")
@@ -80,7 +80,7 @@ class Contest:
         return middles.sort("behind", "mpi")["mpi"].to_list()
 
     def standing(self, sizes: Sequence[int]) -> Standing:
-        """Who is fastest at sizes that every library measured."""
+        """The fastest library at the sizes that every library measured."""
         best, *others = self.ranking(sizes)
         intervals = {other: self.behind(other, best, sizes) for other in others}
         return Standing(
@@ -90,11 +90,11 @@ class Contest:
         )
 
     def behind(self, slow: str, fast: str, sizes: Sequence[int]) -> Interval | None:
-        """Slow's time over fast's, where it is the slower beyond doubt."""
+        """Slow's time over fast's, if it is significantly slower."""
         return beyond(self.ratios(slow, fast, sizes), FASTER)
 
     def quicker(self, mpi: str, size: int) -> tuple[str, int] | None:
-        """A library that beats another beyond doubt at a size or the next one, and where."""
+        """A library significantly faster than another at a size or the next, and that size."""
         near = [one for one in self.sizes() if size <= one <= 2 * size]
         rivals = [name for name in self.titles if name != mpi]
         if not near or not rivals:
@@ -103,7 +103,7 @@ class Contest:
         return (best, near[0]) if self.behind(mpi, best, near[:1]) else None
 
     def time_s(self, mpi: str, size: int) -> float:
-        """What is reported of one library at one size."""
+        """The reported value of one library at one size."""
         return reported_s(self.frame.filter(pl.col("mpi") == mpi), size)
 
 
@@ -124,16 +124,16 @@ def contests(basis: Basis, pattern: str = MAIN_PATTERN) -> list[Contest]:
 
 
 def with_cores(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
-    """The rows of points whose ranks had cores of their own.
+    """The rows of points whose ranks had their own cores.
 
-    Where ranks wait for each other's cores, times tell of the scheduler and not of the library.
+    If ranks share cores, times reflect the scheduler and not the library.
     """
     crowded = basis.summary.filter(pl.col("advice").list.contains("oversubscribed"))
     return frame.join(crowded.select(RUN_POINT), on=RUN_POINT, how="anti", nulls_equal=True)
 
 
 def _where(basis: Basis, setting: dict[str, Any]) -> str:
-    """What must be added to a library's name to know which of several settings is meant."""
+    """The suffix to a library's name that distinguishes several settings."""
     parts = [
         f"{setting[name]} ranks" if name == "ranks" else str(setting[name])
         for name in ("ranks", "placement", "axes", "run")
@@ -143,5 +143,5 @@ def _where(basis: Basis, setting: dict[str, Any]) -> str:
 
 
 def reported_s(frame: pl.DataFrame, size: int) -> float:
-    """The reported time over launches at one size, the same as in the tables."""
+    """The reported time over launches at one size, as in the tables."""
     return launch_interval(frame.filter(pl.col("bytes") == size)["median_s"].to_numpy()).median

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries on which small messages take longer, beyond doubt, while all pairs talk at once."""
+"""Libraries on which small messages take significantly longer while all pairs communicate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTING = ("run", "ranks", "placement", "algorithm")
 
 @dataclass(frozen=True)
 class LoadCost:
-    """What most pairs at once cost a library: the smallest message's time over one pair's."""
+    """The cost of the most pairs at once: the smallest message's time over one pair's."""
 
     series: str
     mpi: str
@@ -27,7 +27,7 @@ class LoadCost:
 
 
 def costly_loads(facts: Facts) -> Iterator[list[LoadCost]]:
-    """By setting the libraries that suffer, the one that does most first."""
+    """The affected libraries by setting, the worst first."""
     ratios = facts.loads.filter(
         pl.col("bytes") == pl.col("bytes").min().over(*SETTING, "series"),
         pl.col("pairs") == pl.col("pairs").max().over(*SETTING, "series"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The send modes that cost more than the standard send beyond doubt, and for whom most."""
+"""Send modes that cost significantly more than the standard send, and the worst libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nhalf.statistics.intervals import Interval
 
 @dataclass(frozen=True)
 class ModeCost:
-    """What a mode costs a library: its time over the standard send's, in the worst size class."""
+    """The cost of a mode: its time over the standard send's, in the worst size class."""
 
     series: str
     mpi: str
@@ -25,7 +25,7 @@ class ModeCost:
 
 
 def costly_modes(facts: Facts) -> Iterator[tuple[str, list[ModeCost]]]:
-    """Each pattern of a mode that costs some library, with these, the worst first."""
+    """Each mode's pattern that costs some libraries time, with those, the worst first."""
     for (pattern,), frame in facts.modes.group_by("pattern", maintain_order=True):
         costs: list[ModeCost] = []
         for (series, mpi), of_series in frame.group_by("series", "mpi", maintain_order=True):
@@ -37,7 +37,7 @@ def costly_modes(facts: Facts) -> Iterator[tuple[str, list[ModeCost]]]:
 
 
 def _worst_class(frame: pl.DataFrame) -> tuple[str, Interval] | None:
-    """The size class in which a mode costs most, where that is beyond doubt."""
+    """The size class in which a mode costs most, if significant."""
     found: list[tuple[str, Interval]] = []
     for name, low, high in CLASSES:
         middles = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which difference on two times count as different, and ratios with their intervals."""
+"""Thresholds for differences between times, and ratios with their intervals."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import polars as pl
 from nhalf.statistics.intervals import Interval, launch_intervals, ratio_interval
 
 FASTER = 1.03
-"""Libraries count as different when the interval of their ratio lies beyond this."""
+"""Libraries differ if the interval of their ratio lies beyond this."""
 
 COSTLY = 1.10
-"""A switch or a send mode is worth a finding when the interval of its cost lies beyond this."""
+"""A switch or a send mode is reported if the interval of its cost lies beyond this."""
 
 
 def beyond(ratios: Sequence[float], threshold: float) -> Interval | None:
-    """The interval of ratios, where several launches put all of it above the threshold."""
+    """The interval of ratios over several launches, if all of it lies above the threshold."""
     if len(ratios) < 2:
         return None
     interval = ratio_interval(ratios)
@@ -26,9 +26,9 @@ def beyond(ratios: Sequence[float], threshold: float) -> Interval | None:
 
 
 def with_intervals(ratios: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """One row per group `by`, in the order in which groups come, from one `ratio` per launch.
+    """One row per group `by`, in order of appearance, from one `ratio` per launch.
 
-    Columns `by`, `ratio`, `low`, `high` (of one launch both are the ratio) and `launches`.
+    Columns `by`, `ratio`, `low`, `high` (for one launch both are the ratio) and `launches`.
     """
     groups = ratios.group_by(by, maintain_order=True).agg("ratio", launches=pl.len())
     rows = np.full((groups.height, max(groups["launches"].to_list(), default=0)), np.nan)

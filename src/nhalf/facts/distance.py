@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points between any two ranks, and where these ranks were."""
+"""Points between any two ranks, and the places of these ranks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PATTERN = "distance"
 
 
 def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
-    """The points between two named ranks, with their whole numbers `first` and `second`."""
+    """The points between two named ranks, with the integers `first` and `second`."""
     ends = [axis(name).cast(pl.Int64, strict=False).alias(name) for name in ("first", "second")]
     points = frame.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     return points.with_columns(ends).drop_nulls(["first", "second"])
 
 
 def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
-    """Rank by rank the places in the launches of a point; none where they are not known."""
+    """The place of every rank in the launches of a point; none if unknown."""
     start = (
         carrier(str(row["mpi"] or ""), str(row["transport"])),
         row["ranks"],
@@ -32,7 +32,7 @@ def places_of(facts: Facts, row: dict[str, object]) -> list[Place]:
 
 
 def relation(one: Place, other: Place) -> str:
-    """How two ranks lie to each other: 'same core', 'same host' ..., as far as is certain."""
+    """The relation of two ranks: 'same core', 'same host' ..., as far as is certain."""
     if one.host != other.host:
         return "different hosts"
     if not (one.pinned and other.pinned):
@@ -45,8 +45,8 @@ def relation(one: Place, other: Place) -> str:
 def distances(facts: Facts) -> pl.DataFrame:
     """One row per pair of ranks and size: columns of `Facts.sound`, `first`, `second`, `series`.
 
-    `ratio` is its time over that of the quickest pair of all at that size; `middle_s` the middle of
-    all pairs there.
+    `ratio` is its time over that of the fastest pair at that size; `middle_s` the median over
+    all pairs at that size.
     """
     points = with_ranks(facts.sound)
     quickest_s = pl.col("median_s").min().over("bytes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each kind of advice that points carry, with how many points and which libraries carry it."""
+"""Each kind of warning that points carry, with the number of points and the libraries."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from nhalf.statistics.advice import advice
 
 @dataclass(frozen=True)
 class Doubt:
-    """One kind of doubt: what it means, what to do, and whom it concerns.
+    """One kind of warning: its meaning, its remedy, and the libraries affected.
 
-    `points` of all the points carry it; `series` are the libraries that do, sorted, and `everyone`
-    says whether these are all.
+    `points` is the number of points that carry it; `series` are their libraries, sorted, and
+    `everyone` says whether these are all.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Doubt:
 
 
 def doubts(basis: Basis) -> list[Doubt]:
-    """One entry per kind, in the order in which points carry them."""
+    """One entry per kind, in order of appearance."""
     carried = with_series(of_messages(basis), basis).explode("advice").drop_nulls("advice")
     everyone = len(series_names(basis))
     found = []
@@ -41,7 +41,7 @@ def doubts(basis: Basis) -> list[Doubt]:
 
 
 def _words(name: str) -> tuple[str, str]:
-    """The words for an advice and its remedy; one that is not known speaks for itself."""
+    """The text of an advice and its remedy; an unknown one is quoted by name."""
     try:
         known = advice(name)
     except InputError:

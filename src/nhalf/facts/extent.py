@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much was measured, where and when, and how sure it is."""
+"""How much was measured, where and when, and with what precision."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Extent:
     """The extent of one run, or of several together.
 
     `hosts` are names, sorted; `started` is when the first point was measured, in local time;
-    `is_node` says that no message was sent: nodes were measured by themselves;
-    `launches` the fewest and the most of a point; `half_width_share` the middle over points of half
-    an interval over launches, relative to the time, None where no point has several launches.
+    `is_node` says that no message was sent, because only nodes were measured; `launches` are the
+    fewest and the most of a point; `half_width_share` is the median over points of the half-width
+    over launches, relative to the time, None if no point has several launches.
     """
 
     hosts: tuple[str, ...]
@@ -58,7 +58,7 @@ def extent(basis: Basis) -> Extent:
 
 
 def _hosts(environment: Mapping[str, Any]) -> list[str]:
-    """The hosts that a run measured on; the one where it was begun if it names no other."""
+    """The hosts on which a run measured; if it names none, the one where it was started."""
     named = environment.get("site", {}).get("hosts", [])
     here = [str(environment["host"])] if environment.get("host") else []
     return [str(name).partition(":")[0] for name in named] or here

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything known about one run or several, computed when it is first asked for, once each.
+"""Everything known about one or several runs; each fact is computed once, on first access.
 
-Findings, panels, tables, checks, exporters and notebooks are handed a `Facts` and compute nothing
-of this themselves. What one picture or one finding alone needs has a file of its own in this
-folder: a function of `Facts`.
+Findings, panels, tables, checks, exporters and notebooks receive a `Facts` and compute none of this
+themselves. A fact that only one chart or one finding needs has its own file in this folder: a
+function of `Facts`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts(Basis):
-    """The measurements of runs, and what follows from them.
+    """The measurements of runs, and the facts derived from them.
 
-    What each fact is made of, and the ways to come by a `Facts`, are those of `Basis`.
+    See `Basis` for the inputs and the constructors.
     """
 
     @cached_property
     def machine(self) -> Machine:
         """The machine that the run describes, with every model that could be fitted.
 
-        Raises InputError where there is nothing to fit, or where these are several runs.
+        Raises InputError if there is nothing to fit, or for several runs.
         """
         from nhalf.facts.fit import SIZES_MIN, machine_of
 
@@ -56,19 +56,19 @@ class Facts(Basis):
 
     @cached_property
     def overlay(self) -> Overlay | None:
-        """What charts show behind the curves; nothing but what `with_known(overlay=...)` gives."""
+        """Curves that charts show in the background, as given by `with_known(overlay=...)`."""
         return None
 
     @cached_property
     def extent(self) -> Extent:
-        """How much was measured, where, when, and how sure it is."""
+        """How much was measured, where, when, and with what precision."""
         from nhalf.facts.extent import extent
 
         return extent(self)
 
     @cached_property
     def series_names(self) -> list[str]:
-        """What the curves of the data are called, sorted: the order that fixes their colours."""
+        """The names of the curves, sorted: the order that fixes their colours."""
         return series_names(self)
 
     @cached_property
@@ -99,7 +99,7 @@ class Facts(Basis):
 
     @cached_property
     def doubts(self) -> list[Doubt]:
-        """Each kind of advice that points carry, with how many points carry it."""
+        """Each kind of warning that points carry, with the number of points."""
         from nhalf.facts.doubts import doubts
 
         return doubts(self)
@@ -141,9 +141,9 @@ class Facts(Basis):
 
     @cached_property
     def multicasts(self) -> pl.DataFrame:
-        """Completion, processor time and links of every way to multicast.
+        """Completion, processor time and links of every multicast method.
 
-        One row per machine, size, group, who forwards, and method: see facts/multicast.py.
+        One row per machine, size, group, forwarding and method: see facts/multicast.py.
         """
         from nhalf.facts.multicast import multicasts
 

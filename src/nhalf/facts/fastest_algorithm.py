@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an algorithm on a library's own messages is faster than what the library does itself."""
+"""Points at which an algorithm on a library's messages beats the library's own collective."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import VARIED_POINT, without
 
 FASTER = 1.1
-"""The best of many algorithms is a little faster by chance: less is not worth a sentence."""
+"""The best of many algorithms is slightly faster by chance: a smaller gain is not reported."""
 CELL = without(VARIED_POINT, "algorithm")
 
 
 @dataclass(frozen=True)
 class Win:
-    """One point at which an algorithm beats the library's own, by time of the own over its.
+    """One point at which an algorithm beats the library's own: own time over the algorithm's.
 
     `row` has the columns of the point.
     """
@@ -43,12 +43,12 @@ class Beaten:
 
     @property
     def worst(self) -> Win:
-        """The point at which most is lost."""
+        """The point with the largest loss."""
         return max(self.wins, key=lambda win: win.behind.median)
 
 
 def beaten(facts: Facts) -> Iterator[Beaten]:
-    """Every library that some algorithm beats beyond doubt."""
+    """Every library that some algorithm beats significantly."""
     launches = with_cores(usual(facts.launches).filter(pl.col("median_s") > 0), facts)
     own = launches.filter(OWN_CHOICE)
     others = launches.filter(~OWN_CHOICE)
@@ -63,7 +63,7 @@ def beaten(facts: Facts) -> Iterator[Beaten]:
 
 
 def _wins(paired: pl.DataFrame) -> Iterator[Win]:
-    """Every point at which the algorithm with the best middle beats the library beyond doubt."""
+    """Every point at which the algorithm with the best median beats the library significantly."""
     ratios = paired.group_by([*CELL, "algorithm"], maintain_order=True).agg("ratio")
     best = ratios.sort(pl.col("ratio").list.median(), descending=True, maintain_order=True)
     for row in best.group_by(CELL, maintain_order=True).first().to_dicts():
@@ -73,6 +73,6 @@ def _wins(paired: pl.DataFrame) -> Iterator[Win]:
 
 
 def _title(facts: Facts, run: str, mpi: str, win: Win) -> str:
-    """The library's name, with that of the run where there are several."""
+    """The library's name, with that of the run if there are several."""
     label = library_label(facts, win.row["transport"], mpi)
     return f"{label} [{run}]" if facts.summary["run"].n_unique() > 1 else label

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collective operations in which one library is behind another beyond doubt."""
+"""Collective operations in which one library is significantly slower than another."""
 
 from __future__ import annotations
 

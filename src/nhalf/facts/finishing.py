@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When each rank finishes an operation, and what the first and the last take of a barrier."""
+"""When each rank finishes an operation, and when the first and the last rank leave a barrier."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nhalf.facts.series import with_series
 
 
 def finishing(facts: Facts) -> pl.DataFrame:
-    """Blocking operations whose ranks have times of their own.
+    """Blocking operations with times for each rank.
 
     Columns of `Facts.sound`, `series` and `shares`: each rank's time over that of the operation.
     """

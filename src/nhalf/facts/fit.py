@@ -32,20 +32,21 @@ from nhalf.statistics.states import in_one_state
 from nhalf.store.keys import RUN_CURVE
 
 SIZES_MIN = 3
-"""With fewer sizes a line says nothing that the points do not."""
+"""With fewer sizes, a line adds nothing to the points."""
 
 
 def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedModel]:
-    """A segmented model of every curve with three sizes or more, sorted by what it describes.
+    """A segmented model of every curve with three or more sizes, sorted by its key.
 
-    `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) what
-    is reported. Sizes whose data did not verify or whose time is not positive are left out.
+    `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) the
+    reported values. Sizes whose data failed verification or whose time is not positive are left
+    out.
     """
     return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
 
 def fit_loggp(measurements: pl.LazyFrame) -> list[LogGP]:
-    """The parameters of the LogP family of every library for which they were measured."""
+    """The parameters of the LogP family for every library for which they were measured."""
     return [_loggp(subject, found) for subject, found in each_logp(measurements)]
 
 
@@ -85,7 +86,7 @@ def machine_of(
     loggp: Sequence[LogGP] = (),
     patterns: Sequence[PatternModel] = (),
 ) -> Machine:
-    """The machine that a run describes, with the plain facts of its environment."""
+    """The machine that a run describes, with the basic facts of its environment."""
     facts = {
         str(key): str(value)
         for key, value in environment.items()
@@ -125,9 +126,9 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
 
 
 def _curve(points: pl.DataFrame, launches: pl.DataFrame | None) -> Curve:
-    """The curve of one group: reported values and the matrix of launches, NaN where missing.
+    """The curve of one group: reported values and the matrix of launches, NaN if missing.
 
-    On a machine that changed between two states, the values of one of them only.
+    On a machine that changed between two states, only the values of one of them.
     """
     size, time = points["bytes"].to_numpy(), points["median_s"].to_numpy()
     low = np.minimum(points["ci_low_s"].fill_null(float("nan")).to_numpy(), time)

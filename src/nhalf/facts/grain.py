@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work between barriers: at which grain a barrier matters."""
+"""Work between barriers: the grain at which a barrier matters."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from nhalf.store.keys import VARIED_POINT
 
 PATTERN = "work-barrier"
 MATTERS = 0.1
-"""The share of the time from which on a barrier is said to matter."""
+"""A barrier matters if it takes at least this share of the time."""
 STEPS = 20
-"""Of the iteration to the grain; barriers hardly depend on the work, so that few are needed."""
+"""Maximum ratio of the iteration to the grain; barriers hardly depend on the work."""
 
 
 @dataclass(frozen=True)
 class Crossing:
     """The work between barriers, in seconds, below which barriers take more than MATTERS.
 
-    `faster` is the same of the algorithm with which that is least, where it is beyond doubt less.
+    `faster` is the same for the algorithm with the least such work, if significantly less.
     """
 
     series: str
@@ -42,7 +42,7 @@ class Crossing:
 
 
 def loops(facts: Basis, of: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `of` that are loops of work and a barrier, with what the barrier adds.
+    """The rows of `of` that are loops of work and a barrier, with the barrier's overhead.
 
     Adds `grain_s`, `share` (of the time that is no work, at least 0), `kind` (the algorithm) and
     `series`; sorted by grain.
@@ -57,7 +57,7 @@ def loops(facts: Basis, of: pl.DataFrame) -> pl.DataFrame:
 
 
 def crossings(facts: Facts) -> Iterator[Crossing]:
-    """By library and number of ranks, with its own barrier and the one that crosses first."""
+    """By library and number of ranks, with its own barrier and the one with the smallest grain."""
     launches = loops(facts, with_cores(facts.launches, facts)).filter(pl.col("grain_s") > 0)
     by = ["series", "mpi", "ranks"]
     for (series, mpi, ranks), frame in launches.group_by(by, maintain_order=True):
@@ -72,7 +72,7 @@ def crossings(facts: Facts) -> Iterator[Crossing]:
 
 
 def _interval(rows: pl.DataFrame) -> Interval | None:
-    """Where the share of barriers crosses MATTERS, over launches; None where most do not.
+    """The grain at which the share of barriers crosses MATTERS, over launches; None if most do not.
 
     A launch that was cut short, or disturbed at some grain, may have no crossing.
     """
@@ -87,9 +87,9 @@ def _interval(rows: pl.DataFrame) -> Interval | None:
 
 
 def _crossing_s(grains_s: Sequence[float], times_s: Sequence[float]) -> float | None:
-    """The last grain at which what is no work is MATTERS of the time; None where there is none.
+    """The last grain at which the overhead is MATTERS of the time; None if there is none.
 
-    Between two grains, what is no work grows evenly with the logarithm of the work.
+    Between two grains, the overhead is interpolated linearly in the logarithm of the work.
     """
     added_s = [time_s - grain_s for grain_s, time_s in zip(grains_s, times_s, strict=True)]
     many = (1 - MATTERS) / MATTERS

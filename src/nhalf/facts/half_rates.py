@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each curve of rates reaches half of its highest one: n½ (R. Hockney, 1982)."""
+"""The size at which each curve of rates reaches half of its maximum: n½ (R. Hockney, 1982)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nhalf.facts.series import plain, with_series
 def half_rates(facts: Facts) -> list[Row]:
     """By series and pattern between two ranks: `n_half_bytes`, and the rate there, `half_Bps`.
 
-    Curves that begin above half of their highest rate have none.
+    Curves that start above half of their maximum rate have none.
     """
     points = with_series(plain(facts.sound, facts), facts).filter(
         pl.col("bytes") > 0, pl.col("rate_Bps").is_not_null()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the time jumps from one segment of a curve to the next, launch by launch.
+"""The jump of the time from one segment of a curve to the next, launch by launch.
 
-A jump is the time after it over what the sizes before it let expect. What can be expected has
-bounds: a larger message takes no less time, and no more than in proportion to its size. A segment
-of fewer than SIZES_MIN sizes says nothing of its slope, and both bounds count: whatever is claimed
-has to hold for either.
+A jump is the time after it over the extrapolation from the sizes before it. The extrapolation is
+bounded: a larger message takes no less time, and at most in proportion to its size. A segment of
+fewer than SIZES_MIN sizes has no reliable slope, so both bounds apply: a claim has to hold for
+either.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 
 SIZES_MIN = 3
 SIZES_BESIDE = 3
-"""Sizes on each side of a jump that say where a launch lies there."""
+"""Sizes on each side of a jump that determine a launch's level there."""
 COHERENT = 1.25
-"""A jump over several sizes that is further than this from that of the two sizes beside it is not
-believed: those two are what a reader sees."""
+"""A jump from several sizes that deviates by more than this from that of the two adjacent sizes is
+rejected: those two are what a reader sees."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """What is reported of the sizes beside a jump, and the jump itself (1: none)."""
+    """The reported values at the sizes next to a jump, and the jump itself (1: none)."""
 
     before_bytes: int
     after_bytes: int
@@ -43,12 +43,12 @@ class Jump:
 
     @property
     def at_least(self) -> float:
-        """The end of its interval that is nearer to no jump."""
+        """The end of its interval that is closer to no jump."""
         return self.ratio.low if self.costs else self.ratio.high
 
     @property
     def expected_s(self) -> float:
-        """What the size after it would take without it."""
+        """The expected time of the size after it without the jump."""
         return self.after_s / self.ratio.median
 
 
@@ -70,7 +70,7 @@ def jump_between(launches: pl.DataFrame, left: Segment, right: Segment) -> Jump 
 
 
 def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, float]:
-    """Times the last size of a segment that one size further is expected to take: most, least."""
+    """Bounds of the expected time of the next size, relative to a segment's last size: max, min."""
     before = left.to_bytes
     most = after / before if before else float("inf")
     if _sizes(launches, left).len() < SIZES_MIN:
@@ -80,7 +80,7 @@ def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, 
 
 
 def _ratio(launches: pl.DataFrame, left: Segment, right: Segment, growth: float) -> Interval | None:
-    """The jump with its interval; from several sizes where they agree with those beside it."""
+    """The jump with its interval; from several sizes if they agree with the adjacent ones."""
     near = _beside(launches, left.to_bytes, right.from_bytes, growth)
     if len(near) < 2:
         return None
@@ -94,7 +94,7 @@ def _ratio(launches: pl.DataFrame, left: Segment, right: Segment, growth: float)
 
 
 def _beside(launches: pl.DataFrame, before: int, after: int, growth: float) -> list[float]:
-    """Per launch, the jump by the two sizes beside it alone."""
+    """Per launch, the jump from the two adjacent sizes alone."""
     one = launches.filter(bytes=before).select("launch", before_s="median_s")
     both = launches.filter(bytes=after).join(one, on="launch").sort("launch")
     return (both["median_s"] / both["before_s"] / growth).to_list()
@@ -103,10 +103,10 @@ def _beside(launches: pl.DataFrame, before: int, after: int, growth: float) -> l
 def _over_sizes(
     launches: pl.DataFrame, left: Segment, right: Segment, growth: float
 ) -> list[float]:
-    """Per launch, the jump by the nearest sizes of both sides, which a hiccup at one does not move.
+    """Per launch, the jump from the nearest sizes on both sides, which is robust to one outlier.
 
-    The segments give the shape, the middle over sizes where a launch lies above or below them.
-    Nothing where a side has too few sizes for a shape.
+    The segments give the shape, the median over sizes a launch's deviation from them. Empty if a
+    side has too few sizes for a shape.
     """
     sides = []
     for segment, nearest_last in ((left, True), (right, False)):

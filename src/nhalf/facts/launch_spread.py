@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the launches of one point lie apart."""
+"""The spread of the launches of one point."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ POINT = ["series", "pattern", "bytes"]
 def deviations(facts: Facts) -> pl.DataFrame:
     """One row per launch and size of one pattern, the main one if it was measured.
 
-    Columns of a launch, `series` and `deviation`, how far its median lies from that of the middle
-    launch of the point, relative to it. Points of one launch are left out.
+    Columns of a launch, `series` and `deviation`, the difference of its median from that of the
+    point's median launch, relative to it. Points of one launch are left out.
     """
     points = _one_pattern(with_series(plain(facts.launches, facts), facts))
     deviation = pl.col("median_s") / pl.col("median_s").median().over(POINT) - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers below and beside MPI: what the same message takes with and without a library."""
+"""Layers below and beside MPI: the time of the same message with and without a library."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from nhalf.statistics.intervals import Interval, launch_interval, ratio_interval
 from nhalf.store.keys import RUN_POINT, without
 
 OTHER_MACHINES = ("model", "simulated", "threads")
-"""Transports without a library that no library stands on: other processes, or other machines."""
+"""Transports without a library that no library builds on: other processes, or other machines."""
 CLASSIC_PATTERNS = ("one-to-many", "many-to-one", "many-to-many", "bcast", "allreduce")
-"""Beside the ping-pong, as in the classic comparisons of message layers."""
+"""Shown besides the ping-pong, as in the classic comparisons of message layers."""
 SETTING = without(RUN_POINT, "mpi", "transport")
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one size takes on a library and on the quickest layer, seconds.
+    """The time of one size on a library and on the fastest layer, seconds.
 
-    `own` is the share of the library's time that it takes longer than the layer, with its interval
-    over launches.
+    `own` is the share of the library's time in excess of the layer, with its interval over
+    launches.
     """
 
     size_bytes: int
@@ -38,15 +38,15 @@ class Part:
 
 
 def has_layers(facts: Facts) -> bool:
-    """Whether anything was measured whose messages no library carries."""
+    """Whether anything was measured without a library."""
     return not facts.whole.filter(_is_layer()).is_empty()
 
 
 def against_layers(facts: Facts) -> pl.DataFrame:
-    """Per launch, every library and layer against the quickest layer of its point.
+    """Per launch, every library and layer against the fastest layer of its point.
 
-    Columns of a launch, `label`, `layer` (the quickest one), `layer_s` and `ratio` (its time over
-    that of the quickest layer in the same round of launches). Only of points that a layer has.
+    Columns of a launch, `label`, `layer` (the fastest one), `layer_s` and `ratio` (its time over
+    that of the fastest layer in the same round of launches). Only points that a layer has.
     """
     points = with_cores(facts.launches.filter(pl.col("median_s") > 0), facts)
     layers = points.filter(_is_layer())
@@ -63,7 +63,7 @@ def against_layers(facts: Facts) -> pl.DataFrame:
 
 
 def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:
-    """Every library, with the sizes of the main pattern at which it is slower beyond doubt."""
+    """Every library, with the sizes of the main pattern at which it is significantly slower."""
     launches = against_layers(facts).filter(
         (pl.col("mpi") != "") & (pl.col("pattern") == MAIN_PATTERN) & (pl.col("axes") == "")
     )
@@ -80,7 +80,7 @@ def own_parts(facts: Facts) -> Iterator[tuple[dict[str, object], list[Part]]]:
 
 
 def _part(size_bytes: int, points: pl.DataFrame) -> Part | None:
-    """One size of one library; None where the layer may take as long."""
+    """One size of one library; None if the layer may take as long."""
     if points.height < 2:
         return None
     share = ratio_interval((1 / points["ratio"]).to_list())

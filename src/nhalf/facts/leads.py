@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which library is ahead at small, medium and large messages, over all patterns between two ranks.
+"""The fastest library for small, medium and large messages, over all patterns of two ranks.
 
-A library that leads one pattern may be behind in another, or at some sizes of the same one: each
-lead comes with the patterns that agree and with the exceptions.
+A library that leads in one pattern may be behind in another, or at some sizes of the same one: each
+lead lists the patterns that agree and the exceptions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nhalf.statistics.intervals import Interval
 
 @dataclass(frozen=True)
 class Exemption:
-    """Neighbouring sizes of a pattern at which the leader is behind, and by how much.
+    """Adjacent sizes of a pattern at which the leader is behind, with the ratio.
 
     `faster` is the title of the library ahead there, `ratio` the leader's time over its.
     """
@@ -38,9 +38,9 @@ class Exemption:
 
 @dataclass(frozen=True)
 class Lead:
-    """Who is ahead at the sizes of a class in one setting.
+    """The fastest library at the sizes of a class in one setting.
 
-    The verdict is that of `pattern`; `agreeing` are further patterns with the same leader, and
+    The verdict is from `pattern`; `agreeing` are further patterns with the same leader, and
     `exceptions` are sorted, the strongest first.
     """
 
@@ -55,7 +55,7 @@ class Lead:
 
 @once
 def leads(facts: Facts) -> list[Lead]:
-    """The lead of every setting and size class in which one library is ahead beyond doubt."""
+    """The lead in every setting and size class in which one library is significantly ahead."""
     return [
         found
         for _, by_pattern in _settings(facts)
@@ -83,7 +83,7 @@ def _settings(facts: Facts) -> Iterator[tuple[dict[str, Any], dict[str, Contest]
 
 
 def _lead(name: str, contests: dict[str, Contest], low: int, high: int) -> Lead | None:
-    """The verdict of the first pattern that has one, and what the others say of it."""
+    """The verdict of the first pattern that has one, and agreement or exceptions of the others."""
     sizes = {pattern: contest.sizes(low, high) for pattern, contest in contests.items()}
     verdicts = {
         pattern: contest.standing(sizes[pattern])
@@ -115,9 +115,9 @@ def _lead(name: str, contests: dict[str, Contest], low: int, high: int) -> Lead 
 def _exceptions(
     pattern: str, contest: Contest, sizes: Sequence[int], best: str
 ) -> Iterator[Exemption]:
-    """The runs of neighbouring sizes at which another library beats `best` beyond doubt.
+    """The runs of adjacent sizes at which another library beats `best` significantly.
 
-    One size alone has to do so by more: it was chosen among many.
+    A single size must do so by more, because it was selected among many.
     """
     fastest = _fastest(contest, sizes, best)
     for rival, group in groupby(sizes, key=lambda size: fastest[size]):
@@ -130,7 +130,7 @@ def _exceptions(
 
 
 def _fastest(contest: Contest, sizes: Sequence[int], best: str) -> dict[int, str]:
-    """By size who is fastest: `best`, unless another's median is smaller by more than FASTER."""
+    """The fastest library by size: `best`, unless another's median is lower by more than FASTER."""
     medians = (
         contest.frame.filter(pl.col("bytes").is_in(list(sizes)))
         .group_by("bytes", "mpi")

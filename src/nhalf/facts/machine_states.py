@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states in which the machine was measured, where there were several."""
+"""The states in which the machine was measured, if there were several."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.statistics.flags import PLACES
 
 @dataclass(frozen=True)
 class State:
-    """What a flag between two cores took, and the share of the points' launches that met it so."""
+    """The time of a flag between two cores, and the share of launches in this state."""
 
     flag_s: float
     share: float
@@ -23,8 +23,8 @@ class State:
 class MachineStates:
     """The states of one run on the same cores, the most frequent first.
 
-    `changed_share` is the share of launches of points during which the machine changed; of
-    `points`, `elsewhere` are reported in another state than the first.
+    `changed_share` is the share of the points' launches during which the machine changed; of
+    `points`, `elsewhere` are reported in a state other than the first.
     """
 
     run: str
@@ -38,7 +38,7 @@ class MachineStates:
 
 @once
 def machine_states(basis: Basis) -> list[MachineStates]:
-    """One entry for each run, number of ranks and placement that met more than one state."""
+    """One entry for each run, number of ranks and placement with more than one state."""
     stated = basis.stated.drop_nulls("state_s")
     found = []
     for key, part in stated.group_by(PLACES, maintain_order=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic of many ranks at once: from one to all, from all to one, and dense, phase by phase."""
+"""Traffic of many ranks at once: one to all, all to one, and dense, phase by phase."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def fans(facts: Facts) -> pl.DataFrame:
     """One row per point of FANS: columns of `Facts.sound`, `series`, `per_message_s`, `root_s`.
 
     `per_message_s` is the time of a round over the messages that one rank sends or receives in it;
-    `root_s` is that of rank 0 alone, until its last message is sent or taken, null where it was not
-    measured (as by older probes).
+    `root_s` is that of rank 0 alone, until its last message is sent or received, null if it was
+    not measured (as with older probes).
     """
     points = facts.sound.filter(
         pl.col("pattern").is_in(FANS), pl.col("axes") == "", pl.col("ranks") > 1
@@ -30,10 +30,10 @@ def fans(facts: Facts) -> pl.DataFrame:
 
 
 def phases(facts: Facts) -> pl.DataFrame:
-    """One row per point of DENSE that moves data: `Facts.sound`, `series` and the whole `phase`.
+    """One row per point of DENSE that moves data: `Facts.sound`, `series` and the integer `phase`.
 
-    `active` are the ranks that send in it, where others may wait; `each_Bps` is what one of these
-    sends per second.
+    `active` is the number of ranks that send in it, while others may wait; `each_Bps` is the
+    sending rate of each.
     """
     phase = axis("phase").cast(pl.Int64, strict=False).alias("phase")
     points = facts.sound.with_columns(phase).filter(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""STREAM in ordinary arrays and in shared ones, by the way in which elements are reached."""
+"""STREAM in ordinary and in shared arrays, by the access to elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nhalf.store.values import value
 KERNELS = ("triad", "add", "scale", "copy")
 ORDINARY, OPENMP, CAST = "ordinary", "openmp", "cast"
 WAYS = (ORDINARY, OPENMP, CAST, "block", "pointer", "for-all")
-"""Ordinary arrays, the same by several threads of each rank, and by `access` shared ones."""
+"""Ordinary arrays, the same with several threads per rank, and shared ones by `access`."""
 EVEN = "even"
 PATTERNS = tuple(f"{room}-{kernel}" for room in ("memory", "array") for kernel in KERNELS)
 PATTERN = rf"^(?:memory|array)-({'|'.join(KERNELS)})$"
@@ -45,9 +45,9 @@ def with_ways(frame: pl.DataFrame) -> pl.DataFrame:
 def rates(facts: Facts) -> pl.DataFrame:
     """One row per point of the largest arrays of each kernel: `Facts.sound`, and `with_ways`.
 
-    `cores` work on them: the ranks with their threads. `series` does not tell these apart, nor
-    placements: OpenMP's threads need another one than ranks. Runs of a node by itself have rates of
-    their own, by level.
+    `cores` work on them: the ranks with their threads. `series` does not distinguish these, nor
+    placements: OpenMP threads need a different one from ranks. Runs of a single node report rates
+    by level instead.
     """
     apart = pl.col("run").is_in(list(node_runs(facts)))
     points = with_ways(facts.sound).filter(pl.col("rate_Bps").is_not_null(), ~apart)
@@ -59,9 +59,9 @@ def rates(facts: Facts) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class AccessCost:
-    """What a way to reach elements costs: its time over that of ordinary arrays.
+    """The cost of an access to elements: its time over that of ordinary arrays.
 
-    `cast` is the same for ordinary pointers to a rank's own elements, where it was measured.
+    `cast` is the same for ordinary pointers to a rank's own elements, if measured.
     """
 
     series: str
@@ -75,7 +75,7 @@ class AccessCost:
 
 
 def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
-    """The way that costs each series most beyond doubt, in its largest arrays."""
+    """The most expensive access of each series, if significant, in its largest arrays."""
     ratios = _ratios(facts)
     for (series,), frame in ratios.group_by("series", maintain_order=True):
         found: list[AccessCost] = []
@@ -86,7 +86,7 @@ def costly_accesses(facts: Facts) -> Iterator[AccessCost]:
             if ratio is None:
                 continue
             casts = frame.filter(way=CAST, kernel=kernel, bytes=size_bytes)
-            # To casts blocks make no difference.
+            # Blocks do not matter to casts.
             alike = casts.filter(block=block)
             cast = alike if alike.height > 1 else casts.filter(block=EVEN)
             found.append(

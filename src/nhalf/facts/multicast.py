@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multicasts by who forwards to whom: completion, host CPU time and the use of links."""
+"""Multicasts by forwarding scheme: completion, host CPU time and link usage."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ BY_NUMBER = ("separate", "serial", "binary", "binomial")
 ON_TORUS = ("u-torus", "s-torus", "md-torus", "mu-torus")
 METHODS = (*BY_NUMBER, *ON_TORUS)
 FORWARDINGS = {"host": "host-based", "nic-assisted": "NIC-assisted", "nic": "NIC-based"}
-"""Who makes the copies of a message, with the words for it."""
+"""What makes the copies of a message, with its description."""
 VALUES = ("host_cpu_s", "host_cpu_source_s", "links_used", "link_visits", "link_concentration")
 CASE = (*RUN_SUBJECT, "bytes", "group", "forwarding")
-"""What ways to multicast are compared in."""
+"""The settings in which multicast methods are compared."""
 
 
 def multicasts(basis: Basis) -> pl.DataFrame:
     """One row per case (CASE) and `method`, with the columns `median_s` and VALUES, sorted.
 
-    Times in seconds; each column is the middle of the random sets of destinations that were drawn.
-    A method is named with its number of parts where that is not the usual one, and with the size
-    of pieces where messages were cut. `host_cpu_share` is the mean processor time of a node over
-    the completion. `series` is the machine and what tells runs apart.
+    Times in seconds; each column is the median over the random sets of destinations drawn. A
+    method is named with its number of parts if that is not the default, and with the size of
+    pieces if messages were cut. `host_cpu_share` is the mean processor time of a node over the
+    completion. `series` is the machine and whatever distinguishes the runs.
     """
     points = basis.summary.filter((pl.col("pattern") == PATTERN) & (pl.col("median_s") > 0))
     parts, piece = axis("parts"), axis("piece")
@@ -62,13 +62,13 @@ def multicasts(basis: Basis) -> pl.DataFrame:
 
 
 def forwardings_of(points: pl.DataFrame) -> list[str]:
-    """The words for who forwards, from the host to the adapter."""
+    """The descriptions of forwarding, from the host to the adapter."""
     here = set(points["forwarding"])
     return [words for name, words in FORWARDINGS.items() if name in here]
 
 
 def methods_of(points: pl.DataFrame) -> list[str]:
-    """The ways that are there, in their usual order; with other numbers of parts last."""
+    """The methods present, in their usual order; those with other numbers of parts last."""
     here = set(points["method"])
     known = [name for name in METHODS if name in here]
     return [*known, *sorted(here.difference(known))]

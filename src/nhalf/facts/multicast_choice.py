@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which way to multicast is fastest to the whole group, by size, and what adapters spare.
+"""The fastest multicast to the whole group by size, and the processor time that adapters save.
 
-Times of a simulation have no spread: a difference counts where it is larger than FASTER.
+Simulated times have no spread: a difference counts if it is larger than FASTER.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from nhalf.store.keys import RUN_SUBJECT
 
 @dataclass(frozen=True)
 class Fastest:
-    """The fastest way at the smallest size, and from which size on it is another.
+    """The fastest method at the smallest size, and the sizes at which it changes.
 
-    Rows have `method`, `bytes`, `group`, `median_s`, `slowest` (the method that is so at that size)
-    and `behind`, its time over the fastest one's; `forwarding` is who makes the copies, in words.
+    Rows have `method`, `bytes`, `group`, `median_s`, `slowest` (the slowest method at that size)
+    and `behind`, its time over the fastest one's; `forwarding` describes what makes the copies.
     """
 
     name: str
@@ -37,9 +37,9 @@ class Fastest:
 
 @dataclass(frozen=True)
 class Spared:
-    """What adapters that forward spare the processors, on the way that gains most.
+    """The processor time saved by forwarding adapters, for the method that gains most.
 
-    `host_s` and `nic_s` are what a multicast takes of a node's processor in the mean.
+    `host_s` and `nic_s` are the mean processor time per node of a multicast.
     """
 
     name: str
@@ -60,7 +60,7 @@ def _machines(facts: Facts) -> Iterator[tuple[str, str, pl.DataFrame]]:
 
 
 def fastest_multicasts(facts: Facts) -> Iterator[Fastest]:
-    """By machine and who forwards, where the way matters."""
+    """By machine and forwarding, if the method matters."""
     for name, mpi, whole in _machines(facts):
         for forwarding, words in FORWARDINGS.items():
             best = _best_by_size(whole.filter(pl.col("forwarding") == forwarding))
@@ -69,10 +69,10 @@ def fastest_multicasts(facts: Facts) -> Iterator[Fastest]:
 
 
 def _best_by_size(points: pl.DataFrame) -> list[Row]:
-    """The fastest way and the sizes from which on it is that, as few changes as there can be.
+    """The fastest method and the sizes from which it is fastest, with as few changes as possible.
 
-    What is not slower by more than FASTER counts as fastest, too; of several the one that stays so
-    for most sizes, then the faster.
+    Methods slower by no more than FASTER also count as fastest; of several, the one that stays
+    so for most sizes wins, then the faster one.
     """
     by_size = [
         ways.sort("median_s").to_dicts()
@@ -92,24 +92,24 @@ def _best_by_size(points: pl.DataFrame) -> list[Row]:
 
 
 def _contenders(ways: list[Row]) -> list[Row]:
-    """Those of a size that are as good as the fastest, which comes first."""
+    """The methods of a size that tie with the fastest, which comes first."""
     return [way for way in ways if way["median_s"] <= ways[0]["median_s"] * FASTER]
 
 
 def _stays(way: Row, by_size: list[list[Row]]) -> int:
-    """For how many sizes a way is among the fastest."""
+    """For how many sizes a method is among the fastest."""
     names = [{one["method"] for one in _contenders(ways)} for ways in by_size]
     return sum(1 for _ in itertools.takewhile(lambda here: way["method"] in here, names))
 
 
 def _place(way: Row) -> tuple[float, int]:
-    """Order of ways at one size: by time, those that differ by rounding only by METHODS."""
+    """Order of methods at one size: by time, those that differ only by rounding by METHODS."""
     known = METHODS.index(way["method"]) if way["method"] in METHODS else len(METHODS)
     return float(f"{way['median_s']:.9g}"), known
 
 
 def spared(facts: Facts) -> Iterator[Spared]:
-    """By machine, where adapters that forward spare its processors anything."""
+    """By machine, if forwarding adapters save any processor time."""
     for name, mpi, whole in _machines(facts):
         wide = whole.filter(pl.col("bytes") == pl.col("bytes").min()).pivot(
             "forwarding", index=["method", "group", "bytes"], values="host_cpu_s"

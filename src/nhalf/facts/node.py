@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of nodes: the latency of a load by size, the levels behind it, and units."""
+"""Facts about nodes: load latency by size, the cache levels behind it, and units."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOUBLE_BYTES = 8
 class NodeFacts:
     """One node: its curve of latencies, its levels, its operations, and its clock.
 
-    `doubts` are what to think of the whole run, in sentences.
+    `doubts` are warnings about the whole run, in sentences.
     """
 
     run: str
@@ -49,7 +49,7 @@ class NodeFacts:
 
 @once
 def nodes(facts: Facts) -> list[NodeFacts]:
-    """Every node that was measured by itself; none where there was only traffic."""
+    """Every node measured by itself; none if only messages were measured."""
     found = []
     for run, ones in readings(facts.measurements).items():
         levels = hierarchy(ones)
@@ -63,9 +63,9 @@ def nodes(facts: Facts) -> list[NodeFacts]:
 
 
 def computing(facts: Facts) -> Computing:
-    """What a core of the node does, for machine files; raises InputError where none was measured.
+    """The capability of a core, for machine files; raises InputError if no node was measured.
 
-    Of several nodes the first. The rate of memory is that of the triad on one core.
+    With several nodes, the first counts. The memory rate is that of the triad on one core.
     """
     known = nodes(facts)
     if not known:

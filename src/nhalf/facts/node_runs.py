@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which runs measured a node by itself: no message was sent in them."""
+"""Runs that measured only a node: no message was sent in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node_runs(basis: Basis) -> frozenset[str]:
 def of_messages(basis: Basis) -> pl.DataFrame:
     """The summary without the points of such runs.
 
-    They measure what is still open and have no launches to add: what they leave unsure is said of
-    levels and units and not of points.
+    They refine by themselves and have no launches to add: their uncertainty is reported for levels
+    and units, not for points.
     """
     return basis.summary.filter(~pl.col("run").is_in(list(node_runs(basis))))

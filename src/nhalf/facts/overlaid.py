@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An earlier run, or a machine, as it can be laid behind the curves of a run."""
+"""An earlier run or a machine as an overlay behind the curves of a run."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from nhalf.machines.machine import Machine
 from nhalf.machines.timings import Timing, timings
 
 ALIKE = ("pattern", "algorithm", "ranks", "axes")
-"""What a curve and the one behind it have in common."""
+"""What a curve and its overlay have in common."""
 COLUMNS = ("series", "pattern", "bytes", "median_s", "rate_Bps")
 
 
 def of_run(facts: Facts, other: Facts, name: str) -> Overlay:
-    """The curves of another run of the same patterns and numbers of ranks.
+    """The curves of another run with the same patterns and numbers of ranks.
 
-    Raises InputError where there is none.
+    Raises InputError if there is none.
     """
     points = with_series(other.sound, other).join(facts.sound, on=ALIKE, how="semi")
     return _checked(name, points)
 
 
 def of_machine(facts: Facts, machine: Machine, mpi: str = "") -> Overlay:
-    """What a machine's models say of the patterns, sizes and numbers of ranks of a run.
+    """A machine's predictions for the patterns, sizes and numbers of ranks of a run.
 
-    Raises InputError where they say nothing, or where it has several libraries and none is named.
+    Raises InputError if there are none, or if it has several libraries and none is named.
     """
     asked = facts.sound.unique([*ALIKE, "bytes"], maintain_order=True)
     rows = [
@@ -47,7 +47,7 @@ def of_machine(facts: Facts, machine: Machine, mpi: str = "") -> Overlay:
 
 
 def _as(timing: Timing) -> list[pl.Expr]:
-    """What a point has to be for a timing to tell of it."""
+    """The conditions under which a timing applies to a point."""
     algorithm = pl.col("algorithm").fill_null("").replace("", NATIVE)
     return [
         pl.col("pattern") == timing.pattern,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a non-blocking operation passes while the program computes."""
+"""Overlap of nonblocking operations with computation."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nhalf.store.values import value
 
 
 def overlaps(facts: Facts) -> pl.DataFrame:
-    """One row per point that computed as long as the operation takes alone.
+    """One row per point whose computation takes as long as the operation alone.
 
     Columns of `Facts.sound`, `series`, `overlap` (the share of the operation that is hidden, 0 to
-    1) and `pure_s`, the operation alone, null where it is not known.
+    1) and `pure_s`, the operation alone, null if unknown.
     """
     points = facts.sound.filter(pl.col("pattern").is_in(OVERLAPPING), pl.col("axes") == "work=1")
     points = points.with_columns(value("overlap"), value("pure_s")).drop_nulls("overlap")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What charts show behind the curves of a run, for comparison."""
+"""Curves that charts show behind those of a run, for comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Overlay:
     """Curves to be drawn behind others: those of an earlier run, or of a machine's models.
 
     `points` has the columns `series`, `pattern`, `bytes`, `median_s` and `rate_Bps` (bytes per
-    second, null where nothing moves); a series that the run has, too, keeps its name.
+    second, null if no data moves); a series that the run also has keeps its name.
     """
 
     name: str

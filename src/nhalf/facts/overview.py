@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers that stand for a library: latency, n½, peak rate and switches."""
+"""The key figures of a library: latency, n½, peak rate and switches."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PATTERN = MAIN_PATTERN
 
 @dataclass(frozen=True)
 class Overview:
-    """One line of the summary: one library (or whatever else makes a curve of its own).
+    """One line of the summary: one library (or whatever else has its own curve).
 
     `latency_s` is the reported time of the smallest size, with its interval; `peak_Bps` the
     highest rate, reached at `peak_bytes`, with the interval of that point; `n_half_bytes` the size
-    at which the measured curve first reaches half of it (Hockney), NaN where it never does, with
-    the interval over launches of what the curve of each says (NaN where fewer than two do);
+    at which the measured curve first reaches half of it (Hockney), NaN if it never does, with the
+    interval over the values from each launch's curve (NaN for fewer than two);
     `switches` the brackets (last size before, first size after) at which the model changes.
     """
 
@@ -52,10 +52,10 @@ class Overview:
 
 @dataclass(frozen=True)
 class PatternOverview:
-    """One line where the main pattern was not measured: one library and one other pattern.
+    """One line without the main pattern: one library and one other pattern.
 
-    The times are those of the smallest size, from the quickest to the slowest of its further axes
-    (phases, pairs of ranks ...); `peak_Bps` is the highest rate of all, 0 where nothing moves.
+    The times are those of the smallest size, from the fastest to the slowest of its further axes
+    (phases, pairs of ranks ...); `peak_Bps` is the highest rate of all, 0 if no data moves.
     """
 
     series: str
@@ -68,7 +68,7 @@ class PatternOverview:
 
 
 def patterns_overview(basis: Basis) -> list[PatternOverview]:
-    """One entry per curve and pattern, of whatever was measured."""
+    """One entry per measured curve and pattern."""
     points = with_series(basis.sound, basis)
     smallest = pl.col("median_s").filter(pl.col("bytes") == pl.col("bytes").min())
     found = points.group_by("series", "pattern").agg(
@@ -115,10 +115,10 @@ def _curve(points: pl.DataFrame, basis: Basis) -> Overview:
 
 
 def n_half(sizes: list[int], rates: list[float]) -> float:
-    """The size, between the measured ones, at which the rate first reaches half of its peak.
+    """The size at which the rate first reaches half of its peak, interpolated between sizes.
 
-    Interpolated on logarithms of both. NaN when there are fewer than two sizes or when the
-    smallest size is already above half: then n½ lies below everything that was measured.
+    Interpolated on logarithms of both. NaN for fewer than two sizes, or if the smallest size is
+    already above half: then n½ lies below all measured sizes.
     """
     if len(sizes) < 2 or rates[0] > max(rates) / 2:
         return math.nan
@@ -134,7 +134,7 @@ def n_half(sizes: list[int], rates: list[float]) -> float:
 
 
 def _n_half_ends(point: dict[str, Any], half: float, basis: Basis) -> tuple[float, float]:
-    """The interval over launches of n½, which holds that of the reported curve; NaN without."""
+    """The interval of n½ over launches, extended to the reported curve's; NaN without one."""
     same = [pl.col(name) == point[name] for name in RUN_CURVE]
     curves = basis.launches.filter(pl.col("median_s") > 0, pl.col("bytes") > 0, *same)
     found = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether data that does not lie together is sent sooner by a data type or packed by hand."""
+"""Non-contiguous data: an MPI data type against packing by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATTERN = "pingpong-layout"
 class Packed:
     """The size at which a library's data type costs most, as a ratio to packing by hand.
 
-    `sure` of `sizes` that were measured both ways cost more than COSTLY.
+    `sure` of the `sizes` measured both ways cost significantly more than COSTLY.
     """
 
     series: str
@@ -36,7 +36,7 @@ class Packed:
 
 
 def packed_sooner(facts: Facts) -> list[Packed]:
-    """By library and layout, the worst first; those for which packing by hand is faster."""
+    """Libraries and layouts for which packing by hand is faster, the worst first."""
     found: list[Packed] = []
     paired = _paired(facts)
     if paired.is_empty():
@@ -67,7 +67,7 @@ def _paired(facts: Facts) -> pl.DataFrame:
 
 
 def _costly(frame: pl.DataFrame) -> Iterator[tuple[int, Interval]]:
-    """The sizes at which the type costs more beyond doubt."""
+    """The sizes at which the type costs significantly more."""
     for (size_bytes,), points in frame.group_by("bytes", maintain_order=True):
         interval = ratio_interval(points["ratio"].to_list())
         if points.height > 1 and interval.low > COSTLY:

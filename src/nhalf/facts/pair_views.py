@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The maps of all pairs as matrices: of hosts, and of ranks, beside the usual pair of a kind."""
+"""The maps of all pairs as matrices, of hosts and of ranks, relative to the typical pair."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Flags = NDArray[np.bool_]
 class PairView:
     """One matrix of one map, rows send to columns: all arrays are (members, members).
 
-    `names` are hosts or ranks (`level`), `times_s` the time of a message of `size_bytes`, NaN where
-    it is not known, `low_s` and `high_s` its range over launches; `within` says which pairs are on
-    one host, `times_ratio` is the time over that of the usual pair of its kind, `slow` what is
-    slower beyond doubt.
+    `names` are hosts or ranks (`level`), `times_s` the time of a message of `size_bytes`, NaN if
+    unknown, `low_s` and `high_s` its range over launches; `within` marks pairs on one host,
+    `times_ratio` is the time over that of the typical pair of its kind, `slow` marks significantly
+    slower pairs.
     """
 
     series: str
@@ -45,12 +45,12 @@ class PairView:
 
     @cached_property
     def by_likeness(self) -> list[str]:
-        """The names so that those that are close to each other stand together."""
+        """The names, ordered so that close members are adjacent."""
         return [self.names[place] for place in _by_likeness(self.times_s)]
 
 
 def pair_views(facts: Facts) -> Iterator[PairView]:
-    """The matrices of every map: of hosts, where there are several, then of ranks."""
+    """The matrices of every map: of hosts, if there are several, then of ranks."""
     rows = facts.results.get("pair_map", [])
     for row in rows:
         series = _series(facts, row, rows)
@@ -63,7 +63,7 @@ def pair_views(facts: Facts) -> Iterator[PairView]:
 
 
 def _choice(row: Row, level: str) -> str:
-    """The name by which a reader picks a matrix."""
+    """The name by which a reader selects a matrix."""
     return f"{row['map']}: {level}" + (" (not judged)" if row["missing"] else "")
 
 
@@ -78,7 +78,7 @@ def _series(facts: Facts, one: Row, rows: Sequence[Row]) -> str:
 
 
 def _of_members(row: Row, series: str, level: str, *, within: bool) -> PairView:
-    """The matrix of a map's members; of hosts with the pairs within each on its diagonal."""
+    """The matrix of a map's members; for hosts, pairs within each are on its diagonal."""
     times_s, names = _array(row["times_s"]), row["members"]
     inside: Flags = np.zeros(times_s.shape, dtype=bool)
     if within and row["within_s"] and any(time_s is not None for time_s in row["within_s"]):
@@ -127,7 +127,7 @@ def _array(values: Sequence[Any]) -> Floats:
 
 
 def _ratios(times_s: Floats, within: Flags, base_s: float | None) -> Floats:
-    """Times over the usual one: `base_s` of pairs between, the middle of others; NaN unknown."""
+    """Times over the typical one: `base_s` between hosts, the median within; NaN if unknown."""
     ratios = np.full(times_s.shape, np.nan)
     for kind, usual_s in ((within, None), (~within, base_s)):
         known = kind & np.isfinite(times_s)
@@ -137,7 +137,7 @@ def _ratios(times_s: Floats, within: Flags, base_s: float | None) -> Floats:
 
 
 def _slow(row: Row, names: Sequence[str]) -> Flags:
-    """Which cells belong to anything that was found slow; what is slow to all is not so within."""
+    """Cells of anything found slow; a node slow to all others is not marked within itself."""
     found = np.zeros((len(names), len(names)), dtype=bool)
     place = {name: i for i, name in enumerate(names)}
     apart = ~np.eye(len(names), dtype=bool)
@@ -155,7 +155,7 @@ def _slow(row: Row, names: Sequence[str]) -> Flags:
 
 
 def _by_likeness(times_s: Floats) -> list[int]:
-    """Members so that those that are close to each other stand together: average linkage."""
+    """Members ordered so that close ones are adjacent: average linkage."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

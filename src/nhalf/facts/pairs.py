@@ -15,7 +15,7 @@ LATENCY, BANDWIDTH = "pairs-latency", "pairs-bandwidth"
 
 
 def with_pairs(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
-    """The points of one pattern, with the whole number `pairs`; those on other axes left out."""
+    """The points of one pattern, with the integer `pairs`, without those on other axes."""
     pairs = axis("pairs").cast(pl.Int64, strict=False).alias("pairs")
     points = frame.filter((pl.col("pattern") == pattern) & (pl.col("median_s") > 0))
     return points.filter(pl.col("axes").str.contains(r"^pairs=\d+$")).with_columns(pairs)
@@ -38,7 +38,7 @@ def load_ratios(basis: Basis) -> pl.DataFrame:
 def by_pairs(loads: pl.DataFrame) -> pl.DataFrame:
     """`load_ratios` over launches: per series, size and pairs, `ratio` with its interval.
 
-    Adds `low`, `high`, `launches` and `time_s`, the middle launch's time.
+    Adds `low`, `high`, `launches` and `time_s`, the median launch's time.
     """
     by = ["series", "bytes", "pairs"]
     times = loads.group_by(by).agg(time_s=pl.col("median_s").median())
@@ -46,7 +46,7 @@ def by_pairs(loads: pl.DataFrame) -> pl.DataFrame:
 
 
 def rates_of_pairs(basis: Basis) -> pl.DataFrame:
-    """One row per point of several pairs that move data at once, where their number varies.
+    """One row per point of several pairs that move data at once, if their number varies.
 
     Columns of `Facts.sound`, whose `rate_Bps` is that of all pairs, `pairs`, `each_Bps` and
     `series`.

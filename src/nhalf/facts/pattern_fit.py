@@ -28,7 +28,7 @@ _DEVIATIONS_PER_INTERVAL = 2 * 1.96
 
 @dataclass(frozen=True)
 class Unmodelled:
-    """A pattern of too few numbers of ranks."""
+    """A pattern with too few numbers of ranks."""
 
     pattern: str
     mpi: str
@@ -41,9 +41,10 @@ class Unmodelled:
 
 
 def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
-    """A model for every region of sizes of every pattern with four numbers of ranks or more.
+    """A model for every size region of every pattern with four or more numbers of ranks.
 
-    `summary` has SUMMARY_COLUMNS. What did not verify or has no positive time is left out.
+    `summary` has SUMMARY_COLUMNS. Points that failed verification or have no positive time are
+    left out.
     """
     return [
         model
@@ -54,7 +55,7 @@ def fit_patterns(summary: pl.DataFrame) -> list[PatternModel]:
 
 
 def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[Unmodelled]:
-    """The patterns of a run of which none of the models speaks, with their numbers of ranks."""
+    """The patterns of a run that no model covers, with their numbers of ranks."""
     named = {(model.pattern, carrier(model.mpi, model.transport)) for model in models}
     ranks: dict[tuple[str, str], set[int]] = {}
     for key, points in each_pattern(summary):
@@ -65,7 +66,7 @@ def not_modelled(summary: pl.DataFrame, models: Sequence[PatternModel]) -> list[
 
 
 def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
-    """The sound points of every pattern, with what identifies it."""
+    """The valid points of every pattern, with its key."""
     sound = summary.filter(
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
         ~pl.col("pattern").is_in(list(parts())),
@@ -79,8 +80,9 @@ def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.Dat
 def by_placement(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """The points of a pattern by kind of placement, each with enough numbers of ranks.
 
-    Layouts are alike with as many ranks on each node ('any x 2'), or all on one ('1 x any'). Where
-    no kind has enough, and every number of ranks has one placement only, these go together.
+    Layouts are of one kind with equal numbers of ranks per node ('any x 2'), or all on one node
+    ('1 x any'). If no kind has enough, and every number of ranks has only one placement, these
+    form one kind.
     """
     found = False
     kinds: dict[str, list[str]] = {}
@@ -126,7 +128,7 @@ def _models(key: dict[str, Any], placement: str, points: pl.DataFrame) -> list[P
 
 
 def _leftover(model: Pattern, region: Region) -> Leftover | None:
-    """What a region's sums leave over, or a surface that takes their place."""
+    """A correction for the residuals of a region's sums, or a surface that replaces them."""
     if model.smooth is not None:
         return whole(model.smooth)
     return None if region.correction is None else leftover(region.correction)
@@ -159,7 +161,7 @@ def _sums(chosen: Chosen) -> dict[str, Any]:
 def _intervals(
     values: dict[str, float], spread: dict[str, float], degrees: int
 ) -> dict[str, Range]:
-    """95 % intervals of Student, from standard errors."""
+    """Student's 95 % intervals, from standard errors."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(degrees, 0.975))

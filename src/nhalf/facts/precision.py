@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The points that did not reach the precision that their run aimed at, and what could be."""
+"""Points that missed the target precision of their run, and the precision achievable."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nhalf.statistics.advice import PRECISION_TARGET
 from nhalf.store.keys import RUN_CURVE
 
 BLIND = 1.0
-"""From this half-width on an interval says hardly more than the order of magnitude."""
+"""From this half-width on, an interval gives hardly more than the order of magnitude."""
 WORSE = 3.0
-"""By this factor an interval is wider than those beside it before it is worth a word."""
+"""An interval is reported if it is wider than its neighbours by this factor."""
 
 
 def missed(basis: Basis) -> pl.DataFrame:
@@ -33,10 +33,10 @@ def missed(basis: Basis) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Reach:
-    """What precision was reached, where half of the points missed what their run aimed at.
+    """The precision reached, if half of the points missed the target of their run.
 
-    `half_width_share` is the middle of all points, `most_share` what 95 % of them keep; `launches`
-    the fewest and the most of a point.
+    `half_width_share` is the median over all points, `most_share` the bound that 95 % of them
+    keep; `launches` the fewest and the most of a point.
     """
 
     half_width_share: float
@@ -45,7 +45,7 @@ class Reach:
 
 
 def reach(basis: Basis) -> Reach | None:
-    """What the noise of the machine allowed; None where most points reached what was aimed at."""
+    """The precision that the machine's noise allowed; None if most points reached the target."""
     points = _judged(basis)
     if points.is_empty() or 2 * _missed(points).height <= points.height:
         return None
@@ -59,11 +59,11 @@ def reach(basis: Basis) -> Reach | None:
 
 
 def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
-    """The points that missed what was aimed at by far more than their neighbours, worst first.
+    """The points that missed the target by far more than their neighbours, worst first.
 
-    Neighbours are the points of the same curve up to two sizes away; where these know nothing
-    either, no point is told apart. Columns as `missed`, and `neighbours`, the middle half-width
-    there.
+    Neighbours are the points of the same curve up to two sizes away; if these are just as
+    imprecise, no point is singled out. Columns as `missed`, and `neighbours`, the median
+    half-width there.
     """
     points = with_series(_judged(basis), basis).sort(*RUN_CURVE, "bytes")
     width = pl.col("half_width")
@@ -81,12 +81,12 @@ def worse_than_neighbours(basis: Basis) -> pl.DataFrame:
 
 
 def _missed(points: pl.DataFrame) -> pl.DataFrame:
-    """Of judged points, those whose interval is wider than what was aimed at."""
+    """Of judged points, those whose interval is wider than the target."""
     return points.filter(pl.col("half_width") > pl.col("wanted"))
 
 
 def _judged(basis: Basis) -> pl.DataFrame:
-    """Points of several launches with `half_width`, relative, and `wanted`, what was aimed at."""
+    """Points of several launches with `half_width`, relative, and `wanted`, the target."""
     median = pl.col("median_s")
     reach = pl.max_horizontal(pl.col("ci_high_s") - median, median - pl.col("ci_low_s")) / median
     targets = {run: target_of(environment) for run, environment in basis.environments.items()}
@@ -101,12 +101,12 @@ def _judged(basis: Basis) -> pl.DataFrame:
 
 
 def target(basis: Basis) -> float:
-    """The half-width aimed at, the largest where runs differ."""
+    """The target half-width, the largest if runs differ."""
     return max(map(target_of, basis.environments.values()), default=PRECISION_TARGET)
 
 
 def target_of(environment: Mapping[str, Any]) -> float:
-    """The half-width aimed at: PRECISION_TARGET, or what the plan asked for where that is more."""
+    """The target half-width: PRECISION_TARGET, or that of the plan if larger."""
     plan = environment.get("plan")
     asked = plan.get("precision") if isinstance(plan, dict) else None
     return (

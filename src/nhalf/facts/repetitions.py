@@ -11,7 +11,7 @@ from nhalf.store.keys import RUN_POINT
 
 def with_repetitions(facts: Facts) -> pl.DataFrame:
     """`Facts.summary` with `repetitions`, how often the operation was timed over all launches, and
-    `batch`, the most of them that followed each other without a pause.
+    `batch`, the largest number of consecutive ones without a pause.
     """
     counted = (
         facts.measurements.group_by(RUN_POINT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rooflines of one core: what a loop can reach at most, by its operations for each byte.
+"""Rooflines of one core: the bound of a loop by its arithmetic intensity.
 
 S. Williams, A. Waterman, D. Patterson: Roofline: an insightful visual performance model for
 multicore architectures, Communications of the ACM 52 (2009) 65.
@@ -17,7 +17,7 @@ KERNEL = "triad_Bps"
 
 @dataclass(frozen=True)
 class Roof:
-    """One level of one core: its rate by STREAM's triad, and the peak of the units."""
+    """One memory level of one core: its rate by STREAM's triad, and the peak of the units."""
 
     run: str
     level: str
@@ -26,16 +26,16 @@ class Roof:
 
     @property
     def ridge_per_byte(self) -> float:
-        """From so many operations a byte on, the units are the limit."""
+        """From this many operations per byte on, the units are the limit."""
         return self.peak_per_s / self.rate_Bps
 
     def reached_per_s(self, operations_per_byte: float) -> float:
-        """Operations a second that a loop reaches at most."""
+        """Upper bound of a loop's operations per second."""
         return min(self.peak_per_s, operations_per_byte * self.rate_Bps)
 
 
 def roofs(facts: Facts) -> list[Roof]:
-    """The levels of one core of every node; none where bandwidth or units were not measured."""
+    """The levels of one core of every node; none if bandwidth or units were not measured."""
     peaks = {one.run: one.peak_per_s for one in nodes(facts)}
     return [
         Roof(row["run"], row["level"], row[KERNEL], peaks[row["run"]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the root of an operation is busy: it may go on before the last rank is done.
+"""How long the root of an operation is busy: it may continue before the last rank is done.
 
 The algorithm that completes first need not be the one that frees the root first.
 """
@@ -20,7 +20,7 @@ from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import RUN_POINT, without
 
 ROOTED = ("bcast", "scatter")
-"""Operations whose root only gives; rank 0 is the root of all that is not chained."""
+"""Operations whose root only sends; rank 0 is the root unless operations are chained."""
 CELL = without(RUN_POINT, "algorithm")
 
 
@@ -66,7 +66,7 @@ def root_medians(facts: Facts) -> pl.DataFrame:
 
 
 def freed_first(facts: Facts) -> Iterator[Freed]:
-    """Points at which another algorithm than the fastest frees the root first, beyond doubt."""
+    """Points at which an algorithm other than the fastest frees the root significantly earlier."""
     launches = root_times(facts)
     for cell, medians in root_medians(facts).group_by(CELL, maintain_order=True):
         if medians.height < 2:
@@ -106,4 +106,4 @@ def _ratios(launches: pl.DataFrame, slow: str, fast: str) -> list[float]:
 
 def algorithm_name(name: str) -> str:
     """'the library's own' or the name of an algorithm."""
-    return "the library's own way" if name in (NATIVE, "") else name
+    return "the library's own algorithm" if name in (NATIVE, "") else name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each step in the life of remote memory takes: to set it up, to use it, to give it back."""
+"""The time of each step in the life of remote memory: setup, use and release."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ STEPS = {
     **dict.fromkeys(("put", "get", "fence", "signal"), "transfer"),
     **dict.fromkeys(("disconnect", "unmap", "destroy"), "teardown"),
 }
-"""The part of a segment's life that each step belongs to, in the order of both."""
+"""The part of a segment's life to which each step belongs, in the order of both."""
 PARTS = tuple(dict.fromkeys(STEPS.values()))
 
 
 def step_times(facts: Facts) -> pl.DataFrame:
-    """One row per series, segment size and step, in the order of a life.
+    """One row per series, segment size and step, in chronological order.
 
     `time_s` is the median over launches, at least 0, with `ci_low_s` and `ci_high_s`; `share` is
-    its part of the whole life; `part` is one of PARTS, `place` the place of the step.
+    its share of the total; `part` is one of PARTS, `place` the position of the step.
     """
     places = {step: place for place, step in enumerate(STEPS)}
     points = facts.summary.filter(pl.col("pattern") == PATTERN).with_columns(axis("step"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which curves there are, what each is called, and which points can be shown.
+"""The curves of the data, their names, and the points that can be shown.
 
-A series is a library under its title, with whatever else tells the curves of the data apart.
+A series is a library under its title, with whatever else distinguishes the curves of the data.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MAIN_PATTERN = "pingpong"
 
 
 def library_label(basis: Basis, transport: str, mpi: str) -> str:
-    """How the report calls a library, with the transport where that is not its messages.
+    """The name of a library in the report, with the transport unless it is messages.
 
-    Transports without MPI go by their own name.
+    Transports without MPI have their own name.
     """
     key = carrier(mpi, transport)
     if not mpi or key in basis.titles:
@@ -33,10 +33,10 @@ def library_label(basis: Basis, transport: str, mpi: str) -> str:
 
 
 def with_series(frame: pl.DataFrame, basis: Basis, on_axis: Collection[str] = ()) -> pl.DataFrame:
-    """Adds `series`: the library's title and whatever else tells the curves of this data apart.
+    """Adds `series`: the library's title and whatever else distinguishes the curves of this data.
 
-    Not columns `on_axis`, which vary along a curve, nor the further axes of a pattern: where they
-    vary, its panel shows them in its own way.
+    Columns in `on_axis`, which vary along a curve, are excluded, as are the further axes of a
+    pattern: if they vary, its panel shows them.
     """
     varying = [
         name
@@ -64,7 +64,7 @@ def _extra(name: str, value: object) -> str:
 
 
 def series_names(basis: Basis) -> list[str]:
-    """Every series of the data, sorted: the one order that fixes each library's colour.
+    """Every series of the data, sorted: the order that fixes each library's colour.
 
     Those of algorithms other than the library's own come last, as few panels have them.
     """
@@ -91,11 +91,11 @@ def full_name(row: Row) -> str:
 
 
 def plain(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
-    """The rows that make curves over the size: messages between two ranks, on no further axis.
+    """The rows that form curves over the size: messages between two ranks, without further axes.
 
-    Not those of many ranks at once, of collective operations, or of parts of derived results:
-    these have panels of their own. What more than one rank has times of is not between two ranks,
-    as rank 0 alone can tell those.
+    Points of many ranks at once, of collective operations, or of parts of derived results are
+    excluded: they have their own panels. Points with times from more than one rank are not between
+    two ranks, for which only rank 0 reports times.
     """
     points = basis.whole.filter(~pl.col("pattern").is_in([*COLLECTIVES, *OVERLAPPING]))
     timed_by_one = pl.col("rank_s").list.len().fill_null(0).max() == 0
@@ -106,5 +106,5 @@ def plain(frame: pl.DataFrame, basis: Basis) -> pl.DataFrame:
 
 
 def describes(model: FittedModel, point: Row) -> bool:
-    """Whether a fitted model is that of the curve to which a point belongs."""
+    """Whether a fitted model belongs to the curve of a point."""
     return all(getattr(model, name) == point[name] for name in RUN_CURVE)

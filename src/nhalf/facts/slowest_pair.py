@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ranks that are farthest apart, where they are so beyond doubt."""
+"""The two ranks that are farthest apart, if significant."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SETTING = without(RUN_CURVE, "pattern", "axes")
 
 @dataclass(frozen=True)
 class SlowestPair:
-    """Two ranks, how they lie to each other ('' where it is not known), and how far apart.
+    """Two ranks, their relation ('' if unknown), and how far apart they are.
 
-    `ratio` is their time of a message of `size_bytes` over that of the middle pair.
+    `ratio` is their time for a message of `size_bytes` over that of the median pair.
     """
 
     series: str
@@ -63,9 +63,9 @@ def _pair(frame: pl.DataFrame, interval: Interval, facts: Facts) -> SlowestPair:
 
 
 def _ratios(frame: pl.DataFrame) -> list[float]:
-    """Per launch, the time of the pair that is slowest in all other launches over the middle pair.
+    """Per launch, the time of the pair that is slowest in all other launches over the median pair.
 
-    Were it the slowest of the launch itself, the largest of many noisy values would be taken for a
+    Taking the slowest of the launch itself would mistake the largest of many noisy values for a
     distance.
     """
     ratios = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phase of dense traffic in which a process gets least through, against that with most."""
+"""The phase of dense traffic with the lowest throughput per process, against the highest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nhalf.store.keys import RUN_CURVE, without
 
 PHASES_MIN = 3
 COMPARED = tuple(pattern for pattern in DENSE if pattern != "dense-random")
-"""Patterns whose phases mean something by their number; those drawn by lot do not."""
+"""Patterns whose phase numbers have a meaning; randomly drawn ones do not."""
 SETTING = without(RUN_CURVE, "axes")
 
 
@@ -27,8 +27,8 @@ SETTING = without(RUN_CURVE, "axes")
 class SlowestPhase:
     """Two phases of one pattern at its largest messages: the time in `slow` over that in `fast`.
 
-    Every process that takes part sends one message in each, so times are compared; `slow_Bps` and
-    `fast_Bps` are what one process sends.
+    Every participating process sends one message in each, so times are compared; `slow_Bps` and
+    `fast_Bps` are the rates of one process.
     """
 
     series: str
@@ -60,7 +60,7 @@ def slowest_phases(facts: Facts) -> Iterator[SlowestPhase]:
 
 
 def _ratio(frame: pl.DataFrame) -> Interval | None:
-    """Of simulated and modelled times one launch says all."""
+    """One launch is enough for simulated and modelled times."""
     ratios = _ratios(frame)
     if frame["transport"][0] in EXACT and len(ratios) == 1:
         return Interval(*ratios * 3) if ratios[0] > COSTLY else None
@@ -68,7 +68,7 @@ def _ratio(frame: pl.DataFrame) -> Interval | None:
 
 
 def _ratios(frame: pl.DataFrame) -> list[float]:
-    """Per launch, the slowest over the fastest phase of all other launches: nothing by chance."""
+    """Per launch, the slowest over the fastest phase as found in all other launches: unbiased."""
     launches = frame["launch"].unique().sort()
     ratios = []
     for launch in launches:
@@ -81,7 +81,7 @@ def _ratios(frame: pl.DataFrame) -> list[float]:
 
 
 def _ends(frame: pl.DataFrame) -> tuple[str, str]:
-    """The axes of the phases with the smallest and the largest time, as middles over launches."""
+    """The axes of the phases with the smallest and the largest median time over launches."""
     middles = frame.group_by("axes").agg(pl.col("median_s").median()).sort("median_s", "axes")
     return str(middles["axes"][0]), str(middles["axes"][-1])
 

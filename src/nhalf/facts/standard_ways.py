@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to do the same, named by axes of a pattern, beside the standard one in the same launch."""
+"""Variants, named by axes of a pattern, compared with the standard in the same launch."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ WINDOWS = (
     *("rma-put", "rma-get", "rma-accumulate", "rma-get-accumulate", "rma-fetch-and-op"),
     *("rma-compare-and-swap", "rma-put-all", "rma-get-all"),
 )
-"""Accesses to windows of MPI."""
+"""Accesses to MPI windows."""
 WINDOW_STANDARD = {"access": "flush", "window": "allocate"}
 
 LAYOUTS = ("pingpong-layout",)
-"""Data with gaps."""
+"""Non-contiguous data."""
 LAYOUT_STANDARD = {"layout": "contiguous", "by": "type"}
 
 THREADS = ("pingpong-threads", "stream-threads")
-"""Messages of several threads of each rank at the same time."""
+"""Concurrent messages of several threads of each rank."""
 THREADS_STANDARD = {"threads": "1", "communicators": "one"}
 
 
 def against_standard(
     facts: Facts, patterns: Collection[str], standard: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Per launch, the time of each way over that of the standard one, whose axes are `standard`.
+    """Per launch, the time of each variant over that of the standard, whose axes are `standard`.
 
-    Columns of a launch, one for each of these axes, `ratio` and `series`. Other axes are the same
-    in both; of several combinations of those only the first is kept.
+    Columns of a launch, one for each of these axes, `ratio` and `series`. Other axes are equal in
+    both; of several combinations of those only the first is kept.
     """
     points = facts.launches.filter(pl.col("pattern").is_in(patterns), pl.col("median_s") > 0)
     others = (
@@ -61,9 +61,9 @@ def against_standard(
 
 @dataclass(frozen=True)
 class WayRatio:
-    """A way at the size where it differs most: its time over that of the standard one.
+    """A variant at the size where it differs most: its time over that of the standard.
 
-    `way` is by axis.
+    `way` maps axes to values.
     """
 
     series: str
@@ -77,7 +77,7 @@ class WayRatio:
 def slower_ways(
     facts: Facts, patterns: Collection[str], standard: Mapping[str, str]
 ) -> Iterator[WayRatio]:
-    """For each library the way that costs most beyond doubt, at its worst size."""
+    """For each library the most expensive variant, if significant, at its worst size."""
     ratios = against_standard(facts, patterns, standard)
     for (series, mpi), frame in ratios.group_by("series", "mpi", maintain_order=True):
         found = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations timed both ways: started together, and after a barrier."""
+"""Operations timed with both starts: synchronised, and after a barrier."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nhalf.store.values import value
 
 
 def started_both_ways(facts: Facts) -> pl.DataFrame:
-    """One row per point that was measured both ways, the most misleading first.
+    """One row per point measured both ways, the most misleading first.
 
-    Columns of `Facts.sound` for the one that starts together, with `clock_uncertainty_s`; of the
-    other `barrier_s` (its time), `true_s` (its first start to last end) and `ratio`, its time over
-    the first one's.
+    Columns of `Facts.sound` for the synchronised start, with `clock_uncertainty_s`; for the barrier
+    start `barrier_s` (its time), `true_s` (its first start to last end) and `ratio`, its time over
+    that of the synchronised start.
     """
     points = facts.sound.filter(pl.col("pattern").is_in(COLLECTIVES))
     together = points.filter(pl.col("axes") == "").with_columns(value("clock_uncertainty_s"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where time jumps with size, over all patterns: changes of protocol, or of what a cache holds."""
+"""Jumps of the time with size, over all patterns: protocol switches, or cache capacities."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from nhalf.machines.machine import FittedModel
 from nhalf.store.keys import RUN_CURVE, without
 
 SAME_PLACE = 1.1
-"""Sizes within this factor of each other are one place."""
+"""Sizes within this factor of each other count as the same."""
 AT_ONE_SIZE = 1.06
-"""A jump between sizes that are that close is one of the library: no cache ends so sharply."""
+"""A jump between sizes this close is the library's: no cache effect is so sharp."""
 SUBJECT = without(RUN_CURVE, "pattern", "axes", "algorithm")
 
 
 @dataclass(frozen=True)
 class Quicker:
-    """The library that is faster beyond doubt in the same setting, behind a switch that costs."""
+    """The library that is significantly faster in the same setting after a costly switch."""
 
     title: str
     size_bytes: int
@@ -37,10 +37,10 @@ class Quicker:
 
 @dataclass(frozen=True)
 class Switch:
-    """One change that matters, in the pattern in which it is largest.
+    """One significant change, in the pattern in which it is largest.
 
-    `also` are the other patterns in which the same library changes there; `cache` is near enough
-    that it may be the reason.
+    `also` are the other patterns in which the same library changes there; `cache` is close enough
+    in size to be the cause.
     """
 
     series: str
@@ -54,13 +54,13 @@ class Switch:
 
     @property
     def at_one_size(self) -> bool:
-        """Whether it is known to one size, nearly."""
+        """Whether it is located to nearly one size."""
         return self.jump.after_bytes <= self.jump.before_bytes * AT_ONE_SIZE
 
 
 @once
 def switches(facts: Facts) -> list[Switch]:
-    """The switches of all patterns whose jump lies beyond COSTLY, each place of a library once."""
+    """The switches of all patterns whose jump exceeds COSTLY, each once per library."""
     found: list[Switch] = []
     largest_first = sorted(_all(facts), key=lambda one: -_size_of(one.jump))
     for one in largest_first:
@@ -78,7 +78,7 @@ def _size_of(jump: Jump) -> float:
 
 
 def _same(one: Switch, other: Switch) -> bool:
-    """Whether two switches are of one library, in one direction, at one place."""
+    """Whether two switches are of one library, in one direction, at one size."""
     first, second = one.jump, other.jump
     last_before = max(first.before_bytes, second.before_bytes)
     first_after = min(first.after_bytes, second.after_bytes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether others had the cores while the machine was measured: flags then go unanswered."""
+"""Whether other processes used the cores during the measurement: flags then go unanswered."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SHARE_LEAST = 0.1
 
 @once
 def taken_share(basis: Basis) -> float:
-    """The share of points' launches without an answer to the flag beside them; 0 where it is small.
+    """The share of points' launches without an answer to their flag; 0 if it is small.
 
-    Counted on cores that did answer at other times: elsewhere no flag can be passed.
+    Only cores that answered at other times count: others cannot pass flags at all.
     """
     known = pl.col("flag_s").is_not_null().any().over(PLACES)
     flags = basis.flagged.filter(known)["flag_s"]

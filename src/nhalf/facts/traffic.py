@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic by what was offered and accepted: of a rule's stages the slowest only."""
+"""Offered and accepted traffic: of a rule's stages only the slowest."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from nhalf.results.traffic.accepted import OVER_LOADS, curves, launches
 
 
 def offered_and_accepted(basis: Basis) -> pl.DataFrame:
-    """One row per series, setting, rule and load, sorted; empty where no load was offered.
+    """One row per series, setting, rule and load, sorted; empty if no load was offered.
 
-    Columns are those of `nhalf.results.traffic.accepted.curves`, `series`, and the rates per rank
-    that sends, so that rules by which some send nothing compare: `offered_per_sender_Bps` and
+    Columns are those of `nhalf.results.traffic.accepted.curves`, `series`, and the rates per
+    sending rank, so that rules with idle ranks are comparable: `offered_per_sender_Bps` and
     `accepted_per_sender_Bps`.
     """
     points = launches(basis.measurements)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule of destinations under which least gets through, against the one with most."""
+"""The destination rule with the lowest throughput, against the one with the highest."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RULE = ("to", "distance")
 class Rules:
     """The slowest and the fastest rule of a setting under full load.
 
-    `setting` has the columns of a curve of traffic, `slow` and `fast` those of RULE; `ratio` is
-    that of what each sender gets through.
+    `setting` has the columns of a curve of traffic, `slow` and `fast` those of RULE; `ratio` is the
+    ratio of each sender's throughput.
     """
 
     setting: Row
@@ -31,7 +31,7 @@ class Rules:
 
 
 def costly_rules(facts: Facts) -> list[Rules]:
-    """One per library: the setting in which the rule matters most, where it does beyond doubt."""
+    """One per library: the setting in which the rule matters most, if significant."""
     crowded = pl.col("advice").list.contains("oversubscribed")
     rates = per_sender(launches(facts.measurements.filter(~crowded)))
     settings = [name for name in OVER_LOADS if name not in RULE]
@@ -43,7 +43,7 @@ def costly_rules(facts: Facts) -> list[Rules]:
 
 
 def _worst(rates: pl.DataFrame) -> Rules | None:
-    """The rule that suffers most in one setting, if that is beyond doubt."""
+    """The worst rule in one setting, if significant."""
     middles = rates.group_by(RULE, maintain_order=True).agg(pl.col("per_sender_Bps").median())
     ordered = middles.drop_nulls().sort("per_sender_Bps", *RULE)
     if ordered.height < 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run could not resolve: points that missed their precision, or were not measured."""
+"""Points that a run left open: those that missed their precision, or were not measured."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nhalf.facts.facts import Facts
 
 
 def unresolved(facts: Facts, unmeasured: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
-    """By pattern how many of its points are imprecise and how many were not measured at all.
+    """The numbers of imprecise and of unmeasured points, by pattern.
 
     `unmeasured` holds for each pattern how many of how many points have no launch. Patterns
-    without a doubt are left out; members are `pattern`, `points`, `imprecise` and `unmeasured`.
+    without either are left out; members are `pattern`, `points`, `imprecise` and `unmeasured`.
     """
     wide = facts.summary.filter(pl.col("advice").list.contains("imprecise"))
     imprecise = dict(wide.group_by("pattern").len().iter_rows())

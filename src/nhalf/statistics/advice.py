@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every doubt about a number, in one typed list: what it means, what to do, how it was found.
+"""Every kind of warning about a number, in one typed list: meaning, remedy and detection.
 
-The probe and the launcher report what only they can see (binding, load, clock); the rest is
-derived here from the samples. The thresholds are chosen for few false alarms: `nhalf selftest`
-shows how often each is raised on plain lognormal noise.
+The probe and the launcher report what only they can observe (binding, load, clock); the rest is
+derived from the samples. The thresholds are chosen for few false alarms: `nhalf selftest` shows
+how often each warning is raised on plain lognormal noise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nhalf.base.errors import unknown
 
 @dataclass(frozen=True)
 class Advice:
-    """One kind of doubt."""
+    """One kind of warning."""
 
     name: str
     what: str
@@ -24,14 +24,14 @@ class Advice:
 
 
 PRECISION_TARGET = 0.03
-"""Relative half width of the interval over launches that a default run aims at."""
+"""Target relative half-width of the interval over launches in a default run."""
 
 ADVICES = (
     Advice(
         "unpinned",
         "ranks were free to move between cores",
-        "bind each rank to a core of its own (the default), or look why binding was refused",
-        "the allowed cores of each rank, read from inside the rank, are more than one",
+        "bind each rank to its own core (the default), or find out why binding was refused",
+        "a rank, read from inside, is allowed on more than one core",
     ),
     Advice(
         "oversubscribed",
@@ -43,13 +43,13 @@ ADVICES = (
     Advice(
         "misplaced",
         "ranks were not on the hosts or cores that the placement asked for",
-        "let nhalf place them: start it without a binding or host list of your own",
+        "let nhalf place them: start it without your own binding or host list",
         "host and allowed cores of each rank, read from inside the rank, are not those asked for",
     ),
     Advice(
         "moved",
         "ranks were on other hosts than in the first launch",
-        "go on with the hosts of the beginning, or begin another run",
+        "continue on the original hosts, or start a new run",
         "the hosts of all ranks, read from inside, are not those of the first launch of the run",
     ),
     Advice(
@@ -60,40 +60,40 @@ ADVICES = (
     ),
     Advice(
         "mixed-networks",
-        "ranks talked through different networks",
-        "tell the library which network to use, and look why some hosts lack it",
+        "ranks communicated over different networks",
+        "tell the library which network to use, and find out why some hosts lack it",
         "interfaces of open connections to other hosts and open network devices, read from inside "
         "each rank, have nothing in common",
     ),
     Advice(
         "slow-network",
-        "ranks talked through TCP though the hosts have a faster network",
-        "look which transport the library chose, and whether its drivers are installed",
+        "ranks communicated over TCP although the hosts have a faster network",
+        "check which transport the library chose, and whether its drivers are installed",
         "no rank has a device of the fast network open, and connections to other hosts are open",
     ),
     Advice(
         "timer-coarse",
-        "a sample is short compared with what the clock can resolve",
+        "a sample is short compared with the clock resolution",
         "use a longer time per sample",
-        "a batch that is shorter than the demanded multiple of clock resolution and overhead",
+        "a batch is shorter than the required multiple of clock resolution and overhead",
     ),
     Advice(
         "clocks-unsure",
-        "the ranks' clocks may be wrong by more than half of the time that was measured",
-        "look at start=barrier or start=rotating beside it, and leave the machine to itself",
-        "the uncertainty of the synchronised clocks, which the probe states",
+        "the error of the ranks' clocks may exceed half of the measured time",
+        "compare with start=barrier or start=rotating, and keep the machine idle",
+        "the uncertainty of the synchronised clocks, as reported by the probe",
     ),
     Advice(
         "late-starts",
         "no start was on time at all ranks, so the times hold how far apart they began",
-        "use at most as many ranks as there are cores, and leave the machine to itself",
+        "use at most as many ranks as there are cores, and keep the machine idle",
         "ranks learned of every common start when its time had passed",
     ),
     Advice(
         "bimodal",
         "the times fall into two states, and the value may lie in one of them or between",
-        "look for what switches (clock speed, a neighbour, placement): fix the clock speed, "
-        "leave the machine alone, or measure more launches",
+        "find what switches (clock frequency, a neighbour, placement): fix the clock frequency, "
+        "keep the machine idle, or measure more launches",
         "the best split into two groups, each at least a tenth, explains more of the variance of "
         "the logarithms (Otsu 1979) than noise without states does, and the groups are 3 % apart; "
         "in at least two launches, or between launches over the whole curve",
@@ -107,7 +107,7 @@ ADVICES = (
     ),
     Advice(
         "imprecise",
-        "the interval is wider than the 3 % that a run aims at",
+        "the interval is wider than a run's target of 3 %",
         "give it more time (--budget) or more launches (--launches)",
         "relative half width of the interval over launches",
     ),
@@ -120,20 +120,20 @@ ADVICES = (
     Advice(
         "imported",
         "a mean that another program printed, without samples",
-        "measure the point with nhalf: how much it varies cannot be known from a mean",
+        "measure the point with nhalf: a mean does not show the variation",
         "the point comes from the log of another suite (nhalf import)",
     ),
     Advice(
         "unverified",
-        "data did not arrive as sent: the time is of no value",
-        "report it to the makers of the library, and do not use the number",
+        "data did not arrive as sent: the time is invalid",
+        "report it to the library's developers, and do not use the number",
         "every pattern checks its data before it is timed; all ranks must agree",
     ),
 )
 
 
 def advice(name: str) -> Advice:
-    """The advice of a name; raises InputError for a name that is not in the list."""
+    """The advice with this name; raises InputError for an unknown name."""
     for known in ADVICES:
         if known.name == name:
             return known

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two states in one series: whether times fall into a low and a high group."""
+"""Two states in one series: whether times form a low and a high group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.statistics.intervals import Floats
 
 LAUNCHES_LEAST = 5
 EFFECT = 0.03
-"""States and trends below 3 % do not matter: as precise as intervals are asked to be."""
+"""States and trends below 3 % do not matter: that is the target precision of intervals."""
 SAMPLES_LEAST = 12
 """Fewer samples show no shape: a split or a trend of 3 to 5 numbers is chance."""
 
@@ -21,11 +21,11 @@ SPLIT_SHARE = 0.1
 
 
 def split_threshold(count: int | NDArray[np.int64]) -> Floats:
-    """Share of the variance that a split must explain before `count` numbers count as two states.
+    """Share of the variance that a split must explain for `count` numbers to be two states.
 
     Two groups always explain much: 64 % of a normal distribution, 75 % of a uniform one, more by
-    chance in few numbers. The value lies between what normal and exponential noise exceed once in
-    500 times, by simulation.
+    chance in few numbers. The value lies between the shares that normal and exponential noise
+    exceed once in 500 times, by simulation.
     """
     number = np.asarray(count, dtype=np.float64)
     few = 1 - (number - 3) ** 2 / 1000
@@ -37,7 +37,7 @@ def split(values: Floats) -> tuple[Floats, Floats]:
 
     `values` (rows, n) with NaN only at the end of a row. Returns the share of the variance that
     the split explains (Otsu, A threshold selection method from gray-level histograms, 1979) and
-    the distance of the groups' means, both (rows,); 0 where the row has no spread.
+    the distance of the groups' means, both (rows,); 0 for rows without spread.
     """
     if values.shape[1] < 2:
         return np.zeros(len(values)), np.zeros(len(values))

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change points: where the level of a series shifts, by how much, and how well that is dated.
+"""Change points: where the level of a series shifts, by how much, and how precisely it is dated.
 
 Circular binary segmentation (A. Olshen, E. Venkatraman, R. Lucito, M. Wigler, Biostatistics 5
-(2004) 557): the stretch of a series that differs most from the rest, by Student's t, is cut out
-where the difference is significant, and each part is divided further in the same way. A stretch
-may touch an end, which is a single shift, or lie within, which is a shift there and back that no
-single cut would find. Few runs have few permutations, so the largest t is judged by Bonferroni's
-bound over all stretches instead.
+(2004) 557): the segment of a series that differs most from the rest, by Student's t, is cut out if
+the difference is significant, and each part is divided further in the same way. A segment may touch
+an end, which is a single shift, or lie within, which is a shift there and back that no single cut
+would find. Few runs have few permutations, so the largest t is judged by Bonferroni's bound over
+all segments instead.
 
-A shift is dated by likelihood (B. Hansen, Econometrica 68 (2000) 575): all places whose sum of
-squares exceeds the least by no more than -2 ln(1 - sqrt(0.95)) variances hold the true one in 95 of
+A shift is dated by likelihood (B. Hansen, Econometrica 68 (2000) 575): the positions whose sum of
+squares exceeds the minimum by at most -2 ln(1 - sqrt(0.95)) variances include the true one in 95 of
 100 series.
 
-Noise is taken to be independent from run to run and normal on the scale of the values, which are
-logarithms of times. A level lasts for at least two values: one alone may be an accident.
+Noise is assumed to be independent from run to run and normal on the scale of the values, which are
+logarithms of times. A level lasts for at least two values: a single one may be an outlier.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from nhalf.statistics.student import student_quantile
 
 LEVEL_MIN = 2
 ERROR = 0.01
-"""How often a series without any change may show one."""
+"""Allowed rate of false changes per series."""
 NOISE_MIN = 1e-6
-"""Below that values are equal: machines without noise differ by rounding alone."""
+"""Smaller differences are rounding: machines without noise have no others."""
 DATE_REACH = -2 * math.log(1 - math.sqrt(0.95))
 
 
 @dataclass(frozen=True)
 class Change:
-    """A shift: the first value of the new level is number `at`, certainly one of `first` to `last`.
+    """A shift: the new level starts at value number `at`, with 95 % confidence `first` to `last`.
 
-    `value` is the new level less the former one, with its interval, in the unit of the values.
+    `value` is the new level minus the previous one, with its interval, in the unit of the values.
     """
 
     at: int
@@ -52,9 +52,9 @@ class Change:
 
 
 def change_points(values: Floats, error: float = ERROR) -> list[Change]:
-    """The changes of `values` (n,), in order; none where fewer than four values are there.
+    """The changes of `values` (n,), in order; none for fewer than four values.
 
-    `error` bounds how often a series without a change shows one.
+    `error` bounds the rate of false changes per series.
     """
     edges = _edges(values, 0, len(values), error)
     while True:
@@ -63,14 +63,14 @@ def change_points(values: Floats, error: float = ERROR) -> list[Change]:
         unsure = [each for each in found if each.low <= 0 <= each.high]
         if not unsure:
             return found
-        # A stretch that was cut out may have one sound end only: the weakest goes first.
+        # A segment may have only one significant end: the weakest is removed first.
         edges.remove(min(unsure, key=lambda each: abs(each.value)).at)
 
 
 def last_apart(values: Floats, changes: list[Change], error: float = ERROR) -> float | None:
-    """By how much the last value differs from the level before it, where noise does not explain it.
+    """The difference of the last value from the level before it, if noise does not explain it.
 
-    None where it does, or where fewer than three values of that level are there.
+    None if it does, or if that level has fewer than three values.
     """
     start = changes[-1].at if changes else 0
     level = values[start:-1]
@@ -98,9 +98,9 @@ def _edges(values: Floats, start: int, end: int, error: float) -> list[int]:
 
 
 def _stretches(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Student's |t| of every stretch against the rest, (m,), and where it begins and ends (m, 2).
+    """Student's |t| of every segment against the rest, (m,), and its bounds (m, 2).
 
-    Those that reach the end are left out: they are the rest of those that begin at the beginning.
+    Segments that reach the end are omitted: they are the complements of those at the beginning.
     """
     count = len(values)
     sums = np.concatenate(([0.0], np.cumsum(values - values.mean())))
@@ -117,7 +117,7 @@ def _stretches(values: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _change(values: Floats, bounds: list[int], number: int, error: float) -> Change:
-    """The change at `bounds[number]`, its interval with the noise that all levels share."""
+    """The change at `bounds[number]`, its interval from the noise common to all levels."""
     low, at, high = bounds[number - 1 : number + 2]
     before, after = values[low:at], values[at:high]
     degrees = len(values) - (len(bounds) - 1)

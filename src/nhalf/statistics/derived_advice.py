@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the samples themselves give away: the advices bimodal and drift."""
+"""Warnings derived from the samples themselves: bimodal and drift."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nhalf.statistics.intervals import Floats
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 SAMPLES_SEEN = 256
-"""Samples looked at in a launch, evenly spread: enough for a shape, and cheap for any store."""
+"""Samples examined per launch, evenly spaced: enough for a shape, and cheap for any store."""
 
 
 TREND_DEVIATIONS = 3.29
@@ -23,7 +23,7 @@ TREND_DEVIATIONS = 3.29
 
 
 def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """What the samples themselves give away: one row per point, RUN_POINT, `bimodal` and `drift`.
+    """Warnings from the samples: one row per point, RUN_POINT, `bimodal` and `drift`.
 
     `medians` is the result of `launch_medians` for the same measurements.
     """
@@ -40,7 +40,7 @@ def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
 
 
 def _inside_launches(rows: pl.DataFrame) -> pl.DataFrame:
-    """Points with `bimodal` and `drift` as seen within launches."""
+    """Points with `bimodal` and `drift` as detected within launches."""
     blocks = list(_blocks(rows["samples_s"]))
     states = [two_states(block) for block in blocks]
     trends = [trend_signs(block) for block in blocks]
@@ -79,10 +79,10 @@ def _blocks(samples: pl.Series, rows_at_once: int = 256) -> Iterator[Floats]:
 
 
 def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
-    """Curves with `split` and `slope`: states or a trend in the level of whole launches.
+    """Curves with `split` and `slope`: two states or a trend in the level of whole launches.
 
     The level of a launch is the median over sizes of the logarithm of its time relative to the
-    median launch, so that what one size does is not taken for what the launch did.
+    median launch, so that a disturbance of one size is not attributed to the launch.
     """
     positive = medians.filter(pl.col("median_s") > 0).with_columns(
         level=pl.col("median_s").log() - pl.col("median_s").log().median().over(RUN_POINT)

@@ -12,14 +12,14 @@ from nhalf.statistics.intervals import Floats
 from nhalf.statistics.student import student_quantile
 
 TREND_CONFIDENCE = 0.99
-"""Of the slope over launches, tested once for a whole curve."""
+"""Confidence for the slope over launches, tested once for a whole curve."""
 
 
 def trend_signs(times: Floats) -> tuple[Floats, Floats, Floats]:
     """Signs of each row's last third against its first third (Cox and Stuart, Biometrika 1955).
 
-    `times` (rows, n), NaN where a row is shorter. Returns per row how many pairs rose less how
-    many fell, how many differ, and the median logarithm of the ratio.
+    `times` (rows, n), NaN-padded. Returns per row the number of pairs that rose minus those that
+    fell, the number that differ, and the median logarithm of the ratio.
     """
     rows, longest = times.shape
     count = (~np.isnan(times)).sum(axis=1)
@@ -35,7 +35,7 @@ def trend_signs(times: Floats) -> tuple[Floats, Floats, Floats]:
     seen = (~np.isnan(change)).sum(axis=1)
     middle = np.zeros(rows)
     some = third > 0
-    # Sorting puts what is missing last; numpy's own median of such rows is slow.
+    # Sorting puts NaN last; numpy's own median of such rows is slow.
     ordered, rank = np.sort(change[some], axis=1), np.arange(int(some.sum()))
     middle[some] = (ordered[rank, (seen[some] - 1) // 2] + ordered[rank, seen[some] // 2]) / 2
     return signs.sum(axis=1), np.abs(signs).sum(axis=1), np.nan_to_num(middle)

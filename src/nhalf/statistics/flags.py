@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of the machine, as flags between two cores tell them.
+"""States of the machine, identified by the time of a flag between two cores.
 
-Beside every point, probes measure what two cores need to pass one flag (native/timing/flag.hpp), in
-which no message library has a part. Virtual machines that move their cores about, and clocks that
-change, show in it: flags fall into groups with gaps between them, and each group is a state. States
-last longer than launches and often longer than runs, so a value is of use only with its state.
+Next to every point, probes time a flag handoff between two cores (native/timing/flag.hpp), which
+involves no message library. Virtual machines that migrate their cores, and clock changes, show in
+it: flag times form groups with gaps between them, and each group is a state. States last longer
+than launches and often longer than runs, so a value is meaningful only with its state.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from nhalf.store.keys import RUN_POINT
 from nhalf.store.values import value
 
 APART = 1.5
-"""From this factor between one flag and the next slower one on, a new group begins."""
+"""A new group begins where a flag is slower than the next faster one by this factor or more."""
 STEADY = 1.25
-"""Flags before and after a point that differ by more: the machine changed in between."""
+"""If the flags before and after a point differ by more, the machine changed in between."""
 SHARE_LEAST = 0.02
 MANY = 10
-"""Fewer flags than this share are no state, nor is one of so many: somebody came between."""
+"""A smaller share of flags is not a state, nor is a single one of several: a disturbance."""
 MISSED_MOST = 0.5
-"""With fewer flags than that, states cannot be told: others kept the ranks from their cores."""
+"""With fewer flags, states cannot be identified: other processes used the ranks' cores."""
 PLACES = ("run", "ranks", "placement")
-"""Cores that pass flags are others where these differ."""
+"""Flags of rows that differ in these columns are passed by different cores."""
 
 
 def steady_flag_s(before_s: float | None, after_s: float | None) -> float | None:
-    """What a flag took, seconds: None where it was not measured, NaN where it changed."""
+    """The time of a flag, seconds: None if it was not measured, NaN if it changed."""
     if before_s is None or after_s is None:
         return None
     low_s, high_s = min(before_s, after_s), max(before_s, after_s)
@@ -41,7 +41,7 @@ def steady_flag_s(before_s: float | None, after_s: float | None) -> float | None
 
 
 def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFrame:
-    """Launch medians with `flag_s`: null where it was not measured, NaN where it changed."""
+    """Launch medians with `flag_s`: null if it was not measured, NaN if it changed."""
     on = [*RUN_POINT, "launch"]
     flags = (
         measurements.select(*on, value("flag_before_s"), value("flag_after_s"))
@@ -58,12 +58,12 @@ def with_flags(medians: pl.DataFrame, measurements: pl.LazyFrame) -> pl.DataFram
 
 
 def mostly_missed(flags_s: pl.Series) -> bool:
-    """Whether too few flags were measured to tell states."""
+    """Whether too few flags were measured to identify states."""
     return flags_s.null_count() > MISSED_MOST * len(flags_s)
 
 
 def borders(flags_s: pl.Series) -> list[float]:
-    """Between groups of flags: the middle of every gap, seconds; none where there is one group."""
+    """Borders between groups of flags: the middle of every gap, seconds; none for one group."""
     flags = flags_s.drop_nulls().drop_nans()
     if flags.is_empty():
         return []
@@ -76,12 +76,12 @@ def borders(flags_s: pl.Series) -> list[float]:
 
 
 def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
-    """Launch medians with `flag_s`, and in which state each was measured.
+    """Launch medians with `flag_s` and the state in which each was measured.
 
-    Adds `state_s`, the middle flag of the launch's state: null where there is none, NaN where the
-    machine changed between several. `counts` is whether the launch is in the state that is
-    reported of its point: the one that most of the run was measured in, and where a point has fewer
-    than two launches in it, its own most frequent one.
+    Adds `state_s`, the median flag of the launch's state: null if there is none, NaN if the
+    machine changed between several. `counts` is whether the launch is in the state reported for
+    its point: the one in which most of the run was measured or, if a point has fewer than two
+    launches in that state, the point's own most frequent one.
     """
     parts = flagged.with_row_index("row").partition_by(PLACES, maintain_order=True)
     stated = [_with_state(part) for part in parts]
@@ -92,7 +92,7 @@ def with_states(flagged: pl.DataFrame) -> pl.DataFrame:
 
 
 def _grouped(ordered: Floats) -> Floats:
-    """Increasing flags without those that have too few beside them to be a group."""
+    """Sorted flags without those that are too few to be a group."""
     few = max(2.0 if len(ordered) >= MANY else 1.0, SHARE_LEAST * len(ordered))
     near = math.sqrt(APART)
     beside = np.searchsorted(ordered, ordered * near) - np.searchsorted(ordered, ordered / near)
@@ -112,7 +112,7 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     middle = flag.filter(steady).median().over("state_number")
     part = part.with_columns(state_s=pl.when(flag.is_not_null()).then(middle.fill_null(math.nan)))
     known = part.filter(pl.col("state_number") >= 0)
-    # The quicker one of equals.
+    # Ties go to the faster state.
     found = known["state_number"].value_counts()
     main_number = found.sort("count", "state_number", descending=[True, False])["state_number"][0]
     of_point = known.group_by(RUN_POINT).agg(
@@ -125,6 +125,6 @@ def _with_state(part: pl.DataFrame) -> pl.DataFrame:
     chosen = of_point.select(*RUN_POINT, chosen_number=chosen_number)
     part = part.join(chosen, on=RUN_POINT, how="left", nulls_equal=True, maintain_order="left")
     counts = pl.col("state_number") == pl.col("chosen_number").fill_null(-1)
-    # A launch whose flag was missed is in some state: better than having one launch alone.
+    # A launch whose flag was missed is in some state: better than a single launch.
     alone = (counts.sum() < 2).over(RUN_POINT) & flag.is_null().any().over(RUN_POINT)
     return part.with_columns(counts=counts | alone).drop("state_number", "chosen_number")

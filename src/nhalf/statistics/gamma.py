@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The digamma function and its derivatives, without SciPy, which takes long to load.
+"""The digamma function and its derivatives, without SciPy, which is slow to load.
 
 Asymptotic series after recurrence to arguments of FAR and more (M. Abramowitz, I. Stegun, Handbook
 of Mathematical Functions, 6.3.18, 6.4.12 and 6.4.13); relative errors are below 1e-9.
@@ -43,7 +43,7 @@ def tetragamma(x: ArrayLike) -> Floats:
 
 
 def _far(x: ArrayLike) -> tuple[Floats, Floats]:
-    """X + FAR, and what lies between: x, x + 1, ..."""
+    """X + FAR, and the values in between: x, x + 1, ..."""
     near = np.asarray(x, dtype=np.float64)
     steps = np.arange(FAR, dtype=np.float64).reshape(-1, *[1] * near.ndim) + near
     return near + FAR, steps

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model leaves over, as a smooth function between the places where it was measured.
+"""The residuals of a model as a smooth function between the points measured.
 
 A Gaussian process with constant and linear mean and a Matérn kernel of order 3/2, the scale of each
 coordinate and the share of noise chosen by leave-one-out predictive probability; C. Rasmussen,
 C. Williams, Gaussian Processes for Machine Learning, MIT Press 2006, sections 2.7, 4.2 and 5.4.2.
-Its standard deviation says where one more measurement would tell most.
+Its standard deviation shows where another measurement would be most informative.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from nhalf.base.arrays import Floats
 from nhalf.base.one_thread import one_thread
 
 SCALES = (1.0, 2.0, 4.0, 8.0)
-"""Of a coordinate: how far apart two places are whose values have little to do with each other."""
+"""Length scales of a coordinate: the distance at which values are nearly uncorrelated."""
 NUGGETS = (1e-6, 1e-3, 3e-2, 0.3)
-"""Variance of a value by itself, as a share of the variance between places."""
+"""Independent variance of a value, as a share of the variance between places."""
 MEAN_VARIANCE = 100.0
-"""Of the coefficients of the mean, as a multiple of the same: nearly free."""
+"""Prior variance of the mean's coefficients, as a multiple of the same: nearly free."""
 VARIANCE_MIN = 1e-16
 VALUE_RANGE_MIN = 1e-8
-"""Values that differ by less are equal."""
+"""Smaller differences count as zero."""
 VARIANCE_UNSEEN = 0.01
-"""Between places, where there is one only: of logarithms of ratios, a tenth."""
+"""Variance between places with only one place: a tenth, of logarithms of ratios."""
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of a correction before there are values enough to tell.
+    """Prior belief about a correction while there are too few values.
 
-    Below `values_min` values the hyperparameters are these; above, `variance` counts as much as
-    `weight` values do.
+    Below `values_min` values these are the hyperparameters; above, `variance` counts as much as
+    `weight` values.
     """
 
     scale: tuple[float, ...]
@@ -73,10 +73,10 @@ class Correction:
         nuggets: Sequence[float] = NUGGETS,
         prior: Prior | None = None,
     ) -> Correction:
-        """The process under whose leave-one-out predictions the values are most probable.
+        """The process whose leave-one-out predictions make the values most probable.
 
-        `place` is (m, d) and `value` (m,), finite; `scales` are those to choose from, of all
-        coordinates or of each. With one value it is a constant.
+        `place` is (m, d) and `value` (m,), finite; `scales` are the candidates, for all coordinates
+        or for each. With one value it is a constant.
         """
         place = np.asarray(place, dtype=np.float64)
         value = np.asarray(value, dtype=np.float64)
@@ -110,7 +110,7 @@ class Correction:
 
     @one_thread()
     def weights(self) -> Floats:
-        """What each place counts (m,): the mean is the sum of these, times the covariance."""
+        """The weight of each place (m,): the mean is the sum of weights times the covariance."""
         weights: Floats = self._inverse() @ self.value
         return weights
 
@@ -122,31 +122,31 @@ class Correction:
 
     @one_thread()
     def left_out(self) -> Floats:
-        """What is predicted (m,) for every place from all others."""
+        """The prediction (m,) for every place from all others."""
         if self.value.size < 2:
             return np.full(self.value.size, np.nan)
         return _left_out(self._inverse(), self.value)[0]
 
     def _inverse(self) -> Floats:
-        """Of the covariance of the values, in units of the variance between places: (m, m)."""
+        """The inverse covariance of the values, in units of the variance between places: (m, m)."""
         among = _covariance(self.place, self.place, self.scale, self.mean_variance)
         return _inverse(among, self.nugget)
 
 
 SPAN = 8.0
-"""Coordinates are divided by it in the mean: of the order of their range in powers of two."""
+"""Divisor of the coordinates in the mean: of the order of their range, a power of two."""
 
 
 def _by_coordinate(
     scales: Sequence[float] | Sequence[Sequence[float]], coordinates: int
 ) -> list[tuple[float, ...]]:
-    """The scales to choose from, of each coordinate."""
+    """The candidate scales of each coordinate."""
     own = [tuple(each) for each in scales if not isinstance(each, float)]
     return own or [tuple(each for each in scales if isinstance(each, float))] * coordinates
 
 
 def _no_prior(value: Floats, scales: Sequence[Sequence[float]], nuggets: Sequence[float]) -> Prior:
-    """Nothing is believed but that a value alone says little, and equal ones that all are equal."""
+    """A weak prior: a single value says little, and equal values suggest that all are equal."""
     variance = VARIANCE_UNSEEN if value.size < 2 else 0.0
     widest = tuple(each[-1] for each in scales)
     return Prior(widest, nuggets[0], variance, MEAN_VARIANCE, 0, 2)
@@ -165,7 +165,7 @@ def _score(errors: Floats, spread: Floats, prior: Prior) -> tuple[float, float]:
 
 
 def _covariance(a: Floats, b: Floats, scale: Sequence[float], mean_variance: float) -> Floats:
-    """Between places (i, d) and (j, d), in units of the variance between places: (i, j)."""
+    """Covariance of places (i, d) and (j, d), in units of the variance between places: (i, j)."""
     near, far = a / np.asarray(scale), b / np.asarray(scale)
     squares = np.sum(near**2, axis=1)[:, None] + np.sum(far**2, axis=1) - 2 * near @ far.T
     distance = np.sqrt(3.0 * np.maximum(squares, 0.0))
@@ -176,7 +176,7 @@ def _covariance(a: Floats, b: Floats, scale: Sequence[float], mean_variance: flo
 
 
 def _inverse(among: Floats, nugget: float) -> Floats:
-    """Of a covariance (m, m) and the variance of each value by itself."""
+    """The inverse of a covariance (m, m) plus the independent variance of each value."""
     found = np.linalg.inv(among + nugget * np.eye(len(among)))
     return found.astype(np.float64)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interval of the median over launches: how far the reported value can be from the true one.
+"""Intervals over launches: how far a reported value can be from the true one.
 
 The unit of replication is the launch. Samples of one launch share its placement, its pages and
 its clock speed, so they say little about the next launch; each launch gives one number, the median
@@ -9,18 +9,18 @@ Reproducible MPI benchmarking is still not as easy as you think, IEEE TPDS 2016)
 The reported value is the pseudomedian of the launch medians: the median of the means of all pairs
 of them, on logarithms (J. Hodges, E. Lehmann, Estimates of Location Based on Rank Tests, Annals of
 Mathematical Statistics 34 (1963) 598). One launch among five that went wrong hardly moves it, as
-with the median; but it uses all launches, so that runs repeat better, above all on machines that
-change between two states, where the median of five jumps from one state to the other.
+with the median; but it uses all launches, so that results are more repeatable, above all on
+machines that change between two states, where the median of five jumps from one to the other.
 
-The interval is Student's for the mean of the logarithms of the launch medians, stretched, where
-need be, to contain the reported value. Logarithms, because times are positive, skewed to the right
+The interval is Student's for the mean of the logarithms of the launch medians, extended if
+necessary to contain the reported value. Logarithms, because times are positive, skewed to the right
 and compared by ratios. Simulated alternatives (order statistics with interpolation, intervals
 centred at the median) either need more launches or are wider at the same coverage.
 
-Where launches are skewed, their median, pseudomedian and mean differ. That does not matter with the
-few launches of a usual run; from some twenty on the interval is that of the pseudomedian, not of
-the median (exponential launches with 5 %: it holds the median in 97 % of runs of 5 launches, in
-94 % of 20, in 62 % of 50; the pseudomedian in 94 to 98 %).
+If launches are skewed, their median, pseudomedian and mean differ. That does not matter with the
+few launches of a typical run; from about twenty on, the interval is that of the pseudomedian, not
+of the median (exponential launches with 5 %: it contains the median in 97 % of runs of 5 launches,
+in 94 % of 20, in 62 % of 50; the pseudomedian in 94 to 98 %).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from nhalf.statistics.student import student_quantile
 Floats = NDArray[np.float64]
 
 GUARD = 0.4
-"""Share of the error probability that Student's quantile may spend: a 95 % interval is taken at
-98 %. The rest is kept for what Student's theory leaves out: skewed launches, launches in two
-states, and the reader who compares the interval with the next run instead of with the truth."""
+"""Share of the error probability used by Student's quantile: a 95 % interval is computed at
+98 %. The rest covers what Student's theory ignores: skewed launches, launches in two states, and
+readers who compare the interval with the next run instead of with the truth."""
 
 PAIRS_LAUNCHES_MAX = 1000
-"""Above so many launches, which nobody measures, pairs are too many and the median is taken."""
+"""Above this unrealistic number of launches there are too many pairs: the median is used."""
 
 PAIRS_AT_ONCE = 2**20
-"""Pairs in memory at a time, 8 bytes each and some copies."""
+"""Pairs in memory at once, 8 bytes each and some copies."""
 
 LOG_LARGEST = math.log(np.finfo(np.float64).max)
 
@@ -77,12 +77,12 @@ def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95)
     """The pseudomedian of launch medians and its interval over launches.
 
     `medians` are one positive number per launch. Equal numbers give an interval of width zero,
-    which is right on a machine without noise. One launch gives an interval of width zero, too,
-    since it says nothing about the spread: use `sample_interval` and say so (advice one-launch).
-    Where a launch measured 0, or less after the reading of a clock was subtracted, there is no
-    logarithm, and the interval is the range.
+    which is correct on a machine without noise. One launch also gives an interval of width zero,
+    because it says nothing about the spread: use `sample_interval` and report it (advice
+    one-launch). If a launch measured 0, or less after the clock overhead was subtracted, there is
+    no logarithm, and the interval is the range.
 
-    Raises InputError when there is no number, or one that is infinite or not a number.
+    Raises InputError if there is no number, or one is infinite or NaN.
     """
     row = np.asarray(medians, dtype=np.float64).reshape(1, -1)
     if row.size == 0:
@@ -96,10 +96,10 @@ def launch_interval(medians: Sequence[float] | Floats, confidence: float = 0.95)
 def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
     """The pseudomedian of one number per launch that may be negative, and its interval.
 
-    For differences of launch medians: as `launch_interval`, but on the numbers themselves, since
-    what may be 0 has no logarithm.
+    For differences of launch medians: as `launch_interval`, but on the numbers themselves, because
+    they may be 0 and have no logarithm.
 
-    Raises InputError when there is no number, or one that is not finite.
+    Raises InputError if there is no number, or one is not finite.
     """
     _check_confidence(confidence)
     row = np.asarray(values, dtype=np.float64)
@@ -107,7 +107,7 @@ def signed_interval(values: Sequence[float] | Floats, confidence: float = 0.95) 
         raise InputError("an interval needs finite numbers", "leave out launches without samples")
     middle = float(np.median(row))
     if row.size <= PAIRS_LAUNCHES_MAX:
-        # Relative to one of them, so that equal numbers give just that number.
+        # Relative to one of them, so that equal numbers give exactly that number.
         centre = np.sort(row)[(row.size - 1) // 2]
         first, second = np.triu_indices(row.size)
         middle = float(centre + np.median((row - centre)[first] + (row - centre)[second]) / 2)
@@ -150,11 +150,11 @@ def launch_intervals(medians: Floats, confidence: float = 0.95) -> tuple[Floats,
 def sample_interval(samples: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
     """The median of one launch's samples with its order-statistic interval.
 
-    The ranks are those between which the median lies with the given probability whatever the
-    distribution (binomial; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.6);
-    the range, where there are too few samples. It does not know of other launches.
+    The median lies between these ranks with the given probability for any distribution (binomial;
+    Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.6); with too few samples the
+    interval is the range. It takes no account of other launches.
 
-    Raises InputError when there is no sample or one that is not finite.
+    Raises InputError if there is no sample, or one is not finite.
     """
     _check_confidence(confidence)
     values = np.asarray(samples, dtype=np.float64)
@@ -167,9 +167,9 @@ def sample_interval(samples: Sequence[float] | Floats, confidence: float = 0.95)
 
 
 def ratio_interval(ratios: Sequence[float] | Floats, confidence: float = 0.95) -> Interval:
-    """The pseudomedian of paired ratios (one per launch) and its interval; positive numbers.
+    """The pseudomedian of paired positive ratios (one per launch) and its interval.
 
-    Raises InputError as `launch_interval` does, and when a ratio is 0.
+    Raises InputError as `launch_interval` does, and if a ratio is 0.
     """
     if np.any(np.asarray(ratios, dtype=np.float64) == 0):
         raise InputError("a ratio is 0", "the clock is too coarse: use larger batches")
@@ -184,8 +184,8 @@ def _check_confidence(confidence: float) -> None:
 def _pseudomedian(ordered: Floats, count: NDArray[np.int64], middle: Floats) -> Floats:
     """The pseudomedian of the first `count` values of each increasing row.
 
-    `middle` is the median of each row. It is kept where the pseudomedian is the same (equal values,
-    one value) or there is none (no value, a zero and so no logarithm, more values than
+    `middle` is the median of each row. It is kept if the pseudomedian is the same (equal values,
+    one value) or undefined (no value, a zero and so no logarithm, more values than
     PAIRS_LAUNCHES_MAX).
     """
     value = middle.copy()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variances of many similar things, each seen a few times only, that lend each other strength.
+"""Moderated variances: similar quantities with few observations each share information.
 
 Five launches say little about the spread at one size, but twenty sizes together say a lot: each
-variance is drawn towards the common one, by as much as the variances resemble each other (Smyth,
+variance is shrunk towards the common one, the more so the more alike the variances are (Smyth,
 Linear models and empirical Bayes methods for assessing differential expression in microarray
 experiments, Stat. Appl. Genet. Mol. Biol. 3(1), 2004).
 """
@@ -18,14 +18,14 @@ from nhalf.statistics.gamma import digamma, tetragamma, trigamma
 
 THINGS_LEAST = 3
 FLOOR = 1e-5
-"""Variances below this share of the median one count as that share: their logarithm is finite."""
+"""Lower bound of variances as a share of the median one: keeps their logarithms finite."""
 
 
 def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     """Moderated variances and their degrees of freedom, each (n,), from n sample variances.
 
-    Things with no degree of freedom (seen once) take the common variance. Fewer than three
-    variances above zero cannot lend anything: they are returned as they are.
+    Quantities with no degree of freedom (observed once) take the common variance. Fewer than three
+    positive variances cannot be moderated: they are returned unchanged.
     """
     seen = degrees > 0
     if np.sum(seen & (variances > 0)) < THINGS_LEAST:
@@ -34,7 +34,7 @@ def moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     floor = FLOOR * float(np.median(variances[seen & (variances > 0)]))
     logs = np.log(np.maximum(variances[seen], floor)) - digamma(half) + np.log(half)
     excess = float(np.var(logs, ddof=1) - np.mean(trigamma(half)))
-    # As if known from `prior` degrees of freedom; never more than there are in all.
+    # As if known from `prior` degrees of freedom; never more than the total.
     prior = 2 * _trigamma_inverse(excess) if excess > 0 else math.inf
     if math.isfinite(prior):
         common = float(np.mean(logs)) + float(digamma(prior / 2)) - math.log(prior / 2)

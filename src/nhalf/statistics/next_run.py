@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interval of what the next run reports, in the same state of the machine.
+"""The interval of the value that the next run will report, in the same state of the machine.
 
 A launch k measures the logarithm of the time of a point p as
 
     log t(k, p) = mean(p) + run(p) + launch(k) + own(k, p)
 
-with a disturbance of the whole launch and one of its own for each point. The next run has others,
-and reports the pseudomedian of as many launches n, so that the difference of both has the variance
+with one disturbance of the whole launch and one of each point. The next run has different ones and
+reports the pseudomedian of as many launches n, so that the difference of both has the variance
 
     2 (V + v(p)) (1 / (e n) + BETWEEN_RUNS)
 
-where V is the variance of launches, from as many degrees of freedom as there are launches but one,
-v(p) that of a point's own, moderated over the points of a curve (moderation.py), and e the
-efficiency of the pseudomedian. Degrees of freedom are joined by Satterthwaite's formula (Biometrics
-Bulletin 2, 1946, 110), and the interval is Student's. What run(p) adds cannot be seen in one run:
-disturbances of machines last from milliseconds to hours, and launches that are seconds apart share
-the long ones. BETWEEN_RUNS is the share of the variance of launches that runs do not average out.
-Where half of a disturbance is white and half of it has the spectrum 1/f, whose means over any time
-vary alike, it is 0.25 for five launches and for twenty.
+where V is the variance of launches, with one degree of freedom fewer than launches, v(p) that of
+the point's disturbance, moderated over the points of a curve (moderation.py), and e the efficiency
+of the pseudomedian. Degrees of freedom are combined by Satterthwaite's formula (Biometrics Bulletin
+2, 1946, 110), and the interval is Student's. The contribution of run(p) cannot be observed in one
+run: disturbances of machines last from milliseconds to hours, and launches seconds apart share the
+long ones. BETWEEN_RUNS is the share of the variance of launches that a run does not average out. If
+half of a disturbance is white and half of it has the spectrum 1/f, whose means over any time have
+equal variance, it is 0.25 for five launches and for twenty.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from nhalf.statistics.student import student_quantile
 from nhalf.store.keys import RUN_POINT, without
 
 CURVE = without(RUN_POINT, "axes", "bytes")
-"""Points whose variances lend each other strength."""
+"""The columns of points whose variances are moderated together."""
 
 BETWEEN_RUNS = 0.3
-"""Chosen with few repeated runs on a busy shared machine; tools/benchmarks/coverage.py tries it."""
+"""Chosen from repeated runs on a busy shared machine; tools/benchmarks/coverage.py tests it."""
 
 EFFICIENCY = 3 / math.pi
-"""Of the pseudomedian of normal numbers, relative to their mean."""
+"""Efficiency of the pseudomedian of normal numbers, relative to their mean."""
 
 ROUNDING = 1e-9
-"""Less is no width: machines without noise have none."""
+"""Smaller widths count as zero, as on machines without noise."""
 
 
 def next_run_intervals(
     medians: Floats, curves: NDArray[np.int64], confidence: float = 0.95
 ) -> tuple[Floats, Floats, Floats]:
-    """What is reported of every row of `medians` (points, launches), low and high, each (points,).
+    """Reported value, low and high of every row of `medians` (points, launches), each (points,).
 
     `curves` (points,) numbers the curve of each point. NaN marks a launch that did not measure a
-    point. Equal launches give an interval of width zero, and so does a point of one launch; where a
-    launch measured 0 the interval is the range. Raises InputError for what is no time.
+    point. Equal launches give an interval of width zero, and so does a single launch; if a launch
+    measured 0, the interval is the range. Raises InputError for invalid times.
     """
     value, low, high = launch_intervals(medians, confidence)
     count = (~np.isnan(medians)).sum(axis=1)
@@ -72,7 +72,7 @@ def next_run_intervals(
 
 
 def matrix_of(points: pl.DataFrame) -> tuple[Floats, NDArray[np.int64]]:
-    """Launch medians of points (points, launches), NaN where there is none, and their curves.
+    """Launch medians of points (points, launches), NaN if missing, and their curves.
 
     Each row of `points` has a list of `medians` and one of their launches' `numbers`, both as long
     as `launches` says.
@@ -92,7 +92,7 @@ def matrix_of(points: pl.DataFrame) -> tuple[Floats, NDArray[np.int64]]:
 def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
     """One row per point of launch medians: the columns `kept` and its `half_width`, relative.
 
-    It is infinite where there is one launch only.
+    It is infinite with only one launch.
     """
     points = launches.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col(kept).first(),
@@ -107,7 +107,7 @@ def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
 
 
 def _variances(logs: Floats) -> tuple[Floats, Floats]:
-    """Variance of a launch at each point of a curve and its degrees of freedom, each (points,)."""
+    """Variance of a launch at each point of a curve, and its degrees of freedom, each (points,)."""
     count = (~np.isnan(logs)).sum(axis=1)
     apart = logs - np.nanmean(logs, axis=1, keepdims=True)
     points = len(logs)
@@ -117,7 +117,7 @@ def _variances(logs: Floats) -> tuple[Floats, Floats]:
     level = np.nanmedian(apart, axis=0)
     own = apart - level
     own -= np.nanmean(own, axis=1, keepdims=True)
-    # The level was taken from all points, which takes a part of a degree from each.
+    # The level was estimated from all points, which costs each a fraction of a degree of freedom.
     own_degrees = (count - 1) * (1 - 1 / points)
     own_variance, own_degrees = moderate(np.nansum(own**2, axis=1) / own_degrees, own_degrees)
     common, common_degrees = float(np.var(level, ddof=1)), len(level) - 1

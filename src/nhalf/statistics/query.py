@@ -26,8 +26,7 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
     launch, `samples` every raw sample with the columns of its measurement, `ranks` the median of
     each rank in each launch (rank, rank_s), `extras` the named values of each launch (name,
     value), `runs` a row for each run (run, path, started, host), `environment` a row for each line
-    of the environment of each run (run, name, value). Raises InputError for SQL that cannot be
-    understood.
+    of the environment of each run (run, name, value). Raises InputError for invalid SQL.
     """
     named = distinct(runs)
     measurements = pl.concat(
@@ -60,13 +59,13 @@ def query(text: str, runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def _listed(measurements: pl.LazyFrame, column: str) -> pl.LazyFrame:
-    """The launches of points that have something in a list column."""
+    """The launches of points with a non-empty list column."""
     kept = measurements.filter(pl.col(column).list.len() > 0)
     return kept.select(*RUN_POINT, "launch", column)
 
 
 def _runs(named: Mapping[str, Run], measurements: pl.LazyFrame) -> pl.LazyFrame:
-    """A row for each run: when its first point was measured (local time), where, and its folder."""
+    """A row for each run: time of its first point (local time), host, and folder."""
     rows = {
         "run": list(named),
         "host": [str(run.environment.get("host", "")) for run in named.values()],

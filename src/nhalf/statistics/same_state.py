@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs of a machine that changes by itself: like is compared with like.
+"""Two runs on a machine whose state changes: only equal states are compared.
 
-Points of two runs are paired within a state (flags.py), one with one, as launches are that ran side
-by side; what has no partner is left out. Where two runs have no state in common, nothing can be
-said.
+Points of two runs are paired one to one within a state (flags.py), like launches that ran side by
+side; points without a partner are left out. If two runs have no state in common, they cannot be
+compared.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PAIRS_MIN = 2
 
 @dataclass(frozen=True)
 class SameState:
-    """Launch medians of both runs, paired by state; `lost` are curves that have none in common.
+    """Launch medians of both runs, paired by state; `lost` are curves without a common state.
 
-    `note` says in a sentence what was left out, '' where nothing was.
+    `note` says in a sentence what was left out, '' if nothing was.
     """
 
     a: pl.DataFrame
@@ -33,10 +33,10 @@ class SameState:
 
 
 def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
-    """Both frames have the columns of `launch_medians` and `flag_s`, one library of a run each.
+    """Both frames have the columns of `launch_medians` and `flag_s`, each one library of a run.
 
-    Curves that only one of both has are left out. Launches that remain of those that were divided
-    are numbered anew, so that they can be paired, each size by itself.
+    Curves present in only one frame are left out. The remaining launches of divided curves are
+    renumbered, so that they can be paired, separately for each size.
     """
     a, b = (
         one.join(
@@ -70,16 +70,16 @@ def same_state(a: pl.DataFrame, b: pl.DataFrame) -> SameState:
     low, high = 1e9 * float(flags_s.min()), 1e9 * float(flags_s.max())
     note = (
         f"the machine changed between {len(borders_s) + 1} states, in which a flag between two "
-        f"cores takes {low:.0f} to {high:.0f} ns: like is compared with like"
+        f"cores takes {low:.0f} to {high:.0f} ns: only equal states are compared"
     )
     return SameState(_paired(left, pairs), _paired(right, pairs), tuple(lost), note)
 
 
 def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
-    """With `state`, and `place`, the number of a launch among those of a point in that state.
+    """Adds `state`, and `place`, the number of a launch among those of a point in that state.
 
-    Points during which the machine changed are left out, and those whose flag was missed. Curves
-    without any flag, as of more ranks than cores, have a state of their own.
+    Points during which the machine changed are left out, as are those whose flag was missed. Curves
+    without any flag, such as with more ranks than cores, have their own state.
     """
     flag = pl.col("flag_s")
     steady = frame.filter(
@@ -93,7 +93,7 @@ def _numbered(frame: pl.DataFrame, borders_s: list[float]) -> pl.DataFrame:
 
 
 def _paired(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The rows that have a partner; pairs have the number of a launch in common."""
+    """The rows that have a partner; pairs share a launch number."""
     kept = frame.drop("launch").join(
         pairs, on=[*COMPARED_POINT, "state", "place"], nulls_equal=True
     )

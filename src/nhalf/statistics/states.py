@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine that changes between two states: keep what was measured in one of them.
+"""A machine that changes between two states: keep the times measured in one of them.
 
-Shared virtual machines move their cores between places that share a cache and places that do not,
-for seconds at a time and by factors of two or three. A launch that such a change falls into has
-some sizes from one state and some from the other; their curve is no machine's. A model is
-therefore fitted to one state, the one that most measurements were made in.
+Shared virtual machines migrate their cores between places that share a cache and places that do
+not, for seconds at a time and with factors of two or three. A launch during such a change has some
+sizes from one state and some from the other, and such a curve describes neither. A model is
+therefore fitted to one state, the one in which most measurements were made.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 from nhalf.statistics.intervals import Floats
 
 REACH = math.log(1.25)
-"""Times of one state lie within this of each other (logarithm): far above noise, far below the
-factor between the states."""
+"""Times of one state agree within this (logarithm): far above noise, far below the factor between
+the states."""
 SHARE_MIN = 0.1
-"""A state that fewer measurements were made in is a disturbance, which medians ignore."""
+"""A state with fewer measurements is a disturbance, which medians ignore."""
 LAUNCHES_MIN = 3
 
 
 def in_one_state(launch_time_s: Floats) -> Floats:
     """Times (launches, sizes) with those of the rarer state replaced by NaN.
 
-    Each time is compared with the fastest launch of its size. Where nearly all agree there are no
-    two states, and the times come back as they are. The slow state is kept where most times belong
-    to it and some launch was slow throughout; otherwise the fast one. Every size keeps at least one
-    time.
+    Each time is compared with the fastest launch of its size. If nearly all agree, there is one
+    state, and the times are returned unchanged. The slow state is kept if most times belong to it
+    and some launch was slow throughout; otherwise the fast one is kept. Every size keeps at least
+    one time.
     """
     if launch_time_s.shape[0] < LAUNCHES_MIN or not np.isfinite(launch_time_s).any(axis=0).all():
         return launch_time_s
@@ -42,7 +42,7 @@ def in_one_state(launch_time_s: Floats) -> Floats:
     wholly_slow = fast.sum(axis=1) <= SHARE_MIN * present.sum(axis=1)
     kept = fast
     if share < 0.5 and wholly_slow.any():
-        # Launches that were slow throughout tell the slow state's time of every size.
+        # Launches that were slow throughout give the slow state's time at every size.
         slow = np.where(wholly_slow[:, None], logs, np.nan)
         measured = np.isfinite(slow).any(axis=0)
         slow[0, ~measured] = np.nanmedian(logs[:, ~measured], axis=0)

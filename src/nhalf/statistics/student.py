@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantiles of Student's distribution; the usual ones without SciPy, which takes long to load."""
+"""Quantiles of Student's distribution; the usual ones without SciPy, which is slow to load."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ USUAL = {
         2.7499956535672254,
     ),
 }
-"""By the probability of intervals and of trends, for 1 to 30 degrees of freedom, as SciPy computes
-them: whoever shows a run need not load it, which takes a fifth of that time."""
+"""By probability (intervals and trends), for 1 to 30 degrees of freedom, as computed by SciPy:
+showing a run need not load it, which would take a fifth of that time."""
 
 NORMAL_95 = 1.959963984540054
 
@@ -126,7 +126,7 @@ def student_quantile(degrees: int, probability: float) -> float:
 def _of_many(degrees: int) -> float:
     """The quantile of 95 % by Fisher's expansion (Abramowitz and Stegun, 26.7.5).
 
-    It is right to 5e-5 of itself for more than 30 degrees of freedom.
+    Its relative error is below 5e-5 for more than 30 degrees of freedom.
     """
     z = NORMAL_95
     first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From raw samples to what is reported: one row per point, with its interval over launches.
+"""From raw samples to reported values: one row per point, with its interval over launches.
 
-Raw samples stay in their lists: each row is reduced where it lies, so ten million samples need
-no more memory than they occupy.
+Raw samples stay in their lists: each row is reduced in place, so ten million samples need no
+more memory than they occupy.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _READ = (*RUN_POINT, "launch", *_PER_LAUNCH)
 
 
 EXACT = ("simulated",)
-"""Transports that take in every launch what they took in the first."""
+"""Deterministic transports: every launch takes the same time as the first."""
 
 
 def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
     """One row per point and launch, sorted: run, the point's columns, launch, then results.
 
-    `median_s` is the median of the launch's samples (of their medians, where a launch measured a
+    `median_s` is the median of the launch's samples (of their medians, if a launch measured a
     point more than once), `lowest_s` its fastest sample, `samples` their number. Rows without
-    samples are left out. Raises InputError when a sample is not finite or negative, but for what
-    the reading of a clock explains.
+    samples are left out. Raises InputError if a sample is not finite, or more negative than clock
+    overhead explains.
     """
     return _launches(_worded(measurements)).select(
         *RUN_POINT, "launch", "median_s", "lowest_s", "samples"
@@ -45,15 +45,14 @@ def launch_medians(measurements: pl.LazyFrame) -> pl.DataFrame:
 def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
     """One row per point with SUMMARY_COLUMNS, sorted by run and point.
 
-    A point is reported in one state of the machine (flags.py), from the launches that were in it.
+    A point is reported in one state of the machine (flags.py), from the launches in that state.
     The reported value is the pseudomedian of their medians, its interval that of
     `next_run_intervals`; with one launch, that of `sample_interval`, and the advice says so; NaN
-    where that is of one sample and not simulated. `advice` holds what probe and launcher said and
-    what the samples give away, in the order of `nhalf.statistics.advice.ADVICES`; names that are
-    not in the list come last. `rank_s` and `values` are medians over launches, each rank and each
-    name by itself.
+    for a single sample that is not simulated. `advice` holds the warnings of probe and launcher and
+    those derived from the samples, in the order of `nhalf.statistics.advice.ADVICES`; unknown names
+    come last. `rank_s` and `values` are medians over launches, separately for each rank and name.
     """
-    # Read once: unpacking ten million samples takes longer than any use that is made of them.
+    # Read once: unpacking ten million samples takes longer than any use of them.
     measurements = _worded(measurements.select(_READ)).collect().lazy()
     every = _launches(measurements)
     if every.is_empty():
@@ -72,7 +71,7 @@ def summarise(measurements: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFr
 
 
 def _points(every: pl.DataFrame) -> pl.DataFrame:
-    """One row per point, from the launches in the state that is reported; doubts from all."""
+    """One row per point, from the launches in the reported state; warnings from all launches."""
     counted = pl.col("counts")
     return every.group_by(RUN_POINT, maintain_order=True).agg(
         pl.col("median_s").filter(counted).alias("medians"),
@@ -89,12 +88,12 @@ def _points(every: pl.DataFrame) -> pl.DataFrame:
 
 
 def _worded(measurements: pl.LazyFrame) -> pl.LazyFrame:
-    """The same with '' for whatever is not said: keys are compared often."""
+    """The same with '' for nulls: keys are compared often."""
     return measurements.with_columns(pl.col(pl.String).fill_null(""))
 
 
 def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
-    """One row per point and launch, with everything but the samples."""
+    """One row per point and launch, with everything except the samples."""
     samples = pl.col("samples_s")
     rows = (
         measurements.filter(samples.list.len() > 0)
@@ -103,7 +102,7 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
             "launch",
             samples.list.median().alias("median_s"),
             samples.list.min().alias("lowest_s"),
-            # Minimum and median pass over NaN, a sum does not.
+            # Minimum and median ignore NaN, a sum does not.
             samples.list.sum().alias("sum_s"),
             _taken_off_s().alias("taken_off_s"),
             samples.list.len().cast(pl.Int64).alias("samples"),
@@ -129,14 +128,14 @@ def _launches(measurements: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _flat(name: str) -> pl.Expr:
-    """The items of a list column, in a group, as one list."""
+    """The items of a list column in a group, as one list."""
     return pl.col(name).list.explode(keep_nulls=False, empty_as_null=False)
 
 
 def _taken_off_s() -> pl.Expr:
-    """What was subtracted from each call where calls are timed one by one, else 0.
+    """The overhead subtracted from each call if calls are timed individually, else 0.
 
-    The time of a call that takes none lies on either side of 0, but no further below it than that.
+    The measured time of an empty call scatters around 0, but is never below minus this overhead.
     """
     values = pl.col("values")
     readings = values.list.filter(pl.element().struct.field("name") == "clock_reading_s")
@@ -144,7 +143,7 @@ def _taken_off_s() -> pl.Expr:
 
 
 def _check_times(rows: pl.DataFrame) -> None:
-    """Raise InputError naming the first point with a time that cannot be one."""
+    """Raise InputError naming the first point with an invalid time."""
     usable = pl.col("sum_s").is_finite() & (pl.col("lowest_s") >= -pl.col("taken_off_s"))
     wrong = rows.filter(~usable.fill_null(False)).head(1)
     if wrong.is_empty():
@@ -158,7 +157,7 @@ def _check_times(rows: pl.DataFrame) -> None:
 
 
 def _counted(every: pl.DataFrame, measurements: pl.LazyFrame) -> tuple[pl.DataFrame, pl.LazyFrame]:
-    """The launches that are reported, and what they measured."""
+    """The reported launches with their measurements."""
     if every["counts"].all():
         return every, measurements
     launches = every.filter("counts")
@@ -171,7 +170,7 @@ def _counted(every: pl.DataFrame, measurements: pl.LazyFrame) -> tuple[pl.DataFr
 def _with_sample_intervals(
     points: pl.DataFrame, measurements: pl.LazyFrame, confidence: float
 ) -> pl.DataFrame:
-    """Points of one launch take the interval of their samples: there is no other."""
+    """Points of one launch take the interval of their samples, for lack of another."""
     single = points.filter(pl.col("launches") == 1).select(RUN_POINT)
     if single.is_empty():
         return points
@@ -183,12 +182,12 @@ def _with_sample_intervals(
         .select(
             *RUN_POINT,
             pl.col("samples_s").list.len().alias("count"),
-            # Many times faster than sorting in the groups, or lists by their own method.
+            # Many times faster than sorting within groups, or than the method of lists.
             pl.col("samples_s").list.eval(pl.element().sort()).alias("ordered"),
         )
         .collect()
     )
-    # The ends are order statistics: their ranks follow from the number of samples alone.
+    # The ends are order statistics: their ranks depend only on the number of samples.
     counts = rows["count"].unique().to_list()
     ranks = {count: sample_interval(np.arange(count), confidence) for count in counts}
     low, high = (
@@ -212,7 +211,7 @@ def _with_sample_intervals(
 
 
 def _of_samples(of_samples: str, of_launches: str) -> pl.Expr:
-    """An end of the interval; one sample alone, as of an imported log, has none."""
+    """An end of the interval; a single sample, as from an imported log, has none."""
     alone = (pl.col("launches") == 1) & (pl.col("samples") == 1)
     known = pl.coalesce(of_samples, of_launches)
     unknown = alone & ~pl.col("transport").is_in(EXACT)
@@ -220,13 +219,13 @@ def _of_samples(of_samples: str, of_launches: str) -> pl.Expr:
 
 
 def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
-    """Points with all their advice: what was reported joined with what follows from the data."""
+    """Points with all their advice: reported and derived from the data."""
     median, low, high = pl.col("median_s"), pl.col("ci_low_s"), pl.col("ci_high_s")
     reach = pl.max_horizontal(high - median, median - low)
     single = pl.col("launches") == 1
     coarse = pl.col("advice").list.contains("timer-coarse")
     found = {
-        # A coarse clock makes steps of its own: they are not states of the machine.
+        # A coarse clock produces steps, which are not states of the machine.
         "bimodal": pl.col("bimodal") & ~coarse,
         "drift": pl.col("drift"),
         "imprecise": ~single & (reach > PRECISION_TARGET * median),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a machine that changes between two states: only like is compared with like."""
+"""Runs of a machine that changes between two states: only equal states are compared."""
 
 from __future__ import annotations
 

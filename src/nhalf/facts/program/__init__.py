@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a traced program does with messages: each quantity one file, from the tables of a trace."""
+"""The communication of a traced program: one file per quantity, from the tables of a trace."""

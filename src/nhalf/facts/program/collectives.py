@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which collective operations a program calls, with which sizes, and the time they take."""
+"""The collective operations that a program calls, their sizes and times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nhalf.facts.program.operations import operation
 
 
 def collectives(calls: pl.DataFrame) -> pl.DataFrame:
-    """One row per call, communicator and size, the most time first.
+    """One row per call, communicator and size, the most expensive first.
 
     Columns `call`, `operation`, `communicator`, `size_bytes`, `ranks` that
     take part, `operations` (the most calls of any rank), `time_s` and `waiting_s` (mean over those

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which messages were late: sent when their receiver waited already, or received when their sender
-did.
+"""Late messages: sent when their receiver was already waiting, or received when their sender was.
 
-A message is matched with its receive in the order of each pair, communicator and tag, which MPI
-guarantees. A receive that was begun before waits from the beginning of the call that completed it.
+Sends are matched with receives in order for each pair, communicator and tag, which MPI guarantees.
+A nonblocking receive waits from the beginning of the call that completed it.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ BLOCKING_SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Rsend")
 
 
 def matched(timeline: pl.DataFrame) -> pl.DataFrame:
-    """Each message of which both ends are known, with what they waited for.
+    """Each message with both ends known, and their waiting times.
 
-    Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (begin of the send),
-    `received_s` (from when on its receiver did nothing but wait), `arrived_s` (end of the receive),
-    `late_sender_s` (how long the receiver waited for the send to begin) and `late_receiver_s` (the
+    Columns `source`, `target`, `communicator`, `tag`, `size_bytes`, `sent_s` (start of the send),
+    `received_s` (from when its receiver only waited), `arrived_s` (end of the receive),
+    `late_sender_s` (how long the receiver waited for the send to start) and `late_receiver_s` (the
     sender for the receive).
     """
     keys = ["source", "target", "communicator", "tag"]
@@ -45,11 +44,11 @@ def matched(timeline: pl.DataFrame) -> pl.DataFrame:
 
 
 def late_pairs(timeline: pl.DataFrame) -> pl.DataFrame:
-    """Who waits for whom, the longest first.
+    """Waiting times between pairs of ranks, the longest first.
 
-    Columns `rank` (that waits), `late_rank`, `cause`, `messages` (that were late), `of_messages`
-    (between both in that direction), `waiting_s`, `longest_s`, and of the longest `size_bytes`, and
-    `from_s` to `to_s`, when it was waited for.
+    Columns `rank` (the waiting one), `late_rank`, `cause`, `messages` (late ones), `of_messages`
+    (between both in that direction), `waiting_s`, `longest_s`, and for the longest `size_bytes` and
+    the wait from `from_s` to `to_s`.
     """
     found = matched(timeline)
     both = [
@@ -79,8 +78,8 @@ def _late(
 
 
 def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
-    """The calls with `waits_s`: since when a receive does nothing but wait; null where it is not
-    known. A call that completes receives ends when they do.
+    """The calls with `waits_s`: the time from which a receive only waits; null if unknown. A call
+    that completes receives ends when they do.
     """
     waits = timeline.filter(pl.col("kind") == "waiting")
     begins = waits.group_by("rank", "thread", "end_s").agg(wait_s=pl.col("start_s").max())
@@ -92,7 +91,7 @@ def _waited_for(timeline: pl.DataFrame) -> pl.DataFrame:
 def _numbered(
     timeline: pl.DataFrame, kind: str, ends: tuple[str, str], keys: list[str]
 ) -> pl.DataFrame:
-    """The calls of one kind with their source, target, and number among their like."""
+    """The calls of one kind with their source, target, and sequence number."""
     source, target = ends
     some = timeline.filter((pl.col("kind") == kind) & (pl.col("partner") >= 0)).sort("start_s")
     named = some.with_columns(source=pl.col(source), target=pl.col(target))

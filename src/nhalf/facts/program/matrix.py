@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sends how much to whom: the communication matrix, by rank or by host."""
+"""The communication matrix, by rank or by host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Matrix:
     bytes: Floats
 
     def ordered(self, order: Sequence[int]) -> Matrix:
-        """The same with its members in another order."""
+        """The same with its members reordered."""
         names = tuple(self.names[place] for place in order)
         where = np.ix_(order, order)
         return Matrix(names, self.messages[where], self.bytes[where])
@@ -38,7 +38,7 @@ def matrix(sent: pl.DataFrame, ranks: int) -> Matrix:
 
 
 def by_host(of_ranks: Matrix, hosts: Sequence[str]) -> Matrix:
-    """The matrix of hosts; the diagonal is what stays on a host."""
+    """The matrix of hosts; the diagonal is traffic within a host."""
     names = tuple(dict.fromkeys(hosts))
     members = np.zeros((len(names), len(hosts)))
     for rank, host in enumerate(hosts):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The collective operation of a call, in any of its forms."""
+"""The collective operation behind a call, in any of its variants."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def is_non_blocking(call: str) -> bool:
 
 
 def _has_mark(name: str) -> bool:
-    """The I of a non-blocking call is followed by a small letter."""
+    """The I of a nonblocking call is followed by a lower-case letter."""
     is_word = name.startswith("Intercomm")
     return name[:1] == "I" and name[1:2].islower() and not is_word

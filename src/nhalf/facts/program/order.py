@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders of ranks in which those that exchange much stand together."""
+"""Orders of ranks in which those that exchange much data are adjacent."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nhalf.base.arrays import Floats
 
 
 def by_host(hosts: Sequence[str]) -> list[int]:
-    """Ranks of one host together, the hosts in the order in which they first appear."""
+    """Ranks grouped by host, the hosts in order of first appearance."""
     first = {host: place for place, host in reversed(list(enumerate(hosts)))}
     return sorted(range(len(hosts)), key=lambda rank: (first[hosts[rank]], rank))
 
 
 def by_traffic(bytes_sent: Floats) -> list[int]:
-    """Ranks that exchange most side by side: average linkage on the logarithm of their bytes."""
+    """Ranks that exchange most data adjacent: average linkage on the logarithm of their bytes."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

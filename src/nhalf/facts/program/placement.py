@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ranks should share a node, so that few bytes have to leave one.
+"""A placement of ranks on nodes that minimises the bytes between nodes.
 
-The ranks are divided into groups of given sizes. Two divisions are improved by exchanging ranks of
-two groups as long as that saves bytes (B. W. Kernighan, S. Lin, "An efficient heuristic procedure
-for partitioning graphs", Bell System Technical Journal 49 (1970) 291): the one that was used, and
-one that gathers around each rank those with which it exchanges most. The better one counts; it is
-not always the best there is.
+The ranks are partitioned into groups of given sizes. Two partitions are improved by swapping ranks
+of two groups as long as that saves bytes (B. W. Kernighan, S. Lin, "An efficient heuristic
+procedure for partitioning graphs", Bell System Technical Journal 49 (1970) 291): the one that was
+used, and one grown around each rank from those with which it exchanges most. The better one is
+taken; it is not always optimal.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from nhalf.base.arrays import Floats
 
 Groups = NDArray[np.int64]
 RANKS_MAX = 1024
-"""The search takes a time that grows with the cube of the ranks."""
+"""The search time grows with the cube of the number of ranks."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A group for every rank, and the bytes that cross from group to group."""
+    """A group for every rank, and the bytes that cross between groups."""
 
     groups: tuple[int, ...]
     crossing_bytes: float
     before_bytes: float
-    """What crosses in the division that was used."""
+    """The bytes that cross in the partition that was used."""
 
     @property
     def saved_bytes(self) -> float:
-        """By how much fewer bytes cross."""
+        """The reduction of bytes that cross."""
         return self.before_bytes - self.crossing_bytes
 
 
@@ -44,7 +44,7 @@ def crossing_bytes(bytes_sent: Floats, groups: Groups) -> float:
 
 
 def better_placement(bytes_sent: Floats, used: Sequence[int]) -> Placement | None:
-    """The best division found into groups of the same sizes; None for one group or too many ranks.
+    """The best partition found with the same group sizes; None for one group or too many ranks.
 
     `bytes_sent` from row to column; `used` is the group (node) of each rank.
     """
@@ -63,7 +63,7 @@ def better_placement(bytes_sent: Floats, used: Sequence[int]) -> Placement | Non
 
 
 def _gathered(between: Floats, used: Groups) -> Groups:
-    """Groups of the same sizes, each grown from a rank by the one that exchanges most with it."""
+    """Groups of the same sizes, each grown from a rank by adding the one that exchanges most."""
     groups = np.full(len(used), -1, dtype=np.int64)
     for group, size in zip(*np.unique(used, return_counts=True), strict=True):
         pull = np.zeros(len(used))
@@ -76,7 +76,7 @@ def _gathered(between: Floats, used: Groups) -> Groups:
 
 
 def _improved(between: Floats, start: Groups) -> Groups:
-    """Exchange the two ranks that save most, until no exchange saves anything."""
+    """Swap the two ranks that save most, until no swap saves anything."""
     groups = start.copy()
     count = int(groups.max()) + 1
     for _ in range(2 * len(groups)):

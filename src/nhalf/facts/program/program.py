@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything known about a traced program, computed when it is first asked for, once each.
+"""Everything known about a traced program; each fact is computed once, on first access.
 
-Findings, panels, tables, exporters and predictions are handed a `Program`, as those of measured
-runs are handed `Facts`.
+Findings, panels, tables, exporters and predictions receive a `Program`, as those of measured runs
+receive `Facts`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Program:
 
     @classmethod
     def open(cls, path: Path) -> Program:
-        """A trace by its folder; raises InputError where it is none or damaged."""
+        """A trace from its folder; raises InputError if it is not a trace or is damaged."""
         folder = open_trace(path)
         names = ("calls", "bins", "timeline", "communicators")
         return cls(folder.path, folder.trace, *(folder.rows(name) for name in names))
@@ -48,25 +48,25 @@ class Program:
 
     @property
     def library(self) -> str:
-        """The MPI library as it calls itself, on one line."""
+        """The MPI library's own version string, on one line."""
         return " ".join(self.trace.library.split())
 
     @property
     def command(self) -> str:
-        """As it was typed, but for the folder of the launcher; '' where it is not known."""
+        """The command as typed, except for the launcher's folder; '' if unknown."""
         words = self.trace.command
         return " ".join([Path(words[0]).name, *words[1:]]) if words else ""
 
     @cached_property
     def ranks(self) -> int:
-        """Of MPI_COMM_WORLD, also those of which nothing was collected."""
+        """Ranks of MPI_COMM_WORLD, including those without collected data."""
         known = [0, *(each.rank + 1 for each in self.trace.ranks)]
         seen = self.calls.select(pl.max_horizontal(pl.col("rank", "partner").max())).item()
         return max(*known, 0 if seen is None else seen + 1)
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The host of each rank; '' where it is not known."""
+        """The host of each rank; '' if unknown."""
         known = {each.rank: each.host for each in self.trace.ranks}
         return tuple(known.get(rank, "") for rank in range(self.ranks))
 
@@ -80,15 +80,15 @@ class Program:
 
     @cached_property
     def sent(self) -> pl.DataFrame:
-        """The rows of messages between ranks of MPI_COMM_WORLD, one-sided ones that put included.
+        """The rows of messages between ranks of MPI_COMM_WORLD, including one-sided puts.
 
-        A rank's messages to itself are there, those to MPI_PROC_NULL are not.
+        A rank's messages to itself are included, those to MPI_PROC_NULL are not.
         """
         return self.messages.filter(pl.col("partner") >= 0)
 
     @cached_property
     def messages(self) -> pl.DataFrame:
-        """The rows of all messages that are sent, also of those to partners that are not known."""
+        """The rows of all messages sent, including those to unknown partners."""
         is_put = pl.col("call").str.contains("(?i)put|accumulate")
         is_sent = (pl.col("kind") == "sent") | ((pl.col("kind") == "one-sided") & is_put)
         return self.calls.filter(is_sent & (pl.col("partner") != PROC_NULL))
@@ -116,12 +116,12 @@ class Program:
 
     @cached_property
     def shape(self) -> Shape:
-        """The name of who sends to whom."""
+        """The name of the communication pattern."""
         from nhalf.facts.program.shape.naming import shape_of, swept
         from nhalf.facts.program.shape.sweeps import is_swept
 
         found = shape_of(self.matrix.messages, self.matrix.bytes)
-        # A token that goes round has no front.
+        # A circulating token is not a wavefront.
         has_ends = found.grid is not None and not any(found.grid.periodic)
         return swept(found) if has_ends and is_swept(self.timeline) else found
 
@@ -162,7 +162,7 @@ class Program:
 
     @cached_property
     def late_messages(self) -> pl.DataFrame:
-        """Who waits for whose messages; empty without a timeline."""
+        """Waiting between pairs of ranks; empty without a timeline."""
         from nhalf.facts.program.late_messages import late_pairs
 
         return late_pairs(self.timeline)
@@ -176,14 +176,14 @@ class Program:
 
     @cached_property
     def phases(self) -> list[Row]:
-        """Stretches of one rate."""
+        """Phases of constant rate."""
         from nhalf.facts.program.rate import phases
 
         return phases(self.over_time)
 
     @cached_property
     def placement(self) -> Placement | None:
-        """A division of the ranks among the same hosts that sends less between them."""
+        """A distribution of the ranks over the same hosts that sends less between them."""
         from nhalf.facts.program.placement import better_placement
 
         names = list(dict.fromkeys(self.hosts))

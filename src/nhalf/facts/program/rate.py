@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many messages and bytes a program sends over time, and the phases that this has.
+"""Messages and bytes that a program sends over time, and its phases.
 
-The bins of all ranks and threads are added up; there are at most BINS_MAX, or neighbours are put
-together. A phase is a stretch of bins with one rate: the series of log(1 + messages) is divided in
-two where that leaves the smallest sum of squares, and again, as long as it saves more than the
-noise would (binary segmentation with a Bayesian information criterion; J. Chen, A. K. Gupta,
+The bins of all ranks and threads are added up; if there are more than BINS_MAX, adjacent ones are
+merged. A phase is a sequence of bins with one rate: the series of log(1 + messages) is divided in
+two so that the sum of squares is smallest, and again, as long as that saves more than noise would
+(binary segmentation with a Bayesian information criterion; J. Chen, A. K. Gupta,
 Parametric Statistical Change Point Analysis, 2nd ed., 2012, ch. 2).
 """
 
@@ -24,14 +24,14 @@ BINS_MAX = 512
 PHASE_BINS_MIN = 3
 PHASES_MAX = 12
 NOISE_MIN = 0.1
-"""Rates that differ by less than a tenth are one phase."""
+"""Rates that differ by less than a tenth form one phase."""
 DIFFERENT = 1.5
 
 
 def over_time(bins: pl.DataFrame) -> pl.DataFrame:
     """All ranks together: columns `start_s`, `width_s`, `kind`, `messages`, `bytes`, `time_s`.
 
-    Bins without anything are there, too, from the first to the last of any kind.
+    Empty bins are included, from the first to the last of any kind.
     """
     if bins.is_empty():
         return pl.DataFrame(
@@ -68,9 +68,9 @@ def over_time(bins: pl.DataFrame) -> pl.DataFrame:
 
 
 def phases(found: pl.DataFrame) -> list[Row]:
-    """The stretches of one rate, in order.
+    """The phases of constant rate, in order.
 
-    Of `over_time`: messages sent and collective calls together. Each has `start_s`, `end_s`,
+    From `over_time`: messages sent and collective calls together. Each has `start_s`, `end_s`,
     `messages`, `bytes` and `messages_per_s`.
     """
     active = found.filter(pl.col("kind").is_in(["sent", "collective"]))
@@ -97,7 +97,7 @@ def phases(found: pl.DataFrame) -> list[Row]:
 
 
 def _changes(level: Floats) -> list[int]:
-    """Where phases begin, beside the first; the clearest are found first."""
+    """Where phases after the first begin; the clearest are found first."""
     found: list[int] = []
     parts = [(0, len(level))]
     while parts and len(found) < PHASES_MAX - 1:
@@ -114,7 +114,7 @@ def _changes(level: Floats) -> list[int]:
 def _splits(
     level: Floats, parts: list[tuple[int, int]]
 ) -> Iterator[tuple[float, int, tuple[int, int]]]:
-    """The best division of each part that is worth it: what it saves, where, and the part."""
+    """The best worthwhile division of each part: its saving, its position, and the part."""
     for begin, end in parts:
         values = level[begin:end]
         number = len(values)

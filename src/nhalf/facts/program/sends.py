@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each process sends: how many messages and bytes, and to how many others."""
+"""Messages, bytes and number of destinations of each process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import polars as pl
 
 
 def sends_by_rank(sent: pl.DataFrame, ranks: int) -> pl.DataFrame:
-    """One row per rank, also of those that send nothing.
+    """One row per rank, including those that send nothing.
 
     Columns `rank`, `messages`, `bytes`, `mean_bytes` (null without messages), `destinations`.
     """
@@ -37,5 +37,5 @@ def spread(values: pl.Series) -> dict[str, float]:
 
 
 def destination_histogram(by_rank: pl.DataFrame) -> pl.DataFrame:
-    """How many ranks send to how many others: columns `destinations`, `ranks`."""
+    """The number of ranks for each number of destinations: columns `destinations`, `ranks`."""
     return by_rank.group_by("destinations").agg(ranks=pl.len()).sort("destinations")

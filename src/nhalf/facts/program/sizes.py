@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the messages of a program are: each size, its share, and classes of sizes."""
+"""Message sizes of a program: each size, its share, and size classes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def sizes(sent: pl.DataFrame) -> pl.DataFrame:
 def histogram(found: pl.DataFrame) -> pl.DataFrame:
     """The sizes in classes that double: columns `from_bytes`, `to_bytes`, `messages`, `bytes`.
 
-    A class holds the sizes from `from_bytes` up to, not including, `to_bytes`; zero bytes are a
-    class of their own, and classes without messages are left out.
+    A class holds the sizes from `from_bytes` up to, not including, `to_bytes`; zero bytes form
+    their own class, and classes without messages are left out.
     """
     lows = [1 << size.bit_length() >> 1 for size in found["size_bytes"]]
     classes = (
@@ -42,7 +42,7 @@ def histogram(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def median_bytes(found: pl.DataFrame) -> int:
-    """The size that half of the messages do not exceed; 0 where there are none."""
+    """The median message size; 0 without messages."""
     reached = found.filter(pl.col("messages_share") >= 0.5)
     return 0 if reached.is_empty() else int(reached["size_bytes"][0])
 

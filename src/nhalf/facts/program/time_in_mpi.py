@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long each rank is inside of MPI, and in which calls."""
+"""Time of each rank inside MPI, by call."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def time_by_call(calls: pl.DataFrame) -> pl.DataFrame:
 def time_by_rank(calls: pl.DataFrame, elapsed_s: float, ranks: int) -> pl.DataFrame:
     """One row per rank: columns `rank`, `time_s`, `waiting_s`, and their shares of `elapsed_s`.
 
-    Of several threads of a rank those that spend most in MPI count. Shares are null where the
-    elapsed time is unknown.
+    Of several threads of a rank, the one that spends most time in MPI counts. Shares are null if
+    the elapsed time is unknown.
     """
     threads = calls.group_by("rank", "thread").agg(pl.col("time_s", "waiting_s").sum())
     busiest = threads.sort("time_s", "thread").group_by("rank").last().drop("thread")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks wait for: late senders, late receivers, others that come late to a collective.
+"""Causes of waiting: late senders, late receivers, late arrivals at a collective.
 
-The tables of calls say how long each call waited. With a timeline the cause is known: of messages
+The tables of calls say how long each call waited. With a timeline the cause is known: for messages
 it is found in late_messages.py; a collective is matched with the same call of the other ranks by
 its number in the communicator.
 """
@@ -27,8 +27,8 @@ _CAUSES = {
 def waiting(calls: pl.DataFrame) -> pl.DataFrame:
     """Seconds by rank and cause: columns `rank`, `cause`, `waiting_s`.
 
-    What waits in MPI_Wait and its family counts as `completion`: only a timeline tells whose
-    message it was.
+    Waiting in MPI_Wait and its family counts as `completion`: only a timeline shows whose message
+    it was for.
     """
     caused = calls.filter(pl.col("kind").is_in(list(_CAUSES))).with_columns(
         cause=pl.col("kind").replace_strict(list(_CAUSES), list(_CAUSES.values()), default="")
@@ -38,7 +38,7 @@ def waiting(calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def arrivals(timeline: pl.DataFrame) -> pl.DataFrame:
-    """Each collective operation of a timeline: who comes last, and what that costs.
+    """Each collective operation of a timeline: the last arrival, and its cost.
 
     Columns `communicator`, `call`, `number` in its communicator, `ranks`, `start_s` of the first,
     `spread_s` from the first to the last arrival, `last_rank`, `waiting_s` until the last arrival,

@@ -47,7 +47,7 @@ def test_a_latency_that_cannot_be_told_is_a_doubt(make_logp: Make) -> None:
     assert finding.importance < 40
     assert finding.figure == "5 µs"
     assert "cannot be distinguished from 0" in finding.text
-    assert finding.text.endswith("the sum L + o_s + o_r: mpich 5 µs (5 µs to 5 µs).")
+    assert finding.text.endswith("the sum L + o_s + o_r, instead: mpich 5 µs (5 µs to 5 µs).")
 
 
 def test_libraries_whose_latency_cannot_be_told_share_a_finding(make_logp: Make) -> None:

@@ -35,11 +35,11 @@ def test_an_algorithm_that_frees_the_root_sooner_is_named(make_measurements: Mak
     )
     (found,) = RootBusy().find(facts)
     assert "65536" not in found.text
-    assert "For 64 KiB on 4 ranks the library's own way completes first (14." in found.text
+    assert "For 64 KiB on 4 ranks the library's own algorithm completes first (14." in found.text
     assert "with chain the root is free after 2 µs, 4.0x sooner" in found.text
     table = Panel().render(facts)
     assert isinstance(table, Table)
-    assert [row[3] for row in table.rows] == ["the library's own way", "chain", "linear"]
+    assert [row[3] for row in table.rows] == ["the library's own algorithm", "chain", "linear"]
     assert table.rows[1][5] == "2 µs"
 
 

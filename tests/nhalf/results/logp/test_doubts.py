@@ -30,8 +30,8 @@ def test_an_overhead_above_the_gap_is_named_and_not_clipped() -> None:
 @pytest.mark.parametrize(
     ("send_s", "latency_s", "why"),
     [
-        (6.5e-6, 0.0, "o_s + o_r, is nearly the whole way of a message"),
-        (8e-6, -1.5e-6, "o_s + o_r, timed apart, is more than the whole way"),
+        (6.5e-6, 0.0, "o_s + o_r, is nearly the total time of a message"),
+        (8e-6, -1.5e-6, "o_s + o_r, timed separately, exceed the total time"),
     ],
 )
 def test_latency_of_0_and_below_is_named_and_not_clipped(
@@ -64,7 +64,7 @@ def test_a_stream_that_differs_from_round_trips_is_named(factor: float, words: s
         return time_s * factor if pattern == GAP and size >= 4096 else time_s
 
     (doubt,) = logp(ideal(change=other_stream)).doubts
-    assert f"messages come {words}" in doubt
+    assert f"messages arrive {words}" in doubt
     assert "at 3 sizes from 4 KiB to 64 KiB" in doubt
     assert not logp(ideal()).doubts
 

@@ -149,7 +149,7 @@ def test_a_network_without_latency_is_said_to_be_one() -> None:
     assert values(found)["half_round_trip_s"] == pytest.approx(3e-6, rel=1e-9)
     first = found.doubts[0]
     assert first.startswith("L is indistinguishable from 0")
-    assert "half a round trip, the sum L + o_s + o_r: 3 µs" in first
+    assert "half a round trip, the sum L + o_s + o_r, instead: 3 µs" in first
 
 
 @needs_probe

@@ -78,7 +78,7 @@ def test_two_ranks_of_a_host_are_not_judged(make_pair_map: Make) -> None:
 
     row = as_row(one_map(make_pair_map, ["n1", "n1"], slow))
     assert row["slow"] == []
-    assert "nothing to compare" in row["missing"]
+    assert "no other to compare" in row["missing"]
 
 
 def test_without_places_ranks_are_members(make_pair_map: Make) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of who sends to whom, named in the field's words where there is a name for it."""
+"""The communication pattern of a program, by its established name if it has one."""

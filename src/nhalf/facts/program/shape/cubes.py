@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Butterflies: ranks exchange with those whose number differs in one bit, one bit after another."""
+"""Butterflies: ranks exchange with those whose number differs in one bit, bit by bit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from nhalf.facts.program.shape.explained import Explained
 
 BUTTERFLY = "butterfly"
 GRID_BITS_MAX = 4
-"""A grid of more dimensions is none that programs have."""
+"""Programs do not use grids with more dimensions."""
 SAME = 0.01
 
 
 def cubes(edges: Edges) -> Iterator[Explained]:
-    """The butterfly of all ranks or of groups of neighbours; nothing where fewer than 2 bits."""
+    """The butterfly of all ranks or of groups of neighbours; none for fewer than 2 bits."""
     if edges.ranks < 4:
         return
     masks = edges.source ^ edges.target
@@ -38,7 +38,7 @@ def cubes(edges: Edges) -> Iterator[Explained]:
 
 
 def _has_faces(edges: Edges, bits: list[int]) -> bool:
-    """Whether sizes are those of a grid's faces: one for each dimension.
+    """Whether sizes look like a grid's faces: one for each dimension.
 
     In a butterfly they are equal, or halved from one bit to the next.
     """

@@ -16,18 +16,18 @@ Which = NDArray[np.bool_]
 
 RARE_SHARE = 0.01
 RARE = 0.1
-"""Pairs with less than a tenth of the usual number of messages, which together have no more than a
+"""Pairs with less than a tenth of the typical number of messages, which together have at most a
 hundredth of all, are left out: a last message to a neighbour, the timing of a whole run."""
 ALIKE_SHARE = 0.9
-"""So many pairs of a class have the same number of messages, where a rule sends them."""
+"""The share of a class's pairs with the same number of messages if a rule generates them."""
 ALIKE = 0.01
-"""Numbers of messages that differ by no more are the same."""
+"""Numbers of messages that differ by no more count as equal."""
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Directed pairs of different ranks, with the messages of each and their bytes, 0 where these
-    are not known; `ranks` is that of all.
+    """Directed pairs of different ranks, with the messages of each and their bytes, 0 if unknown;
+    `ranks` is the total number.
     """
 
     ranks: int
@@ -60,7 +60,7 @@ class Edges:
         return float(self.messages[which].sum()) / self.total if self.total else 0.0
 
     def without(self, which: Which) -> Edges:
-        """The pairs but some."""
+        """The pairs without some."""
         rest = ~which
         pairs = (self.source[rest], self.target[rest], self.messages[rest], self.bytes[rest])
         return Edges(self.ranks, *pairs)
@@ -71,7 +71,7 @@ class Edges:
         return float(self.bytes[which].sum()) / messages if messages else 0.0
 
     def are_alike(self, which: Which) -> bool:
-        """Whether nearly all of some pairs have the same number of messages, as a rule gives."""
+        """Whether nearly all of some pairs have the same number of messages, as if from a rule."""
         numbers = self.messages[which]
         usual = np.median(numbers)
         alike = np.abs(numbers - usual) <= ALIKE * usual

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A shape that was looked for, and how much of the messages it explains."""
+"""A candidate shape, and the share of messages that it explains."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from nhalf.facts.program.shape.edges import Which
 
 @dataclass(frozen=True)
 class Explained:
-    """A shape with the pairs that it explains, and the number of rules that it needs for it.
+    """A shape with the pairs that it explains, and the number of rules needed.
 
-    `name` is the word of the field, `words` say it with its numbers; `directions` is the place of
-    each pair among the rules, -1 for pairs that are not explained.
+    `name` is the established term, `words` adds its numbers; `directions` is the index of the rule
+    for each pair, -1 for unexplained pairs.
     """
 
     name: str

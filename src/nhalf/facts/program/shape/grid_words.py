@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How rings, stencils and their kin are called."""
+"""Names of rings, stencils and related patterns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Step = tuple[int, ...]
 
 
 def grid_name(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool]) -> str:
-    """The field's word for ranks in a grid that send along some steps."""
+    """The established term for ranks in a grid that send along some steps."""
     if len(dimensions) == 1:
         return _ring_name(dimensions[0], [step[0] for step in steps], periodic[0])
     if is_one_way(steps) and not any(periodic):
@@ -20,7 +20,7 @@ def grid_name(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool])
 
 
 def is_one_way(steps: Sequence[Step]) -> bool:
-    """Whether messages leave along axes in one direction only, and along several axes."""
+    """Whether messages leave along several axes, and in only one direction on each."""
     sums = [sum(step) for step in steps]
     single = all(sum(map(abs, step)) == 1 for step in steps)
     one_side = all(value > 0 for value in sums) or all(value < 0 for value in sums)
@@ -56,7 +56,7 @@ def grid_words(dimensions: Step, steps: Sequence[Step], periodic: Sequence[bool]
 
 
 def _neighbours(steps: Sequence[Step]) -> str:
-    """What there is beside the next ones along each axis."""
+    """Neighbours other than the nearest ones along each axis."""
     diagonal = [step for step in steps if sum(value != 0 for value in step) > 1]
     far = [step for step in steps if max(map(abs, step)) > 1]
     words = f", with {len(diagonal)} diagonal neighbours" if diagonal else ""

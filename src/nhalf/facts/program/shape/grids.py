@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rings and stencils: ranks in a grid, each sending to those at fixed distances.
 
-Every division of the ranks into up to four dimensions is tried, with and without wrap-around.
-Pairs at one distance are a rule where all ranks that have such a neighbour send to it, equally
-often; a distance counts where it is one step (diagonals included), a power of two along one axis
-(as multigrid does on its levels), or any shift of a ring.
+Every factorisation of the ranks into up to four dimensions is tried, with and without wrap-around.
+Pairs at one distance form a rule if all ranks that have such a neighbour send to it, equally
+often; a distance counts if it is one step (diagonals included), a power of two along one axis
+(as multigrid uses on its levels), or any shift of a ring.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Step = tuple[int, ...]
 
 
 def grids(edges: Edges) -> Iterator[Explained]:
-    """Every grid that explains anything."""
+    """Every grid that explains any pairs."""
     if len(edges.source) > RULES_MAX * edges.ranks or edges.ranks < 2:
         return
     for dimensions in divisions(edges.ranks):
@@ -88,12 +88,12 @@ def _grid(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Explain
 
 
 def _both_ways(steps: Sequence[Step]) -> set[Step]:
-    """The steps without their opposites: a rule that goes both ways is one."""
+    """The steps without their opposites: a rule in both directions is one rule."""
     return {max(step, tuple(-value for value in step)) for step in steps}
 
 
 def _steps(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Integers:
-    """From each pair's source to its target, (pairs, dimensions); the short way where it wraps."""
+    """From each pair's source to its target, (pairs, dimensions); the short way if it wraps."""
     source = np.stack(np.unravel_index(edges.source, dimensions), axis=1)
     target = np.stack(np.unravel_index(edges.target, dimensions), axis=1)
     steps: Integers = target - source
@@ -106,7 +106,7 @@ def _steps(edges: Edges, dimensions: Step, periodic: tuple[bool, ...]) -> Intege
 
 
 def _having(step: Step, dimensions: Step, periodic: tuple[bool, ...]) -> int:
-    """How many ranks have a neighbour at that step."""
+    """The number of ranks with a neighbour at that step."""
     number = 1
     for value, extent, wraps in zip(step, dimensions, periodic, strict=True):
         number *= extent if wraps else extent - abs(value)
@@ -114,7 +114,7 @@ def _having(step: Step, dimensions: Step, periodic: tuple[bool, ...]) -> int:
 
 
 def _counts(step: Step, periodic: tuple[bool, ...]) -> bool:
-    """Whether a step is one that grids are known for."""
+    """Whether a step is typical of grids."""
     if periodic == (True,) or all(abs(value) <= 1 for value in step):
         return True
     far = [abs(value) for value in step if value]

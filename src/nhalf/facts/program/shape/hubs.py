@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes about one rank or all of them: master and workers, trees, everybody to everybody."""
+"""Shapes around one rank or all of them: master-worker, trees, all-to-all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORKERS_SHARE = 0.8
 
 
 def hubs(edges: Edges) -> Iterator[Explained]:
-    """Those that explain anything."""
+    """The shapes that explain any pairs."""
     yield from _master(edges)
     yield from _tree(edges)
     yield from _all(edges)
@@ -23,7 +23,7 @@ def hubs(edges: Edges) -> Iterator[Explained]:
 
 
 def _master(edges: Edges) -> Iterator[Explained]:
-    """One rank at an end of every message, which exchanges with nearly all others."""
+    """One rank is an end of every message and exchanges with nearly all others."""
     if edges.ranks < 4 or not len(edges.source):
         return
     ends = np.concatenate([edges.source, edges.target])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The name of who sends to whom, with what it explains: '' where nothing is beyond doubt."""
+"""The name of a communication pattern, with its evidence; irregular if nothing is certain."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from nhalf.facts.program.shape.hubs import MASTER_WORKER, hubs
 from nhalf.facts.program.shape.permutations import permutations
 
 SHARE_MIN = 0.9
-"""A shape has to explain so much of all messages."""
+"""The share of all messages that a shape must explain."""
 NONE, IRREGULAR, PAIR = "none", "", "pair"
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What point-to-point messages look like.
+    """The pattern of point-to-point messages.
 
-    `name` is NONE without messages, IRREGULAR where no known shape explains them; `share` is how
-    much of the messages the shape explains, `partners` to how many others a rank sends, median.
+    `name` is NONE without messages, IRREGULAR if no known shape explains them; `share` is the
+    share of messages that the shape explains, `partners` the median number of destinations.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Shape:
 
     @property
     def evidence(self) -> str:
-        """What the name rests on, in a sentence."""
+        """The evidence for the name, in a sentence."""
         if self.name == NONE:
             return "There are no point-to-point messages between different ranks."
         if not self.name:
@@ -47,7 +47,7 @@ class Shape:
 
 
 def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
-    """The shape of a matrix of messages (from row to column), with their bytes where known."""
+    """The shape of a matrix of messages (from row to column), with their bytes if known."""
     edges = Edges.of(messages, sizes)
     if not edges.total:
         return Shape(NONE, "no point-to-point messages", 1.0, 0.0)
@@ -65,13 +65,13 @@ def shape_of(messages: Floats, sizes: Floats | None = None) -> Shape:
 
 
 def swept(shape: Shape) -> Shape:
-    """A stencil whose messages are those of sweeps."""
+    """A stencil whose messages form sweeps."""
     words = shape.words.replace(shape.name, f"{WAVEFRONT} (swept {shape.name})", 1)
     return replace(shape, name=WAVEFRONT, words=words)
 
 
 def _candidates(edges: Edges) -> Iterator[Explained]:
-    """Single shapes, and shapes whose rest is a permutation with a name."""
+    """Single shapes, and shapes whose remainder is a named permutation."""
     yield from permutations(edges)
     for found in (*hubs(edges), *cubes(edges), *grids(edges)):
         yield found
@@ -92,10 +92,10 @@ def _with_rest(edges: Edges, found: Explained) -> Iterator[Explained]:
 
 
 def _merit(edges: Edges, found: Explained) -> tuple[float, ...]:
-    """What explains more is better, then what needs fewer rules, fewer dimensions, no wraps.
+    """Prefers shapes that explain more, then fewer rules, fewer dimensions, no wrap-around.
 
-    A hub explains any small star, a butterfly is also a grid of 2 x 2 x 2: where the rules are as
-    many, the more special word counts.
+    A hub explains any small star, a butterfly is also a grid of 2 x 2 x 2: with equal numbers of
+    rules, the more specific term wins.
     """
     special = {BUTTERFLY: 2, MASTER_WORKER: 1}.get(found.name, 0)
     if found.name == BUTTERFLY and edges.ranks == 4:

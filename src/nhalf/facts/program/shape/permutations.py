@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Permutations: each rank sends to one other, by a rule on the bits of its number or on a grid.
 
-A rule on bits moves the bits and flips some of them; so the images of 0 and of the powers of two
-say it all. Names as in J. Duato, S. Yalamanchili, L. Ni, Interconnection Networks, 2003.
+A rule on bits permutes the bits and flips some of them; so the images of 0 and of the powers of two
+determine it. Names as in J. Duato, S. Yalamanchili, L. Ni, Interconnection Networks, 2003.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nhalf.facts.program.shape.explained import Explained
 
 
 def permutations(edges: Edges) -> Iterator[Explained]:
-    """The permutation that all pairs make up, if it has a name; ranks without a pair stay."""
+    """The permutation formed by all pairs, if it has a name; ranks without a pair are fixed."""
     image = _image(edges)
     if image is None or edges.ranks < 4:
         return
@@ -29,7 +29,7 @@ def permutations(edges: Edges) -> Iterator[Explained]:
 
 
 def _image(edges: Edges) -> Integers | None:
-    """To whom each rank sends; None where that is no permutation, or the identity."""
+    """The destination of each rank; None unless that is a permutation other than the identity."""
     image = np.arange(edges.ranks)
     if len(np.unique(edges.source)) != len(edges.source) or not len(edges.source):
         return None
@@ -38,7 +38,7 @@ def _image(edges: Edges) -> Integers | None:
 
 
 def _bit_name(image: Integers) -> str:
-    """The name of a rule on bits; '' where it is none."""
+    """The name of a rule on bits; '' if it has none."""
     ranks = len(image)
     bits = (ranks - 1).bit_length()
     if ranks != 1 << bits:
@@ -65,7 +65,7 @@ def _flips_name(to: tuple[int, ...], flipped: int, bits: int) -> str:
 
 
 def _moves_name(to: tuple[int, ...], bits: int) -> str:
-    """`to` is the place that each bit moves to."""
+    """`to` is the destination of each bit."""
     stay = tuple(range(bits))
     if to == tuple(reversed(stay)) and bits > 2:
         return "bit-reversal"
@@ -83,7 +83,7 @@ def _moves_name(to: tuple[int, ...], bits: int) -> str:
 
 
 def _transpose_name(image: Integers) -> str:
-    """Row and column exchanged, of a square grid of blocks of neighbours."""
+    """Row and column exchanged, in a square grid of blocks of neighbours."""
     ranks = len(image)
     for side in range(2, int(ranks**0.5) + 1):
         if ranks % (side * side) == 0:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a stencil is swept: the order of messages tells a wavefront from an exchange.
+"""Whether a stencil is swept: the order of messages distinguishes a wavefront from an exchange.
 
-In an exchange a rank has heard from a neighbour before it sends to it again. In a sweep it sends to
-the ranks behind many times, once for each plane, before it hears from them, and receives from those
-ahead in between. Counts are the same, so this takes a timeline.
+In an exchange, a rank receives from a neighbour before it sends to it again. In a sweep, it sends
+downstream many times, once for each plane, before it receives from there, and receives from
+upstream in between. Counts are the same, so this needs a timeline.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import polars as pl
 
 AGAIN_SHARE = 0.8
-"""So many sends have to follow another to the same rank without an answer."""
+"""The share of sends that must follow another to the same rank without an answer."""
 FED_SHARE = 0.4
-"""And before so many of them a message came from another rank: the first ranks get none."""
+"""And the share of those that a message from another rank precedes: the first ranks get none."""
 
 
 def is_swept(timeline: pl.DataFrame) -> bool:
