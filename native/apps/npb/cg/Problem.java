@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.cg;
 
-import java.util.List;
+import npb.Classes;
 import npb.KernelInfo;
 
 /**
@@ -15,15 +15,6 @@ record Problem(char name, int size, int nonzeros, int iterations, double shift, 
   static final double CONDITION = 0.1;
   static final double TOLERANCE = 1e-10;
 
-  private static final List<Problem> ALL =
-      List.of(
-          new Problem('S', 1400, 7, 15, 10, 8.5971775078648),
-          new Problem('W', 7000, 8, 15, 12, 10.362595087124),
-          new Problem('A', 14000, 11, 15, 20, 17.130235054029),
-          new Problem('B', 75000, 13, 75, 60, 22.712745482631),
-          new Problem('C', 150000, 15, 75, 110, 28.973605592845),
-          new Problem('D', 1500000, 21, 100, 500, 52.514532105794));
-
   static final KernelInfo INFO =
       new KernelInfo(
           "npb-cg",
@@ -34,7 +25,9 @@ record Problem(char name, int size, int nonzeros, int iterations, double shift, 
           Threads::new);
 
   static Problem of(char name) {
-    return ALL.stream().filter(one -> one.name == name).findFirst().orElseThrow();
+    final double[] numbers = Classes.of(Problem.class, name);
+    return new Problem(
+        name, (int) numbers[0], (int) numbers[1], (int) numbers[2], numbers[3], numbers[4]);
   }
 
   private double operations() {

@@ -19,14 +19,9 @@ struct Problem {
   double zeta;
 };
 
-inline constexpr std::array problems{
-    Problem{'S', 1400, 7, 15, 10, 8.5971775078648},
-    Problem{'W', 7000, 8, 15, 12, 10.362595087124},
-    Problem{'A', 14000, 11, 15, 20, 17.130235054029},
-    Problem{'B', 75000, 13, 75, 60, 22.712745482631},
-    Problem{'C', 150000, 15, 75, 110, 28.973605592845},
-    Problem{'D', 1500000, 21, 100, 500, 52.514532105794},
-};
+inline constexpr auto problems = std::to_array<Problem>({
+#include "apps/npb/cg/classes.inc"
+});
 
 /// Steps of conjugate gradients in one of inverse iteration.
 inline constexpr int inner_steps = 25;

@@ -3,6 +3,7 @@ package npb.ep;
 
 import java.util.List;
 import npb.Check;
+import npb.Classes;
 import npb.KernelInfo;
 
 /**
@@ -10,15 +11,6 @@ import npb.KernelInfo;
  * sums of |X| and |Y|, and how many pairs there are.
  */
 record Problem(char name, int logPairs, double sumX, double sumY, double count) {
-  private static final List<Problem> ALL =
-      List.of(
-          new Problem('S', 24, 10512994.20395306, 10515171.31857535, 13176389),
-          new Problem('W', 25, 21025055.25182392, 21031622.09578822, 26354769),
-          new Problem('A', 28, 168223563.2304711, 168219512.3368299, 210832767),
-          new Problem('B', 30, 672892754.3423024, 672895182.2504275, 843345606),
-          new Problem('C', 32, 2691444083.862931, 2691519118.724585, 3373275903L),
-          new Problem('D', 36, 43063502808.12112, 43063475718.59157, 53972171957L));
-
   static final KernelInfo INFO =
       new KernelInfo(
           "npb-ep",
@@ -29,7 +21,8 @@ record Problem(char name, int logPairs, double sumX, double sumY, double count) 
           Threads::new);
 
   static Problem of(char name) {
-    return ALL.stream().filter(one -> one.name == name).findFirst().orElseThrow();
+    final double[] numbers = Classes.of(Problem.class, name);
+    return new Problem(name, (int) numbers[0], numbers[1], numbers[2], numbers[3]);
   }
 
   List<Check> checks(Tally tally) {

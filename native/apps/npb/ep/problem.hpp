@@ -18,14 +18,9 @@ struct Problem {
   double count;
 };
 
-inline constexpr std::array problems{
-    Problem{'S', 24, 10512994.20395306, 10515171.31857535, 13176389},
-    Problem{'W', 25, 21025055.25182392, 21031622.09578822, 26354769},
-    Problem{'A', 28, 168223563.2304711, 168219512.3368299, 210832767},
-    Problem{'B', 30, 672892754.3423024, 672895182.2504275, 843345606},
-    Problem{'C', 32, 2691444083.862931, 2691519118.724585, 3373275903},
-    Problem{'D', 36, 43063502808.12112, 43063475718.59157, 53972171957},
-};
+inline constexpr auto problems = std::to_array<Problem>({
+#include "apps/npb/ep/classes.inc"
+});
 
 inline constexpr double tolerance = 1e-8;
 

@@ -2,8 +2,10 @@
 package npb.flow;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import npb.Check;
+import npb.Classes;
 
 /**
  * What a class of BT, SP or LU is, and whether a run of it is right: a cube of n^3 points, so many
@@ -12,12 +14,24 @@ import npb.Check;
 public record Problem(
     char name, int n, int steps, double dt, double[] residual, double[] error, double surface) {
   public static final double TOLERANCE = 1e-8;
+  private static final int FIRST_NORM = 3;
   private static final String[] QUANTITIES = {
     "density", "momentum x", "momentum y", "momentum z", "energy"
   };
 
-  public static Problem of(List<Problem> all, char name) {
-    return all.stream().filter(one -> one.name == name).findFirst().orElseThrow();
+  /** A class of the kernel that {@code member} belongs to. */
+  public static Problem of(Class<?> member, char name) {
+    final double[] numbers = Classes.of(member, name);
+    final int errors = FIRST_NORM + QUANTITIES.length;
+    final int surface = errors + QUANTITIES.length;
+    return new Problem(
+        name,
+        (int) numbers[0],
+        (int) numbers[1],
+        numbers[2],
+        Arrays.copyOfRange(numbers, FIRST_NORM, errors),
+        Arrays.copyOfRange(numbers, errors, surface),
+        surface < numbers.length ? numbers[surface] : 0);
   }
 
   public List<Check> checks(double[] foundResidual, double[] foundError) {

@@ -4,23 +4,15 @@ package npb.ft;
 import java.util.ArrayList;
 import java.util.List;
 import npb.Check;
+import npb.Classes;
 import npb.KernelInfo;
 
 /**
- * FT: classes (RNR-94-007 and NPB 3.4): a diffusion equation on nx * ny * nz points, solved by its
- * Fourier transform at as many times as there are checksums.
+ * FT: classes and official values (RNR-94-007 and NPB 3.4): a diffusion equation on nx * ny * nz
+ * points, solved by its Fourier transform at as many times as there are checksums.
  */
 record Problem(char name, int nx, int ny, int nz, double[][] checksums) {
   private static final double TOLERANCE = 1e-12;
-
-  private static final List<Problem> ALL =
-      List.of(
-          new Problem('S', 64, 64, 64, Checksums.S),
-          new Problem('W', 128, 128, 32, Checksums.W),
-          new Problem('A', 256, 256, 128, Checksums.A),
-          new Problem('B', 512, 256, 256, Checksums.B),
-          new Problem('C', 512, 512, 512, Checksums.C),
-          new Problem('D', 2048, 1024, 1024, Checksums.D));
 
   static final KernelInfo INFO =
       new KernelInfo(
@@ -32,7 +24,13 @@ record Problem(char name, int nx, int ny, int nz, double[][] checksums) {
           Threads::new);
 
   static Problem of(char name) {
-    return ALL.stream().filter(one -> one.name == name).findFirst().orElseThrow();
+    final double[] numbers = Classes.of(Problem.class, name);
+    final double[][] checksums = new double[(int) numbers[3]][2];
+    for (int i = 0; i < checksums.length; ++i) {
+      System.arraycopy(numbers, 4 + 2 * i, checksums[i], 0, 2);
+    }
+    return new Problem(
+        name, (int) numbers[0], (int) numbers[1], (int) numbers[2], checksums);
   }
 
   double points() {

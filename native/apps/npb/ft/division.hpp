@@ -2,7 +2,7 @@
 // FT: what a way to divide the points among ranks has to do.
 #pragma once
 
-#include "apps/npb/ft/checksums.hpp"
+#include "apps/npb/ft/complex.hpp"
 
 namespace nhalf::npb::ft {
 

@@ -21,7 +21,7 @@ class Mpi : public Kernel {
       : world_(world),
         problem_(problem_of<Problem>(problems, problem_class)),
         division_(divided(world, problem_)),
-        sums_(problem_.checksums.size()) {}
+        sums_(problem_.steps) {}
 
   void prepare() override { division_->start(); }
 

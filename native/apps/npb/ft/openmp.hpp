@@ -22,7 +22,7 @@ class OpenMp : public Kernel {
         plane_(row_ * static_cast<std::size_t>(problem_.ny)),
         spectrum_(plane_ * static_cast<std::size_t>(problem_.nz)),
         field_(spectrum_.size()),
-        sums_(problem_.checksums.size()) {
+        sums_(problem_.steps) {
     for (int thread = 0; thread < world.threads; ++thread) rooms_.push_back(transforms_.room());
   }
 

@@ -25,7 +25,7 @@ public final class Threads implements Kernel {
   private final int[] buckets;
   private final int[][] counts;
   private final int[][] next;
-  private final int[] testKeys = new int[5];
+  private final int[] testKeys = new int[Problem.TESTS];
   private final AtomicInteger right = new AtomicInteger();
 
   Threads(Team team, char problemClass) {

@@ -38,7 +38,7 @@ template <class Exchange>
 class Cycle {
  public:
   Cycle(const Problem& problem, Hierarchy& grids, Exchange& exchange)
-      : smoother_(problem.smoother), grids_(grids), exchange_(exchange) {}
+      : smoother_(problem.smoother()), grids_(grids), exchange_(exchange) {}
 
   /// r = v - A u on the finest grid.
   void find_residual() {

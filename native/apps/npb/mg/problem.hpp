@@ -14,25 +14,21 @@ struct Problem {
   char name;
   int size;
   int iterations;
-  /// The smoother: of the centre, faces, edges; of corners it is 0.
-  std::array<double, 3> smoother;
+  std::array<double, 3> smoothing;
   double norm;
+
+  /// The smoother: of the centre, faces, edges; of corners it is 0.
+  [[nodiscard]] std::array<double, 3> smoother() const {
+    return {-3 / smoothing[0], 1 / smoothing[1], -1 / smoothing[2]};
+  }
 
   /// Grids, of which the coarsest has two points in each direction.
   [[nodiscard]] int levels() const { return std::bit_width(static_cast<unsigned>(size)) - 1; }
 };
 
-inline constexpr std::array coarse_smoother{-3.0 / 8, 1.0 / 32, -1.0 / 64};
-inline constexpr std::array fine_smoother{-3.0 / 17, 1.0 / 33, -1.0 / 61};
-
-inline constexpr std::array problems{
-    Problem{'S', 32, 4, coarse_smoother, 5.307707005734e-05},
-    Problem{'W', 128, 4, coarse_smoother, 6.467329375339e-06},
-    Problem{'A', 256, 4, coarse_smoother, 2.433365309069e-06},
-    Problem{'B', 256, 20, fine_smoother, 1.800564401355e-06},
-    Problem{'C', 512, 20, fine_smoother, 5.70673228574e-07},
-    Problem{'D', 1024, 50, fine_smoother, 1.58327506044e-10},
-};
+inline constexpr auto problems = std::to_array<Problem>({
+#include "apps/npb/mg/classes.inc"
+});
 
 inline constexpr double tolerance = 1e-8;
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// FT: complex numbers without what the standard's do about infinities.
+#pragma once
+
+namespace nhalf::npb::ft {
+
+struct Complex {
+  double real = 0;
+  double imaginary = 0;
+};
+
+}  // namespace nhalf::npb::ft
