@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 
 
 def check_schema(out: str) -> None:
-    """Raises ValidationError where JSON that names a published schema is of another form.
+    """Raises ValidationError if JSON that names a published schema is of another form.
 
     Output that is no JSON, or names none, passes.
     """

@@ -110,7 +110,7 @@ class Server:
         session: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> Started:
-        """`nhalf WORDS` in a folder, with variables added; perhaps in a session of its own."""
+        """`nhalf WORDS` in a folder, with variables added; perhaps in its own session."""
         late = [n for n in environment or () if n.startswith(READ_WHEN_PYTHON_STARTS)]
         assert not late, f"{late} must be there when Python starts"
         wanted = {

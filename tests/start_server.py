@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Python that has imported the libraries under nhalf, and forks `python -m nhalf` when asked.
 
-To import them takes longer than most calls do. What it forks is a process of its own, with its own
+To import them takes longer than most calls do. What it forks is its own process, with its own
 environment, folder, signals and exit code; everything of nhalf is imported there, afresh. Here no
 thread of a library works, so that nothing is held at a fork.
 

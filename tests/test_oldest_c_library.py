@@ -45,7 +45,7 @@ def test_a_newer_name_is_found() -> None:
 
 @pytest.fixture(scope="module")
 def compiler() -> list[str]:
-    """The words that start the compiler of the wheel, in an environment of its own."""
+    """The words that start the compiler of the wheel, in its own environment."""
     for tool in ("readelf", "nm"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is missing (apt-get install binutils)")

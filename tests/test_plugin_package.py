@@ -18,7 +18,7 @@ CURVE = "# OSU MPI Latency Test v7.5\n# Size       Latency (us)\n0 1.0\n1024 2.0
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, built and installed by pip into a folder of its own."""
+    """The package, built and installed by pip into its own folder."""
     tools = BUILD_ENVIRONMENT / "bin" / "python"
     if not tools.exists():
         pytest.skip(f"no build tools in {BUILD_ENVIRONMENT}: run `make setup`")

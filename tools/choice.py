@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(MACHINES), help="some of the machines")
     parser.add_argument("--judge", action="store_true", help="take the grids that are kept")
-    parser.add_argument("--parts", type=int, default=0, help="judge so many small parts of them")
+    parser.add_argument("--parts", type=int, default=0, help="judge this many small parts of them")
     options = parser.parse_args(arguments)
     if options.parts:
         for name in options.only.split(","):

@@ -205,7 +205,7 @@ _MARK = re.compile(r"^<!-- nhalf:([\w-]+) -->$", re.MULTILINE)
 
 
 def fill(markdown: str) -> str:
-    """The page with every mark replaced; raises KeyError for a mark that is not known."""
+    """The page with every mark replaced; raises KeyError for a mark that is unknown."""
     return _MARK.sub(lambda mark: FILLED[mark[1]](), markdown)
 
 

@@ -150,7 +150,7 @@ def kept(of: Simulation, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """The same with all numbers that are not whole cut to so many digits."""
+    """The same with all numbers that are not whole cut to this many digits."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, dict):

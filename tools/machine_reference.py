@@ -37,7 +37,7 @@ def overview() -> str:
 
 
 def reference() -> str:
-    """A section per machine: source, models, what is not known and what is assumed."""
+    """A section per machine: source, models, what is unknown and what is assumed."""
     return "\n\n".join("\n\n".join(_section(machine)) for machine in machines())
 
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTICED_LEAST = 0.85
 UNCHANGED_MAX_S = 3600.0
 PATIENCE = 10
-"""A change after which tests take so many times as long as before is noticed."""
+"""A change after which tests take this many times as long as before is noticed."""
 TARGETS = {
     "native/timing/criterion.hpp": ["timing/test_criterion.cpp"],
     "native/timing/statistics.hpp": ["timing/test_statistics.cpp", "timing/test_criterion.cpp"],
@@ -81,7 +81,7 @@ def mutations(path: str, text: str) -> Iterator[Mutation]:
 
 
 def spread(found: Sequence[Mutation], most: int) -> list[Mutation]:
-    """At most so many of them, from all over the file."""
+    """At most this many of them, from all over the file."""
     step = max(1.0, len(found) / most)
     return [found[int(i * step)] for i in range(min(most, len(found)))]
 

@@ -30,7 +30,7 @@ FACTOR = 1.25
 COMPARISONS = 200
 LAUNCHES = 6
 SETS = (1, 2, 3, 4)
-"""Runs that are put together: so many times LAUNCHES launches on each side."""
+"""Runs that are put together: this many times LAUNCHES launches on each side."""
 ASKED = ("--pattern", "pingpong", "--ranks", "2", "--bytes", "0,8,64,512,4K,32K", "--budget", "4")
 TIMEOUT_S = 300
 
@@ -63,7 +63,7 @@ def measured(path: Path, mpi: str) -> pl.DataFrame:
 
 
 def verdicts(frames: Sequence[pl.DataFrame], runs: int, factor: float) -> Counter[str]:
-    """The verdicts of COMPARISONS comparisons of so many runs with as many others."""
+    """The verdicts of COMPARISONS comparisons of this many runs with as many others."""
     found: Counter[str] = Counter()
     for _ in range(COMPARISONS):
         drawn = random.sample(range(len(frames)), 2 * runs)

@@ -2,7 +2,7 @@
 """Links from the documentation to lines of the code, resolved by name when the site is built.
 
 A page links to a file of the repository as `../native/timing/sampler.hpp#Sampler::batch_s`, which
-a forge opens, too. The site gets a page of its own for that file, and the link goes to the line
+a forge opens, too. The site gets its own page for that file, and the link goes to the line
 where that name is defined now. A name or a file that is not there stops the build.
 """
 
@@ -45,7 +45,7 @@ class Link:
     def line(self) -> int:
         """Where the name is defined, from 1.
 
-        Raises LookupError where the file or the name is not there, or is there several times.
+        Raises LookupError if the file or the name is not there, or is there several times.
         """
         if not (ROOT / self.path).exists():
             raise LookupError(f"{self.path} does not exist")
@@ -93,7 +93,7 @@ def _cpp_lines(text: str, name: str) -> list[int]:
 
 
 def target(page: str, path: str) -> str:
-    """The file of the repository that a page of docs/ means, '' where it is one of docs/ itself."""
+    """The file of the repository that a page of docs/ means, '' if it is one of docs/ itself."""
     found = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
     return "" if found.startswith("docs/") else found
 
@@ -135,7 +135,7 @@ def source_pages(root: Path = ROOT / "docs") -> dict[str, str]:
 def html(path: str) -> str:
     """A source file with colours and numbered lines, whose anchors are L1, L2 and so on.
 
-    Raises LookupError where there is no such file.
+    Raises LookupError if there is no such file.
     """
     from pygments import highlight
     from pygments.formatters import HtmlFormatter

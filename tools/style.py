@@ -25,7 +25,7 @@ PARAMETERS_MAX = 8
 FILE_LINES_MAX = 600
 LONG_FILE_LINES = 300
 LONG_FILES_MAX = 5
-"""So many files of code may have more than LONG_FILE_LINES."""
+"""This many files of code may have more than LONG_FILE_LINES."""
 LINE_LENGTH_MAX = 100
 LICENSE_LINE = "SPDX-License-Identifier: Apache-2.0"
 

@@ -37,7 +37,7 @@ def _native(sources: Iterable[Source]) -> dict[str, Source]:
 
 
 def _room(path: str) -> int:
-    """The place of a native file's room in their order; -1 where it is in none."""
+    """The place of a native file's room in their order; -1 if it is in none."""
     inside = [room for room in NATIVE_ROOMS if path.startswith(f"{room}/")]
     return NATIVE_ROOMS.index(max(inside, key=len)) if inside else -1
 
@@ -174,7 +174,7 @@ def _reachable(path: str, native: dict[str, Source]) -> list[str]:
 
 
 def nothing_in_timed_bodies(sources: list[Source]) -> Iterator[Complaint]:
-    """Whatever runs inside of a timed batch neither allocates nor prints nor looks at the clock."""
+    """Whatever runs inside a timed batch neither allocates nor prints nor looks at the clock."""
     native = _native(sources)
     for path, body in set(_timed_bodies(native)):
         source = native[path]

@@ -162,7 +162,7 @@ def complaints(root: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the house; 1 where something is against its order."""
+    """Print the house; 1 if something is against its order."""
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
     files = module_files(root)
     found = arrows(files)

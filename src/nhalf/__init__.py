@@ -70,7 +70,7 @@ def predict(
 
     `time_s` has the seconds of every algorithm (`ways`), number of ranks and size in bytes;
     `best()` names the fastest of each cell. `mpi` names the library where the machine has several;
-    beyond the ranks and sizes that were measured only with `extrapolate`. Raises InputError where
+    beyond the ranks and sizes that were measured only with `extrapolate`. Raises InputError if
     no cell can be predicted.
     """
     from nhalf.decide.predict import predict as predict_on
@@ -116,7 +116,7 @@ def history(*paths: str | PathLike[str], pattern: str = "", mpi: str = "") -> Hi
     """Each curve of many runs over time, its changes, and what changed in the environment then.
 
     `paths` are runs, or folders of runs; `pattern` and `mpi` (a library in any version) narrow it.
-    Ratios are relative to the first run, times in seconds since 1970. Raises InputError where fewer
+    Ratios are relative to the first run, times in seconds since 1970. Raises InputError if fewer
     than two runs have a curve in common.
     """
     from pathlib import Path

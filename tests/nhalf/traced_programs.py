@@ -78,7 +78,7 @@ def stored(made: Program, folder: Path) -> Path:
 
 
 def sends_of(ranks: int, targets: Callable[[int], Iterable[int]], count: int = 10) -> Sends:
-    """Every rank sends so many messages to each of its targets but itself."""
+    """Every rank sends this many messages to each of its targets but itself."""
     found: dict[tuple[int, int], int] = {}
     for rank in range(ranks):
         for target in targets(rank):

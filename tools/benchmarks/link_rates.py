@@ -22,7 +22,7 @@ RUN = ("run", "--pattern", "stream", "--bytes", "64K:4M", "--placement", "2x1", 
 
 
 def measure(runs: int) -> tuple[Any, str]:
-    """Streams between two nodes, fitted, at several rates; nothing where labs cannot be had."""
+    """Streams between two nodes, fitted, at several rates; nothing if labs cannot be had."""
     if os.geteuid() != 0:
         return {"runs": 0, "rates": []}, "A lab needs the superuser: nothing was measured.\n"
     name = f"bench{os.getpid()}"

@@ -49,7 +49,7 @@ def measure(runs: int) -> tuple[Any, str]:
 
 
 def barriers(ranks: int, samples: int) -> Used:
-    """What one probe takes that times so many barriers."""
+    """What one probe takes that times this many barriers."""
     question = f"id=0 pattern=barrier axis.algorithm=dissemination samples_max={samples} "
     with tempfile.TemporaryFile("w+") as questions:
         questions.write(question + f"samples_min={samples}\n")

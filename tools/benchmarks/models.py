@@ -88,7 +88,7 @@ def _rows(library: str) -> Iterator[dict[str, Any]]:
 
 
 def extra_p(exported: Path) -> dict[str, list[float]]:
-    """Relative errors by call path; none where Extra-P is not here."""
+    """Relative errors by call path; none if Extra-P is not here."""
     python = os.environ.get("NHALF_EXTRAP")
     if not python:
         return {}

@@ -23,7 +23,7 @@ Key = tuple[str, int, str, int]
 
 
 def measure(runs: int) -> tuple[Any, str]:
-    """So many launches on every library."""
+    """This many launches on every library."""
     floor_s, rows = timed(RANKS, runs)
     return {"floor_s": floor_s, "rows": rows}, page(floor_s, rows, runs)
 

@@ -60,7 +60,7 @@ def _tell(text: str) -> None:
 
 
 def is_compiled(program: Program) -> bool:
-    """Whether the program is in the cache. Raises MissingError when its source is not installed."""
+    """Whether the program is in the cache. Raises MissingError if its source is not installed."""
     return _target(program).is_file()
 
 

@@ -15,7 +15,7 @@ REMEDY = f"build it with `make setup`, or set {VARIABLE} to the folder that hold
 def native_folder() -> Path:
     """The folder with bin/ and include/: NHALF_NATIVE_DIR, or else the one in the package.
 
-    Raises MissingError when it is not there.
+    Raises MissingError if it is not there.
     """
     given = os.environ.get(VARIABLE)
     folder = (
@@ -31,7 +31,7 @@ def native_folder() -> Path:
 def executable(name: str) -> Path:
     """A compiled program such as 'probe-model'.
 
-    Raises MissingError when it was not built.
+    Raises MissingError if it was not built.
     """
     path = native_folder() / "bin" / name
     if not (os.path.isfile(path) and os.access(path, os.X_OK)):
@@ -42,7 +42,7 @@ def executable(name: str) -> Path:
 def include_folder() -> Path:
     """The folder of the C++ headers: contract/, probe/, transports/, patterns/.
 
-    Raises MissingError when it is not there.
+    Raises MissingError if it is not there.
     """
     folder = native_folder() / "include"
     if not folder.is_dir():

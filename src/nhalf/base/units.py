@@ -28,7 +28,7 @@ _SHARE = re.compile(_NUMBER + r"\s*(%?)")
 def parse_size(text: str) -> int:
     """Bytes from '4096', '4K', '4KiB' or '4M' (binary multiples; 1 TiB at most).
 
-    Raises InputError when the text is not a size.
+    Raises InputError if the text is not a size.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -42,7 +42,7 @@ def parse_size(text: str) -> int:
 def parse_duration(text: str) -> float:
     """Seconds from '60', '60s', '500ms', '2m' or '1h'.
 
-    Raises InputError when the text is not a positive duration.
+    Raises InputError if the text is not a positive duration.
     """
     match = _DURATION.fullmatch(text.strip())
     if match is None or float(match[1]) <= 0:
@@ -53,7 +53,7 @@ def parse_duration(text: str) -> float:
 def parse_time(text: str) -> float:
     """Seconds from '250ns', '3us', '3.2 µs', '1.5 ms' or '2 s'; the unit is needed.
 
-    Raises InputError when the text is not a positive time.
+    Raises InputError if the text is not a positive time.
     """
     match = _TIME.fullmatch(text.strip())
     if match is None or not 0 < float(match[1]) < math.inf:
@@ -64,7 +64,7 @@ def parse_time(text: str) -> float:
 def parse_rate(text: str) -> float:
     """Bytes per second from '1.2 GB/s', '117 MiB/s' or '950 Mbit/s'; the unit is needed.
 
-    Raises InputError when the text is not a positive rate. 'Gb/s' and 'Gbps' are refused: whether
+    Raises InputError if the text is not a positive rate. 'Gb/s' and 'Gbps' are refused: whether
     bits or bytes are meant is a factor of eight.
     """
     match = _RATE.fullmatch(text.strip())

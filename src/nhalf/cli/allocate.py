@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     """What may need an allocation."""
 
 HOSTS_TAKEN = 4
-"""So many hosts are taken where nobody says how many: a cluster is shared."""
+"""This many hosts are taken where nobody says how many: a cluster is shared."""
 SRUN = "srun"
 
 
@@ -45,7 +45,7 @@ def allocate(request: Allocating) -> None:
 
 
 def _resumed(request: Allocating) -> Run | None:
-    """The run that goes on, None where one begins."""
+    """The run that goes on, None if one begins."""
     if request.resume is None:
         return None
     from nhalf.store.run import Run
@@ -54,7 +54,7 @@ def _resumed(request: Allocating) -> Run | None:
 
 
 def _said(run: Run | None, name: str) -> str:
-    """What the plan of a run says, '' where there is none."""
+    """What the plan of a run says, '' if there is none."""
     return str(run.plan.get(name, "")) if run else ""
 
 

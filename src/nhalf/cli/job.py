@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_as_job(request: RunRequest, *, json: bool, silent: bool) -> Outcome | None:
-    """Submit the run and follow it to its end; None where nobody wants to wait for it."""
+    """Submit the run and follow it to its end; None if nobody wants to wait for it."""
     from nhalf.jobs.submit import submitted
 
     job = submitted(request)

@@ -70,7 +70,7 @@ def _tell(outcome: Outcome, facts: Facts, request: Measured, style: str) -> None
 
 
 def _check_hosts(outcome: Outcome) -> None:
-    """Raises FailedError where hosts were lost."""
+    """Raises FailedError if hosts were lost."""
     if outcome.lost:
         said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
         raise FailedError(
@@ -80,7 +80,7 @@ def _check_hosts(outcome: Outcome) -> None:
 
 
 def _check_verified(facts: Facts) -> None:
-    """Raises FailedError where data came out wrong."""
+    """Raises FailedError if data came out wrong."""
     wrong = facts.summary.filter(~facts.summary["verified"])
     if wrong.height:
         first = wrong.row(0, named=True)

@@ -28,7 +28,7 @@ def facts_of(places: Iterable[str | Path]) -> Facts:
 def run_and_library(place: str | Path, mpi: str = "") -> tuple[Run, str]:
     """The run of RUN or RUN:LIBRARY, and the library, which `mpi` may name instead.
 
-    Raises InputError for what is no run, and where the library is named in both ways.
+    Raises InputError for what is no run, and if the library is named in both ways.
     """
     from nhalf.store.run import Run
 

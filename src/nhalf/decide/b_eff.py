@@ -57,7 +57,7 @@ class EffectiveBandwidth:
 
 
 def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandwidth:
-    """The figures of so many ranks, which fill one node after the other.
+    """The figures of this many ranks, which fill one node after the other.
 
     Raises InputError for less than 2 ranks, and for more than the machine holds.
     """

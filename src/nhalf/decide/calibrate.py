@@ -29,7 +29,7 @@ Measured = Sequence[tuple[int, float]]
 def calibrated(facts: Facts) -> Machine:
     """The machine of a run, with ping-pongs that follow what was measured.
 
-    Raises InputError where the run has no curve to fit.
+    Raises InputError if the run has no curve to fit.
     """
     machine, summary = facts.machine, facts.summary
     models = tuple(

@@ -256,7 +256,7 @@ Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]
 
 
 def explore(choice: Choice, measure: Measure, cells_max: int, batch: int = 0) -> None:
-    """Measure what promises most, in batches, until so many cells are known or nothing promises.
+    """Measure what promises most, in batches, until this many cells are known or nothing promises.
 
     `batch` 0 takes a tenth of what is left each time.
     """

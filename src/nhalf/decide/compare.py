@@ -41,7 +41,7 @@ THRESHOLD = 1.02
 
 @dataclass(frozen=True)
 class Ratio:
-    """Time of B over time of A with its interval (NaN where launches are too few for one)."""
+    """Time of B over time of A with its interval (NaN if launches are too few for one)."""
 
     ratio: float
     low: float
@@ -106,7 +106,7 @@ class Comparison:
         return self.verdict in ("slower", "mixed")
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf compare --json` prints; an interval that is not known is null."""
+        """What `nhalf compare --json` prints; an interval that is unknown is null."""
         return {
             "verdict": self.verdict,
             "threshold": self.threshold,
@@ -127,7 +127,7 @@ def compare(
     """Compare launch medians of A and B (columns of `launch_medians`, one run each).
 
     `libraries` pairs names of A with names of B; by default equal names, or the only one of each.
-    Raises InputError when nothing can be compared or the threshold is below 1.
+    Raises InputError if nothing can be compared or the threshold is below 1.
     """
     if not (math.isfinite(threshold) and threshold >= 1):
         raise InputError(f"threshold {threshold} is not a ratio above 1", "1.02 means 2 % slower")
@@ -222,7 +222,7 @@ def _compare_curve(
 
 
 def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
-    """A column as (launches, sizes), NaN where a launch lacks a size.
+    """A column as (launches, sizes), NaN if a launch lacks a size.
 
     Launches that lack more than half of the sizes (cut short) are left out, unless all do.
     """

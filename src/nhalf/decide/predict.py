@@ -27,7 +27,7 @@ from nhalf.machines.machine import Machine
 
 @dataclass(frozen=True)
 class Crossover:
-    """At so many ranks another algorithm becomes the fastest from `size_bytes` on."""
+    """At this many ranks another algorithm becomes the fastest from `size_bytes` on."""
 
     ranks: int
     size_bytes: int
@@ -37,7 +37,7 @@ class Crossover:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN where none is known.
+    """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN if none is known.
 
     `missing` says why ways have no time somewhere; `extrapolated` (ways, ranks, sizes) where a time
     is beyond what was measured or published.
@@ -115,7 +115,7 @@ def predict(
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
-    `known` are the algorithms by operation. Raises InputError for what nobody knows of, and where
+    `known` are the algorithms by operation. Raises InputError for what nobody knows of, and if
     no cell can be predicted.
     """
     pattern, _, algorithm = what.partition("/")
@@ -180,7 +180,7 @@ def _check_known(
     time_s: Floats,
     reasons: Sequence[str],
 ) -> None:
-    """Raises InputError where nothing is known of a cell."""
+    """Raises InputError if nothing is known of a cell."""
     nothing = np.argwhere(np.isnan(time_s).all(axis=0))
     if nothing.size:
         i, j = nothing[0]
@@ -195,7 +195,7 @@ def _crossovers(found: Prediction) -> Iterator[Crossover]:
     """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
 
     Between two sizes that were asked for, one change is looked for; where one of both algorithms
-    is not known in between, none is told.
+    is unknown in between, none is told.
     """
     by_name = {way.algorithm: way.time_s for way in found.ways}
     for p, names in zip(found.ranks, found.best(), strict=True):

@@ -234,5 +234,5 @@ def _centre(launches: Launches) -> float:
 
 
 def _chance_of_loss(gain: Gain) -> float:
-    """Of such a loss, or a larger one, where there is none; 1 where launches are too few."""
+    """Of such a loss, or a larger one, where there is none; 1 if launches are too few."""
     return 1.0 if math.isnan(gain.probability) else 1 - gain.probability

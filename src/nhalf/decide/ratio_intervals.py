@@ -18,8 +18,8 @@ def ratio_intervals(
 ) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
     """Centre, low and high of the level, and the same (sizes,) for each size; all logarithms.
 
-    `logs` (launches, sizes) are logarithms of ratios, NaN where a launch lacks a size. Intervals
-    are NaN where fewer than two launches are there. A width of zero is right without noise.
+    `logs` (launches, sizes) are logarithms of ratios, NaN if a launch lacks a size. Intervals
+    are NaN if fewer than two launches are there. A width of zero is right without noise.
     """
     complete = ~np.isnan(logs).any(axis=0)
     level = _level(logs[:, complete]) if complete.any() else np.zeros(len(logs))

@@ -65,7 +65,7 @@ class Replay:
 def replay(facts: Facts, mpi: str = "") -> list[Replay]:
     """Every ping-pong of a run (or of one library), simulated at the sizes that were measured.
 
-    Raises InputError where there is none, MissingError without SimGrid.
+    Raises InputError if there is none, MissingError without SimGrid.
     """
     fitted = {_key(model): model for model in facts.machine.models}
     machine = calibrated(facts)

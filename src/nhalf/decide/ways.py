@@ -46,7 +46,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Extent:
-    """What a machine is known for: so many ranks, messages of such a size; None: no end."""
+    """What a machine is known for: this many ranks, messages of such a size; None: no end."""
 
     ranks_max: int | None
     largest_bytes: int | None

@@ -88,7 +88,7 @@ def follow(
     """Look after look, until the job is over; the last one is how it ended.
 
     A job that the scheduler has forgotten has ended, nobody knows how: its state is None then.
-    Raises MissingError when the scheduler is away for longer than AWAY_MAX_S.
+    Raises MissingError if the scheduler is away for longer than AWAY_MAX_S.
     """
     watched = Watched(run)
     began_s = answered_s = asked_s = now()

@@ -25,14 +25,14 @@ from nhalf.store.run import DESCRIPTION, Run
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
 SHARE, ROOM_S = 1.1, 300.0
-"""A job's time: the budget, a tenth more, and so many seconds to start and to end."""
+"""A job's time: the budget, a tenth more, and this many seconds to start and to end."""
 WHY = f"the budget and a tenth of it, and {ROOM_S / 60:.0f} min to start and to end"
 
 
 class Record(msgspec.Struct, frozen=True):
     """What job.json keeps of a submitted job.
 
-    `begin` are the words of `nhalf run` with which the run begins, none where it was there before;
+    `begin` are the words of `nhalf run` with which the run begins, none if it was there before;
     they are meant in `folder`. `ends` counts how often the run had come to its end before, and
     `output_bytes` is what jobs before it had said; `collected` tells whether somebody was shown
     the end since.
@@ -94,7 +94,7 @@ def job_time_s(budget_s: float) -> float:
 def submit(name: str, system: BatchSystem, wanted: Wanted) -> Record:
     """Write the script and hand it over.
 
-    Raises InputError where the system refuses the job; the directory is then as it was.
+    Raises InputError if the system refuses the job; the directory is then as it was.
     """
     ends, said_bytes = _ends(wanted.run), _size_bytes(wanted.run / OUTPUT)
     text = script_text(system, wanted)
@@ -145,7 +145,7 @@ def script_text(system: BatchSystem, wanted: Wanted) -> str:
 
 
 def record_of(run: Path) -> Record | None:
-    """What is known of the job of a run; None where it has none.
+    """What is known of the job of a run; None if it has none.
 
     Raises InputError for a file that is damaged.
     """
@@ -163,7 +163,7 @@ def keep(run: Path, record: Record) -> None:
 
 
 def check_free(run: Path) -> None:
-    """Raises InputError where a directory holds a run, or waits for a job that makes one."""
+    """Raises InputError if a directory holds a run, or waits for a job that makes one."""
     if (run / DESCRIPTION).exists() or (run / RECORD).exists():
         raise InputError(
             f"{run} holds a run already",
@@ -177,7 +177,7 @@ def going_on(run: Path) -> str:
 
 
 def last_words(run: Path, from_bytes: int = 0) -> str:
-    """The last line of nhalf's own in a job's output after so many bytes, '' for none.
+    """The last line of nhalf's own in a job's output after this many bytes, '' for none.
 
     An error is told whole; an interruption without how to go on, which is another way for a job.
     """
@@ -192,7 +192,7 @@ def last_words(run: Path, from_bytes: int = 0) -> str:
 
 
 def _size_bytes(file: Path) -> int:
-    """The size of a file, 0 where there is none."""
+    """The size of a file, 0 if there is none."""
     return file.stat().st_size if file.exists() else 0
 
 

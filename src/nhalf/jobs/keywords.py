@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
 def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
     """Measure, and return what is known then; an interruption keeps every finished point.
 
-    Raises InputError for what cannot be read, MissingError where nothing can be measured.
+    Raises InputError for what cannot be read, MissingError if nothing can be measured.
     """
     asked = request_of({**({"pattern": pattern} if pattern else {}), **options})
     site = site_of(asked)

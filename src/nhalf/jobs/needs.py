@@ -32,7 +32,7 @@ def needs(asked: Measuring, nodes: int, named: int) -> tuple[int, float]:
     """How many hosts a run needs, and its budget in seconds; checks all that can be checked here.
 
     Hosts are the `nodes` that the user asks for or those `named`, else those of the placement with
-    the most hosts. Raises InputError where that has more.
+    the most hosts. Raises InputError if that has more.
     """
     by_user = nodes or named
     wanted = 1

@@ -16,7 +16,7 @@ VARIABLES = ("PYTHONPATH", "NHALF_")
 class Commands:
     """What a job starts: this nhalf, by absolute path, with its arguments.
 
-    `begin` are the words of `nhalf run` for a run that is not there yet, none where there is one;
+    `begin` are the words of `nhalf run` for a run that is not there yet, none if there is one;
     `resume` those to add where it goes on.
     """
 

@@ -40,7 +40,7 @@ def submitted(asked: RunRequest) -> Job:
 
 
 def _to_begin(asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
-    """A run of its own, with a directory that waits for it."""
+    """Its own run, with a directory that waits for it."""
     options = system.options(asked.job)
     hosts = named_hosts(asked)
     nodes, budget_s = needs(asked, system.nodes_in(options), len(hosts))

@@ -17,7 +17,7 @@ WORK_AXIS = "grain"
 class Algorithm:
     """One way to do an operation: its name, what it does, whose it is, and what it costs.
 
-    `cost` is None where it is not composed of measured parts.
+    `cost` is None if it is not composed of measured parts.
     """
 
     name: str

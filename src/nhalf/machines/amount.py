@@ -40,10 +40,10 @@ class Amount:
     adds: bool = False
 
     def of(self, before: float | None, name: str) -> float | None:
-        """What becomes of a quantity; None where it is not known and this is a factor.
+        """What becomes of a quantity; None if it is unknown and this is a factor.
 
-        Raises InputError where nothing, or less, would be left, or where something is added to a
-        quantity that is not known.
+        Raises InputError if nothing, or less, would be left, or where something is added to a
+        quantity that is unknown.
         """
         if self.factor is None and not self.adds:
             return self.value

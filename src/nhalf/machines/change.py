@@ -12,7 +12,7 @@ apart show links of twice the rate without any effect. So
 - `protocol.rendezvous` moves the border between two segments that lies at the old threshold;
 - `network.topology` takes curves of ranks farther apart away: they held of the old one.
 
-Where o_s and o_r are not known, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
+Where o_s and o_r are unknown, each is taken to be OVERHEAD_SHARE of the first segment's t0, and
 kept as such in the changed machine, so that what comes after it changes the same part.
 What was published of the machine as it was (patterns, points) says nothing about another, and is
 left out; so are intervals and errors of what was fitted.
@@ -61,7 +61,7 @@ def change(machine: Machine, changes: Sequence[str]) -> Machine:
     """The machine after the changes, in their order; each is 'NAME=VALUE' with a name of NAMES.
 
     A name may end with its unit (`network.bandwidth_Bps`). Name and title say what was changed,
-    `assumptions` also what had to be assumed. Raises InputError for what is no change, and where
+    `assumptions` also what had to be assumed. Raises InputError for what is no change, and if
     the machine has nothing that could be changed so.
     """
     if not changes:
@@ -208,7 +208,7 @@ def _latency(state: Changed, text: str) -> Changed:
 
 
 def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
-    """The machine with overheads for every curve, assumed ones where they are not known."""
+    """The machine with overheads for every curve, assumed ones where they are unknown."""
     machine, assumed = state.machine, state.assumed
     for model in curves:
         if overhead_s(machine, model) is not None or not model.segments:

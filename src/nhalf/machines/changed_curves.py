@@ -17,7 +17,7 @@ replace = msgspec.structs.replace
 
 
 def with_rates(machine: Machine, factor: float, *, between: bool) -> Machine:
-    """All that takes longer for longer messages becomes so many times as fast."""
+    """All that takes longer for longer messages becomes this many times as fast."""
 
     def faster(segment: Segment) -> Segment:
         rate_Bps, root_s = segment.r_inf_Bps * factor, segment.root_s / factor
@@ -66,7 +66,7 @@ def overhead_s(machine: Machine, model: FittedModel) -> tuple[float, float] | No
 
 
 def sooner(machine: Machine, model: FittedModel, factor: float) -> FittedModel:
-    """A curve whose messages are so many times as long on their way."""
+    """A curve whose messages are this many times as long on their way."""
     busy_s = sum(overhead_s(machine, model) or (0.0, 0.0))
 
     def moved(segment: Segment) -> Segment:
@@ -106,7 +106,7 @@ def nearest_only(models: Sequence[FittedModel]) -> tuple[FittedModel, ...]:
 
 
 def _distance(model: FittedModel) -> int:
-    """From how many ranks apart on a curve holds; 0 where it does not say."""
+    """From how many ranks apart on a curve holds; 0 if it does not say."""
     text = parse_axes(model.axes).get("distance", "")
     return int(text) if text.isdecimal() else 0
 

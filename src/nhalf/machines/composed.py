@@ -57,7 +57,7 @@ class Composer:
 
 
 def _lines(parts: Parts, ranks: int) -> Iterator[str]:
-    """The parts as the program reads them: of messages apart those of one among so many ranks."""
+    """The parts as the program reads them: of messages apart those of one among this many ranks."""
     assert parts.overheads_s is not None
     yield f"o_s {parts.overheads_s[0]!r}"
     yield f"o_r {parts.overheads_s[1]!r}"

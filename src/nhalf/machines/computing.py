@@ -12,7 +12,7 @@ import msgspec
 class Computing(msgspec.Struct, frozen=True, kw_only=True):
     """Rates of one core: its clock, its operations on numbers, and what it moves from memory.
 
-    None where one is not known. `flops_per_s` counts a fused multiply-add twice; `memory_Bps`
+    None if one is unknown. `flops_per_s` counts a fused multiply-add twice; `memory_Bps`
     counts bytes as the triad of STREAM does.
     """
 
@@ -40,9 +40,9 @@ class ComputingRatio(NamedTuple):
 
 
 def computing_ratio(here: Computing | None, there: Computing | None) -> ComputingRatio | None:
-    """How many times as long as here a program computes there; None where no rate is comparable.
+    """How many times as long as here a program computes there; None if no rate is comparable.
 
-    What limits a program is not known, so that each rate counts alike.
+    What limits a program is unknown, so that each rate counts alike.
     """
     names = {"clock": "clock_hz", "arithmetic": "flops_per_s", "memory": "memory_Bps"}
     each = {}

@@ -22,7 +22,7 @@ def printed_costs(what: str, known: Mapping[str, Sequence[Algorithm]], form: str
     """By name, such as bcast/binomial, the costs of an operation or of one algorithm of it.
 
     `form` is one of FORMS. Algorithms without a cost are left out. Raises InputError for an
-    operation, an algorithm or a form that is not known.
+    operation, an algorithm or a form that is unknown.
     """
     if form not in FORMS:
         raise unknown("form", form, FORMS)

@@ -42,7 +42,7 @@ def is_message(model: FittedModel) -> bool:
 def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
     """The curve of a ping-pong between two nodes, where there is none within one.
 
-    Of several distances the first curve in the file counts. Raises InputError where there is
+    Of several distances the first curve in the file counts. Raises InputError if there is
     none, or there are curves of several libraries and none is named.
     """
     found = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
@@ -65,7 +65,7 @@ def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
 
 
 def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:
-    """The parameters of the library and placement of a curve; None where there are none.
+    """The parameters of the library and placement of a curve; None if there are none.
 
     Those of the same library without a placement count for any.
     """

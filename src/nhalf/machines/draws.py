@@ -15,7 +15,7 @@ COVERAGE = 0.95
 
 @dataclass
 class Draws:
-    """So many independent draws of every range, each uniform in its logarithm (Monte Carlo).
+    """This many independent draws of every range, each uniform in its logarithm (Monte Carlo).
 
     The first of them has all ranges at their geometric middle.
     """

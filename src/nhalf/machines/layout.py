@@ -16,7 +16,7 @@ RANKS_MAX = 10_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """So many ranks on each of so many hosts; the last hosts may have fewer.
+    """This many ranks on each of this many hosts; the last hosts may have fewer.
 
     In blocks ranks 0 and 1 are neighbours on a host; `cyclic` deals ranks out to hosts in turn.
     """

@@ -25,7 +25,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """T(n) = t0 + n/r_inf + root sqrt(n) from the first to the last size of a range.
 
     Times are seconds, sizes bytes, rates bytes per second; `_ci` are 95 % intervals (low, high),
-    None where a publication gives none. Where time does not grow with size, the rate and n_half are
+    None if a publication gives none. Where time does not grow with size, the rate and n_half are
     infinite and absent in the file. Where only n_half is absent, it is t0 r_inf (R. Hockney, "The
     communication challenge for MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20, 1994),
     and infinite where t0 is not positive. `root_s`, in seconds per square root of a byte, is in
@@ -47,7 +47,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "n_half_bytes", self.t0_s * self.r_inf_Bps)
 
     def time_s(self, size_bytes: float) -> float:
-        """What a message of so many bytes takes."""
+        """What a message of this many bytes takes."""
         return self.t0_s + size_bytes / self.r_inf_Bps + self.root_s * math.sqrt(size_bytes)
 
 
@@ -82,7 +82,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
 
     In publications `axes` "distance=8" says that ranks are 8 or more apart, up to the next such
     curve, and `source` is the place. `heldout_median` and `heldout_p95` are relative absolute
-    errors; absent where there were too few sizes to leave any out.
+    errors; absent if there were too few sizes to leave any out.
     """
 
     run: str = ""
@@ -114,7 +114,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overheads(msgspec.Struct, frozen=True, kw_only=True):
-    """What messages of one size cost: o_s(m), o_r(m), g(m); None where not known."""
+    """What messages of one size cost: o_s(m), o_r(m), g(m); None if not known."""
 
     size_bytes: int
     send_overhead_s: float | None = None
@@ -123,7 +123,7 @@ class Overheads(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogGP(msgspec.Struct, frozen=True, kw_only=True):
-    """Parameters of the LogP family for one library; None where not known.
+    """Parameters of the LogP family for one library; None if not known.
 
     Seconds, `gap_per_byte_s` seconds per byte; `_ci` are 95 % intervals (low, high), None without
     any (one launch, a publication). Where `identifiable` is false, the interval of L reaches 0, and
@@ -201,7 +201,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
     def covers(self, size_bytes: int, ranks: int) -> bool:
-        """Whether the model speaks of such a message among so many ranks."""
+        """Whether the model speaks of such a message among this many ranks."""
         return self.from_bytes <= size_bytes <= (
             math.inf if self.to_bytes is None else self.to_bytes
         ) and self.from_ranks <= ranks <= (math.inf if self.to_ranks is None else self.to_ranks)
@@ -236,7 +236,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.startup_ci or self.per_byte_ci)
 
     def counted(self, ranks: int) -> int:
-        """What the terms are taken at, among so many ranks."""
+        """What the terms are taken at, among this many ranks."""
         return ranks - 1 if self.counts == "partners" else ranks
 
 
@@ -244,7 +244,7 @@ class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
     """What a publication states of a pattern at a point: a time, a rate, both, or a ratio.
 
     `pattern` is one of nhalf's own, or says what else was timed ("primitive", "put"); `what` says
-    it in words. `size_bytes` is None where there is none or where it was not published.
+    it in words. `size_bytes` is None if there is none or where it was not published.
     """
 
     pattern: str
@@ -262,7 +262,7 @@ class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One node: how many ranks it holds, and what its memory moves in all.
 
-    `memory_Bps` bounds the messages within a node together; None where it is not known.
+    `memory_Bps` bounds the messages within a node together; None if it is unknown.
     """
 
     ranks: Several = 1
@@ -270,7 +270,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
-    """What joins the nodes. None where it is not known.
+    """What joins the nodes. None if it is unknown.
 
     `bandwidth_Bps` and `latency_s` are those of one link in one direction, `adapter_Bps` that of a
     node's way into the network where it is narrower than a link; in a half-duplex network both
@@ -320,7 +320,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ranks_max(self) -> int | None:
-        """How many ranks it holds, one on a core; None where that is not known."""
+        """How many ranks it holds, one on a core; None if that is unknown."""
         per_node = self.node.ranks if self.node else 1
         if self.network is None:
             return per_node if self.node else None
@@ -328,5 +328,5 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def largest_bytes(self) -> int | None:
-        """The largest message of all curves; None where there is none."""
+        """The largest message of all curves; None if there is none."""
         return max((one.segments[-1].to_bytes for one in self.models if one.segments), default=None)

@@ -24,7 +24,7 @@ from nhalf.models.terms import TERMS
 
 FANS = {"M": "one-to-many", "R": "many-to-one"}
 HIDDEN = 1.01
-"""A gap of at most so many send overheads is none that was seen."""
+"""A gap of at most this many send overheads is none that was seen."""
 FAN_WINDOW = 32
 """Rounds of a measured fan that are answered together (patterns/bases/fan_loop.hpp)."""
 
@@ -37,7 +37,7 @@ class Parts:
     `rendezvous_bytes` on a send waits for its receive. T is of `curve`; from one of `bends_bytes`
     to the next M and R are lines as well. They are known for up to `others_max` others; None: for
     any. Of a message its sender spends the first and its receiver the second of `overheads_s`;
-    None where too little is known of messages to follow them one by one.
+    None if too little is known of messages to follow them one by one.
     """
 
     functions: dict[str, Part]
@@ -53,7 +53,7 @@ class Parts:
 def parts_of(machine: Machine, mpi: str = "") -> Parts:
     """The parts of a machine, of one library where it has several.
 
-    Raises InputError where there is no ping-pong or `mpi` is not one of several libraries.
+    Raises InputError if there is no ping-pong or `mpi` is not one of several libraries.
     """
     curve = message_curve(machine, mpi)
     message = Message(curve)
@@ -123,7 +123,7 @@ def _gap_s(known: LogGP | None, overhead_s: float) -> float:
 
 
 def _overheads_s(message: Message, known: LogGP | None) -> tuple[float, float]:
-    """Of a send and of a receive; a share of a message where they are not known."""
+    """Of a send and of a receive; a share of a message where they are unknown."""
     assumed_s = OVERHEAD_SHARE * float(message.t0_s[0])
     send_s = None if known is None else known.send_overhead_s
     recv_s = None if known is None else known.recv_overhead_s

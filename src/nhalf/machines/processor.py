@@ -59,7 +59,7 @@ class Operation(_Part, frozen=True, kw_only=True):
     """One operation on numbers of eight bytes: `lanes` of them at once, 1 for a scalar.
 
     `per_cycle` operations begin in a cycle where nothing else does; `latency_cycles` later the
-    result of one can be used, None where that is not known. For a load it is from the address to
+    result of one can be used, None if that is unknown. For a load it is from the address to
     the use of a value in the first-level cache. `latency_to_others_cycles` is the latency where
     what uses the result is of another kind, if that differs. `_ci` are ends of what was measured.
     """
@@ -101,7 +101,7 @@ class Unit(_Part, frozen=True, kw_only=True):
 
 
 class Cache(_Part, frozen=True, kw_only=True):
-    """One level: 1 is next to the core. None where it is not known.
+    """One level: 1 is next to the core. None if it is unknown.
 
     `hit_cycles` is from the address of a load to the use of its value; `load_miss_cycles` and
     `store_miss_cycles` are what an access takes longer when it misses this level. `size_ci` is the
@@ -170,6 +170,6 @@ class Processor(_Part, frozen=True, kw_only=True):
             raise ValueError(f"levels of caches are {levels}, not 1, 2, … in order")
 
     def operation(self, name: str, lanes: int = 1) -> Operation | None:
-        """The operation of this name and width; None where it is not described."""
+        """The operation of this name and width; None if it is not described."""
         found = (one for one in self.operations if one.name == name and one.lanes == lanes)
         return next(found, None)

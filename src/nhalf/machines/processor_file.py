@@ -55,7 +55,7 @@ def write(described: Processor, path: Path) -> None:
 
 
 def encode(described: Processor) -> bytes:
-    """The processor as TOML, its version first; what is not known is left out."""
+    """The processor as TOML, its version first; what is unknown is left out."""
     content = _known(msgspec.to_builtins(described))
     return msgspec.toml.encode({"schema": content.pop("schema"), **content})
 

@@ -78,7 +78,7 @@ def middle(amount: Amount) -> float:
 
 
 def faster(shared: tuple[Shared, ...], kinds: tuple[str, ...], factor: float) -> tuple[Shared, ...]:
-    """The same where things of these kinds move so many times as much."""
+    """The same where things of these kinds move this many times as much."""
 
     def scaled(amount: Amount | None) -> Amount | None:
         if amount is None:

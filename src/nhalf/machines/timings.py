@@ -49,7 +49,7 @@ class Timing:
         return any(curve.segments[-1].to_bytes > 0 for curve in self.curves)
 
     def time_s(self, size_bytes: int, ranks: int) -> float:
-        """Seconds; NaN where nothing is said."""
+        """Seconds; NaN if nothing is said."""
         for model in self.models:
             if model.covers(size_bytes, ranks):
                 return model.time_s(size_bytes, ranks)
@@ -79,7 +79,7 @@ class Timing:
 def timings(machine: Machine, mpi: str = "") -> list[Timing]:
     """All patterns of a machine, of one library where it has several.
 
-    Raises InputError where it has several and none is named, or that is not one of them.
+    Raises InputError if it has several and none is named, or that is not one of them.
     """
     chosen = _library(machine, mpi)
     found: dict[tuple[str, ...], Timing] = {}
@@ -155,7 +155,7 @@ def _holds(curve: FittedModel, size_bytes: int) -> bool:
 
 
 def _ranks_of(machine: Machine) -> int:
-    """How many ranks a machine holds, RANKS_MAX where that is not known."""
+    """How many ranks a machine holds, RANKS_MAX where that is unknown."""
     nodes = machine.network.topology.nodes if machine.network else 0
     per_node = machine.node.ranks if machine.node else 1
     return min(nodes * per_node, 4096) or RANKS_MAX

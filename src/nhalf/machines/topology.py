@@ -37,7 +37,7 @@ class Crossbar(msgspec.Struct, frozen=True, tag_field="kind", tag="crossbar"):
 
 
 class Direct(msgspec.Struct, frozen=True, tag_field="kind", tag="direct"):
-    """Every node has a link of its own to every other."""
+    """Every node has its own link to every other."""
 
     nodes: Annotated[int, msgspec.Meta(ge=2)]
 

@@ -36,7 +36,7 @@ class Heldout:
 
     @classmethod
     def of(cls, errors: Floats) -> Heldout | None:
-        """None where nothing could be left out."""
+        """None if nothing could be left out."""
         if errors.size == 0:
             return None
         return cls(float(np.median(errors)), float(np.quantile(errors, 0.95)), errors.size)

@@ -238,7 +238,7 @@ def _with_neighbours(distance: Floats) -> Floats:
 
 
 def nan_median(values: Floats, axis: int) -> Floats:
-    """Median that leaves NaN out; NaN where nothing is left. Sorting puts NaN last."""
+    """Median that leaves NaN out; NaN if nothing is left. Sorting puts NaN last."""
     ordered = np.sort(np.moveaxis(values, axis, -1), axis=-1)
     seen = np.isfinite(ordered).sum(axis=-1)
     low = np.maximum((seen - 1) // 2, 0)

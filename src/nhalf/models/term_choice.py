@@ -26,7 +26,7 @@ VOCABULARY = (
 TERMS_MAX = 4
 """Of start-up and per byte together."""
 BEAM = 8
-"""So many of the best choices of a length are made longer."""
+"""This many of the best choices of a length are made longer."""
 FOLDS = 4
 GAIN_MIN = 0.8
 """One more term is worth it where it leaves at most this share of the error on what is left out,"""
@@ -42,7 +42,7 @@ RANKS_CHECKED = 64
 class Cells:
     """Times of a pattern: one cell per size and number of ranks, all (m,).
 
-    `noise` is the relative standard error of each time, 0 where it is exact or not known.
+    `noise` is the relative standard error of each time, 0 if it is exact or not known.
     """
 
     size_bytes: Floats

@@ -51,14 +51,14 @@ Sum = Mapping[str, float]
 
 
 def check_terms(terms: Sum) -> None:
-    """Raises InputError for a term that is not known."""
+    """Raises InputError for a term that is unknown."""
     for name in terms:
         if name not in TERMS:
             raise unknown("term", name, TERMS)
 
 
 def value(terms: Sum, ranks: int) -> float:
-    """The sum for so many ranks (1 or more), in the unit of its coefficients."""
+    """The sum for this many ranks (1 or more), in the unit of its coefficients."""
     return sum(coefficient * TERMS[name](ranks) for name, coefficient in terms.items())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decision tables: which algorithm an operation takes for so many ranks and bytes.
+"""Decision tables: which algorithm an operation takes for this many ranks and bytes.
 
 Plain text, read by libnhalf_coll.so too (native/interposer/table.hpp): after a first line that
 says what it is, one rule per line, the first that matches counts.

@@ -52,7 +52,7 @@ def libraries(prefixes: Sequence[Path] = ()) -> list[Library]:
 def find(name: str, prefixes: Sequence[Path] = ()) -> Library:
     """One library by its name, or the newest whose name starts so ('mpich').
 
-    Raises InputError for an unknown name, MissingError when there is no library.
+    Raises InputError for an unknown name, MissingError if there is no library.
     """
     found = {library.name: library for library in libraries(prefixes)}
     if not found:

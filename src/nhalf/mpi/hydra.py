@@ -21,7 +21,7 @@ class Hydra(Vendor):
         """`mpiexec -n N -bind-to core COMMAND`; more ranks than cores are always accepted."""
         hosts: list[str] = []
         if job.hosts:
-            # So many on each host, in turn; what is left over begins with the first again.
+            # This many on each host, in turn; what is left over begins with the first again.
             at_once = 1 if job.cyclic else job.block
             hosts = ["-hosts", ",".join(job.hosts), "-ppn", str(at_once)]
         if job.hosts and job.bootstrap:

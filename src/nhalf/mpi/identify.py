@@ -21,14 +21,14 @@ from nhalf.mpi.vendors import vendors
 TIMEOUT_S = 10.0
 WORKERS = 8
 FAILURE_KEPT_S = 600.0
-"""A failure is asked again after this time: what made it fail may lie outside of the file."""
+"""A failure is asked again after this time: what made it fail may lie outside the file."""
 
 _CACHE_VERSION = 1
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What an mpiexec said it is; `reason` is why it cannot be used, '' where it can."""
+    """What an mpiexec said it is; `reason` is why it cannot be used, '' if it can."""
 
     vendor: str = "unknown"
     version: str = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Install MPI libraries from wheels, each into a prefix of its own."""
+"""Install MPI libraries from wheels, each into its own prefix."""
 
 from __future__ import annotations
 

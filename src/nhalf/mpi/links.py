@@ -25,7 +25,7 @@ def sharing_first(libraries: Sequence[Library]) -> list[Library]:
 
 
 def check_links(library: Library, transport: TransportFile, variables: dict[str, str]) -> None:
-    """Raises MissingError where the libraries of a transport cannot be linked beside MPI."""
+    """Raises MissingError if the libraries of a transport cannot be linked beside MPI."""
     assert library.compiler is not None
     command = (str(library.compiler), "-x", "c++", "-", "-o", os.devnull, "-Wl,--no-as-needed")
     reason = _why_not_linked((*command, *transport.links), tuple(variables.items()))
@@ -42,7 +42,7 @@ def check_links(library: Library, transport: TransportFile, variables: dict[str,
 
 @functools.cache
 def _why_not_linked(command: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> str:
-    """What the linker says about a small program, '' where it says nothing."""
+    """What the linker says about a small program, '' if it says nothing."""
     outcome = run(command, TIMEOUT_S, dict(variables), SOURCE)
     if outcome.succeeded:
         return ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ends with 0 where a process may read its sibling's memory, as MPI libraries do, else with 3.
+"""Ends with 0 if a process may read its sibling's memory, as MPI libraries do, else with 3.
 
-Run as a program of its own, since it forks: `python -I -S neighbours.py`. Containers often forbid
+Run as its own program, since it forks: `python -I -S neighbours.py`. Containers often forbid
 process_vm_readv (seccomp, user namespaces, Yama), and some libraries notice that late.
 """
 
@@ -39,7 +39,7 @@ def _read_from(process_id: int, source: ctypes.Array[ctypes.c_char]) -> bool:
 
 
 def main() -> int:
-    """0 where reading works, 3 where it is forbidden."""
+    """0 if reading works, 3 where it is forbidden."""
     source = ctypes.create_string_buffer(b"neighbou", _BYTES)
     ready_read, ready_write = os.pipe()
     done_read, done_write = os.pipe()

@@ -98,7 +98,7 @@ def own_library(
     """The library compiled with an MPI library's own header, once; from the cache afterwards.
 
     Where it has no compiler, that of a library among `others` serves whose handles are the same.
-    Raises MissingError when there is none.
+    Raises MissingError if there is none.
     """
     maker = library
     if library.compiler is None:

@@ -26,7 +26,7 @@ FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-pthread")
 def probe_command(library: Library, transport: TransportFile = MPI) -> list[str]:
     """The command, without options, of the probe of a transport that a library starts.
 
-    Raises MissingError when there is none and none can be made.
+    Raises MissingError if there is none and none can be made.
     """
     return [str(probe_executable(library, transport))]
 
@@ -34,8 +34,8 @@ def probe_command(library: Library, transport: TransportFile = MPI) -> list[str]
 def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
     """The standard-ABI probe where it works on the library, else one compiled for it.
 
-    A transport that is linked with a library of its own is always compiled here. Compiling happens
-    once per library, compiler and content of the headers. Raises MissingError when neither can be
+    A transport that is linked with its own library is always compiled here. Compiling happens
+    once per library, compiler and content of the headers. Raises MissingError if neither can be
     had.
     """
     ready, why = _ready_probe(library, transport)
@@ -111,7 +111,7 @@ def _program(library: Library, transport: TransportFile, why: str) -> Program:
 def compiler_variables(library: Library) -> dict[str, str]:
     """What a wrapper needs to find a C++ compiler.
 
-    Raises MissingError when there is no compiler on PATH.
+    Raises MissingError if there is no compiler on PATH.
     """
     variable = vendor_of(library).compiler_variable
     given = os.environ.get(variable, "")

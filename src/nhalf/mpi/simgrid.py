@@ -2,7 +2,7 @@
 """SimGrid's SMPI: whether it is here, and the programs of ours that are compiled for it.
 
 They are the probe with the simulated transport, a plug-in that builds any machine from its
-description, so that no machine needs a compiler of its own, and the simulation of multicasts.
+description, so that no machine needs its own compiler, and the simulation of multicasts.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _HEAD = 2000
 class TransportFile:
     """A transport.
 
-    `needs` is 'MPI' where MPI starts its ranks, 'Threads', 'Java' or '' where they start by
+    `needs` is 'MPI' where MPI starts its ranks, 'Threads', 'Java' or '' if they start by
     themselves.
     `links` are the words by which a compiler links what carries its data, `package` the Debian
     package that has it. `carried_by_mpi`: its data is carried by the library that starts it, which
@@ -123,7 +123,7 @@ def with_kernels(program: TransportFile, patterns: Collection[str]) -> Transport
 def simulated_program(name: str) -> TransportFile:
     """The program of an application for machines that SMPI simulates.
 
-    Raises MissingError where the sources are not installed.
+    Raises MissingError if the sources are not installed.
     """
     path = native_files.include_folder() / f"apps/{name}/{name}_simulated.cpp"
     if not path.is_file():

@@ -47,10 +47,10 @@ class Tuner(ABC):
 
     @abstractmethod
     def algorithms(self, operation: str) -> list[str]:
-        """The names of the library's algorithms for an operation; none where it has no choice."""
+        """The names of the library's algorithms for an operation; none if it has no choice."""
 
     def suits(self, operation: str, algorithm: str, ranks: int) -> bool:
-        """Whether an algorithm works with so many ranks."""
+        """Whether an algorithm works with this many ranks."""
         return bool(operation and algorithm and ranks)
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Tuner(ABC):
     def read(self, path: Path) -> list[Rule]:
         """The rules in a file, read as strictly as the library does, and louder.
 
-        Raises FailedError where the library would reject it, or take it otherwise than written.
+        Raises FailedError if the library would reject it, or take it otherwise than written.
         """
 
     def operations_in(self, path: Path) -> list[str]:
@@ -81,7 +81,7 @@ class Tuner(ABC):
         """The variables under which the library heeds a file."""
 
     def worst(self, operation: str) -> str:
-        """An algorithm that is sure to be slow for large messages, '' where none is known."""
+        """An algorithm that is sure to be slow for large messages, '' if none is known."""
         return "" if operation else operation
 
     def writable(self, operation: str, algorithm: str) -> bool:

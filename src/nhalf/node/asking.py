@@ -38,7 +38,7 @@ class Core:
     _asked: dict[str, Reading] = field(default_factory=dict)
 
     def ask(self, pattern: str, size_bytes: int, **axes: object) -> Reading | None:
-        """Measure a point, or take what is known of it; None where it cannot be measured."""
+        """Measure a point, or take what is known of it; None if it cannot be measured."""
         texts = {name: str(value) for name, value in axes.items() if value is not None}
         key = f"{pattern} {size_bytes} {axes_text(texts)}"
         if key in self._asked:

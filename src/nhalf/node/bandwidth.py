@@ -39,7 +39,7 @@ class Spot:
 
 
 def spots(flat: Sequence[Plateau]) -> list[Spot]:
-    """Sizes well inside of each private level, and one that only memory holds."""
+    """Sizes well inside each private level, and one that only memory holds."""
     inside = [
         Spot(f"L{place}", int((one.first_bytes * one.last_bytes) ** 0.5))
         for place, one in enumerate(flat[:2], 1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Size, ways and line of a cache with physical addresses, from pages that get in each other's way.
 
-The probe takes pages as long as one line of each fits (native/node/conflict_search.hpp): so many
+The probe takes pages as long as one line of each fits (native/node/conflict_search.hpp): this many
 pages as the cache holds. Each further page overflows one set; how many of the others have to be
 there for that is the number of ways, and how far its line has to move until it no longer does is
 the size of a line.
@@ -33,7 +33,7 @@ class Conflicts:
 
 
 def conflicts(found: Iterable[Reading]) -> Conflicts | None:
-    """The cache that overflows; None where launches do not agree on it."""
+    """The cache that overflows; None if launches do not agree on it."""
     looks = [one for one in found if one.pattern == CONFLICTS]
     ways = _agreed(looks, "ways_", "")
     line = _agreed(looks, "line_", "_bytes")
@@ -51,7 +51,7 @@ def conflicts(found: Iterable[Reading]) -> Conflicts | None:
 
 
 def _agreed(looks: Iterable[Reading], prefix: str, suffix: str) -> int:
-    """What most votes of all launches say, without those that could not tell; 0 where few agree."""
+    """What most votes of all launches say, without those that could not tell; 0 if few agree."""
     votes = Counter(
         int(value)
         for one in looks

@@ -22,7 +22,7 @@ def path_of_here() -> Path:
 def described(name: str) -> Processor:
     """The processor `here` as it was measured last, one of record, or the one in a file.
 
-    Raises MissingError where this one was not measured, InputError for an unknown name.
+    Raises MissingError if this one was not measured, InputError for an unknown name.
     """
     if name != HERE:
         return processor(name)

@@ -43,7 +43,7 @@ class Level:
 class Hierarchy:
     """All levels, nearest first, memory behind them, and what could not be resolved, in sentences.
 
-    `memory_s` is a dependent load from memory; None where arrays were too small for that.
+    `memory_s` is a dependent load from memory; None if arrays were too small for that.
     """
 
     levels: tuple[Level, ...]
@@ -121,5 +121,5 @@ def _level(
 
 
 def _miss_s(level: int, flat: Sequence[Plateau]) -> float | None:
-    """What the next level takes longer; None where there is none."""
+    """What the next level takes longer; None if there is none."""
     return flat[level].latency_s - flat[level - 1].latency_s if level < len(flat) else None

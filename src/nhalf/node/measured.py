@@ -19,7 +19,7 @@ from nhalf.statistics.intervals import Interval
 def measured(
     found: Sequence[Reading], run: str, environment: Mapping[str, Any]
 ) -> Processor | None:
-    """The processor that the points of a run show; None where its units were not measured."""
+    """The processor that the points of a run show; None if its units were not measured."""
     units = [one for one in found if one.pattern == UNIT]
     issue = single(units, "issue")
     if issue is None:
@@ -82,7 +82,7 @@ def _caches(found: Hierarchy, looks: Sequence[Reading]) -> list[Cache]:
 def line_cycles(
     looks: Sequence[Reading], pattern: str, ends_bytes: tuple[int, int], line_bytes: int
 ) -> float | None:
-    """Cycles of a line in a sweep over arrays between two sizes; None where there was none.
+    """Cycles of a line in a sweep over arrays between two sizes; None if there was none.
 
     A neighbour only adds: the quickest look counts.
     """

@@ -27,9 +27,9 @@ from nhalf.store.run import Run
 
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
-"""So many further ones look at units only: they are quick, and a neighbour goes away meanwhile."""
+"""Further launches that time only units: they are quick, and outlast a busy neighbour."""
 POINTS = 420
-"""About so many in a launch: what is asked depends on the answers."""
+"""About this many in a launch: what is asked depends on the answers."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 LINE_BYTES = 64
@@ -43,7 +43,7 @@ ENOUGH_S = 45.0
 
 
 def begin(out: Path | None) -> Run:
-    """Make the run directory. Raises InputError where there is a run, MissingError without room."""
+    """Make the run directory. Raises InputError if there is a run, MissingError without room."""
     description = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {**environment(), "announced": announced()},

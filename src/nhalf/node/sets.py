@@ -17,7 +17,7 @@ from statistics import median
 from nhalf.node.reading import CHASE, Reading
 
 Hits = Callable[[int, int, int], bool]
-"""Whether so many nodes, at a stride and with a shift in bytes, all hit."""
+"""Whether this many nodes, at a stride and with a shift in bytes, all hit."""
 STRIDES = tuple(2**k for k in range(9, 16))
 SHIFTS = tuple(2**k for k in range(3, 10))
 WAYS_MAX = 32
@@ -118,7 +118,7 @@ def _divided(fitting: Mapping[int, Sequence[int]]) -> tuple[int, int, float] | N
 
 
 def _fitting(ones: list[Reading], limit_cycles: float) -> int:
-    """The most nodes that hit; 0 where nobody looked at more or at fewer."""
+    """The most nodes that hit; 0 if nobody looked at more or at fewer."""
     unshifted = [one for one in ones if not one.axis("shift")]
     count = {one: one.size_bytes // one.stride_bytes for one in unshifted}
     most = max((count[one] for one in unshifted if _low(one) < limit_cycles), default=0)
@@ -127,7 +127,7 @@ def _fitting(ones: list[Reading], limit_cycles: float) -> int:
 
 
 def _line(shifted: list[Reading], limit_cycles: float) -> int:
-    """The first shift at which lines no longer share a set; 0 where that is not seen."""
+    """The first shift at which lines no longer share a set; 0 if that is not seen."""
     hit = {one.axis("shift"): False for one in shifted}
     for one in shifted:
         hit[one.axis("shift")] |= _low(one) < limit_cycles

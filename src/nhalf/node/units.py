@@ -106,7 +106,7 @@ def _others(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> float | 
 
 
 def _to_others(bits: int, latency: Mapping[Key, Interval]) -> float | None:
-    """What a sum takes where a product needs it; None where that is not longer."""
+    """What a sum takes where a product needs it; None if that is not longer."""
     both, product = latency.get(("add-then-multiply", bits)), latency.get(("multiply", bits))
     own = latency.get(("add", bits))
     if both is None or product is None or own is None:
@@ -131,12 +131,12 @@ def capacity(found: Iterable[Reading], kernel: str) -> float | None:
 
 
 def scaled(one: Interval, factor: float) -> Interval:
-    """So many times as much."""
+    """This many times as much."""
     return Interval(factor * one.median, factor * one.low, factor * one.high)
 
 
 def single(found: Iterable[Reading], kernel: str, *, latency: bool = False) -> Interval | None:
-    """What one kernel without a width of its own does in a cycle, or its latency in cycles."""
+    """What one kernel without its own width does in a cycle, or its latency in cycles."""
     units = [one for one in found if one.pattern == UNIT]
     every = _latencies(units) if latency else _per_cycle(units)
     return next((value for (name, _), value in every.items() if name == kernel), None)
@@ -152,7 +152,7 @@ def together(found: Iterable[Reading]) -> list[Unit]:
         lanes = max(1, bits // LANE_BITS)
         names = [NAMES[other] for other in SHARING if (other, bits) in rates]
         keys = [name if lanes == 1 else f"{name}.{lanes}" for name in names]
-        # So many at least: no neighbour makes a unit faster.
+        # This many at least: no neighbour makes a unit faster.
         whole = math.ceil(rate.high * (1 - WHOLE_ERROR / 5))
         cycles |= dict.fromkeys(keys, 1 / whole)
     return [Unit(name="arithmetic", kind="floating_point", cycles=cycles)] if cycles else []

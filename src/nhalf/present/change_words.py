@@ -8,7 +8,7 @@ import math
 from nhalf.decide.history.history import Shift
 
 DIFFERENCES_MAX = 4
-"""So many lines of the environment are named; the others are counted."""
+"""This many lines of the environment are named; the others are counted."""
 
 
 def ends(low: float, high: float) -> str:

@@ -19,7 +19,7 @@ UNDECIDED = (
 
 
 def verdict(facts: Facts) -> str:
-    """One or two sentences for whoever decides; '' where there is nothing to choose between."""
+    """One or two sentences for whoever decides; '' if there is nothing to choose between."""
     if facts.extent.is_simulated or facts.extent.libraries < 2 or not facts.overview:
         return ""
     found = leads(facts)

@@ -26,10 +26,10 @@ class Allocation:
 
 
 def allocation(variables: Mapping[str, str]) -> Allocation | None:
-    """What a batch system says in its variables; None outside of a job.
+    """What a batch system says in its variables; None outside a job.
 
     Read are Slurm's, those of PBS and Torque (a file, a line per core), LSF and Grid Engine.
-    Raises InputError where what they say cannot be read.
+    Raises InputError if what they say cannot be read.
     """
     if variables.get("SLURM_JOB_NODELIST"):
         return Allocation(_slurm(variables), f"Slurm job {variables.get('SLURM_JOB_ID', '?')}")
@@ -50,7 +50,7 @@ def allocation(variables: Mapping[str, str]) -> Allocation | None:
 def idle_hosts() -> Allocation:
     """The hosts on which srun could start something now, of Slurm's default partition.
 
-    Raises MissingError where there is no Slurm, or no host to be had.
+    Raises MissingError if there is no Slurm, or no host to be had.
     """
     if shutil.which("sinfo") is None:
         raise MissingError("there is no Slurm here: sinfo is not found", "load its module")

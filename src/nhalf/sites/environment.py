@@ -53,7 +53,7 @@ def simulated_environment(machine: str) -> dict[str, Any]:
 
 
 def _line(path: str, whole: bool = False) -> str:
-    """The first line of a file, '' where it cannot be read."""
+    """The first line of a file, '' if it cannot be read."""
     try:
         text = Path(path).read_text("utf-8", errors="replace")
     except OSError:
@@ -62,7 +62,7 @@ def _line(path: str, whole: bool = False) -> str:
 
 
 def cache_bytes() -> dict[str, int]:
-    """The size of each cache for data that the first core uses; empty where it is not shown."""
+    """The size of each cache for data that the first core uses; empty if it is not shown."""
     found = {}
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         size = re.fullmatch(r"(\d+)([KMG])", _line(str(folder / "size")))

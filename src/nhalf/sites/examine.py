@@ -134,7 +134,7 @@ def simulator() -> Finding:
 
 
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
-    """A transport with a library of its own, and which MPI library here can start it."""
+    """A transport with its own library, and which MPI library here can start it."""
     name = f"transport {transport.name}"
     reason = "no MPI library with a C++ compiler wrapper can start it"
     for library in sharing_first(libraries):
@@ -275,7 +275,7 @@ def _quota_cores(root: Path) -> float | None:
 
 
 def _container(root: Path) -> str:
-    """Which engine started the container we are in, '' outside of one."""
+    """Which engine started the container we are in, '' outside one."""
     for file, kind in ((".dockerenv", "docker"), ("run/.containerenv", "podman")):
         if os.path.exists(root / file):
             return kind

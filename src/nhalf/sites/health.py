@@ -49,7 +49,7 @@ class Examiner:
     def look(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Finding:
         """What a silent launch suffers from; its processes must still be there.
 
-        `ranks` is what each rank said of its place (empty where it never did), `words` are the
+        `ranks` is what each rank said of its place (empty if it never did), `words` are the
         lines that the launcher wrote.
         """
         told = self.told(words)
@@ -94,7 +94,7 @@ class Examiner:
         return list(found.items())
 
     def _named(self, line: str) -> str:
-        """The one host that a line names, '' where it names none or several."""
+        """The one host that a line names, '' if it names none or several."""
         named = [
             host
             for host in self.hosts
@@ -135,6 +135,6 @@ class Examiner:
 
 
 def unanswered(hosts: Sequence[str]) -> list[str]:
-    """Those of some hosts that do not answer now; none where no way leads to them."""
+    """Those of some hosts that do not answer now; none if no way leads to them."""
     outcomes = ask({host: ["true"] for host in hosts})
     return [host for host, outcome in outcomes.items() if not outcome.succeeded]

@@ -20,13 +20,13 @@ _SLOTS = re.compile(r"(?:slots=|max_slots=)?(\d+)")
 
 @dataclass(frozen=True)
 class Host:
-    """A host by its name; `cores` is how many ranks it may hold, 0 where nobody said."""
+    """A host by its name; `cores` is how many ranks it may hold, 0 if nobody said."""
 
     name: str
     cores: int = 0
 
     def __str__(self) -> str:
-        """As it is read again: 'n1:4', or 'n1' where its cores are not known."""
+        """As it is read again: 'n1:4', or 'n1' where its cores are unknown."""
         return f"{self.name}:{self.cores}" if self.cores else self.name
 
 

@@ -30,14 +30,14 @@ PLACEMENTS = {
 
 
 def check_placement(name: str) -> str:
-    """The name itself; raises InputError for one that is not known."""
+    """The name itself; raises InputError for one that is unknown."""
     if parse_layout(name) is None and name not in PLACEMENTS:
         raise unknown("placement", name, PLACEMENTS)
     return name
 
 
 def fits(placement: str, ranks: int) -> bool:
-    """Whether a placement can have so many ranks: a layout has a number of its own."""
+    """Whether a placement can have this many ranks: a layout has its own number."""
     layout = parse_layout(placement)
     return layout is None or layout.ranks == ranks
 
@@ -51,7 +51,7 @@ def hosts_asked(placement: str) -> int:
 def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> list[int]:
     """The core of each local rank; empty where the launcher decides.
 
-    `caches` is the result of `last_level_caches`. Raises MissingError where this machine cannot
+    `caches` is the result of `last_level_caches`. Raises MissingError if this machine cannot
     give such a placement, InputError for an unknown name.
     """
     if placement not in ONE_HOST:
@@ -81,7 +81,7 @@ def placement_advice(
 ) -> list[str]:
     """Doubts about where ranks are, from what each rank says of itself.
 
-    `hosts` are the names of the hosts asked for, by rank; none where nobody cares. 'unpinned'
+    `hosts` are the names of the hosts asked for, by rank; none if nobody cares. 'unpinned'
     where a rank may move between cores though that was not asked for, 'oversubscribed' where two
     ranks of one host have one core only, or ranks outnumber the cores they may use, 'misplaced'
     where ranks are not on the hosts and cores that were asked for, 'shared-cores' where hosts
@@ -125,7 +125,7 @@ def _any_fabric(placement: Sequence[dict[str, Any]]) -> bool:
 def asked_cores(placement: str, ranks: int) -> list[int]:
     """The core of each local rank on this machine; empty where the launcher decides.
 
-    Raises MissingError where this machine cannot give such a placement.
+    Raises MissingError if this machine cannot give such a placement.
     """
     if placement not in ONE_HOST:
         return []

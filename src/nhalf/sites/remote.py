@@ -30,7 +30,7 @@ def ask(
 
 
 def _tokens(host: str, command: Sequence[str]) -> list[str]:
-    """What runs a command on a host; nothing where there is no way to it."""
+    """What runs a command on a host; nothing if there is no way to it."""
     if not host:
         return list(command)
     if os.environ.get("SLURM_JOB_ID"):

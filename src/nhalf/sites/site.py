@@ -44,7 +44,7 @@ class Site:
 
     @property
     def cores(self) -> int:
-        """How many ranks have a core of their own."""
+        """How many ranks have their own core."""
         if self.shares_cores or not self.hosts:
             return cores()
         return sum(map(_cores_of, self.hosts))
@@ -75,9 +75,9 @@ class Site:
         return placement
 
     def layout(self, placement: str, ranks: int) -> Layout:
-        """How a placement spreads so many ranks over these hosts.
+        """How a placement spreads this many ranks over these hosts.
 
-        Raises MissingError where there are not hosts enough, InputError where the numbers of
+        Raises MissingError if there are not hosts enough, InputError where the numbers of
         ranks contradict each other.
         """
         here = max(len(self.hosts), 1)
@@ -143,7 +143,7 @@ HERE = Site()
 def find_site(hosts: str, host_file: str, launcher: str) -> Site:
     """The hosts that the user named, else those of the allocation, else this machine.
 
-    `hosts` and `host_file` are '' where not given. Raises InputError for lists that cannot be
+    `hosts` and `host_file` are '' if not given. Raises InputError for lists that cannot be
     read.
     """
     check_launcher(launcher)

@@ -29,7 +29,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Spread:
-    """Where ranks go: on `hosts` (none: here), so many on each of them, in blocks or in turn.
+    """Where ranks go: on `hosts` (none: here), this many on each of them, in blocks or in turn.
 
     `crowded` says that hosts have fewer cores than ranks; `launcher` is '' for the library's own.
     """
@@ -54,7 +54,7 @@ def start(
 ) -> Start:
     """How to start `ranks` processes of a command on a library, from here and as this user.
 
-    Raises MissingError where the launcher asked for does not drive this library.
+    Raises MissingError if the launcher asked for does not drive this library.
     """
     vendor = vendor_of(library)
     driver = _driver(library, spread.launcher)

@@ -11,7 +11,7 @@ SYSFS = Path("/sys/devices/system/cpu")
 
 
 def parse_cpu_list(text: str) -> list[int]:
-    """The numbers in the kernel's form '0-3,8'; what is no number is passed over."""
+    """The numbers in the kernel's form '0-3,8'; what is not a number is passed over."""
     cpus: list[int] = []
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -24,7 +24,7 @@ def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[
     """The allowed cores by the last-level cache they share, each group in order.
 
     One core of every pair of hardware threads only: two ranks on one core are no placement.
-    A core of which nothing is known is a group of its own.
+    A core of which nothing is known is its own group.
     """
     groups: dict[str, list[int]] = {}
     seen: set[int] = set()

@@ -149,7 +149,7 @@ class _Name(msgspec.Struct):
 def events(path: Path) -> Iterator[dict[str, Any]]:
     """Every complete line of a journal; a damaged last line is skipped.
 
-    Raises InputError when a line before the last is not an event.
+    Raises InputError if a line before the last is not an event.
     """
     decoder = msgspec.json.Decoder(dict[str, Any])
     return _read(path, lambda name, line: decoder.decode(line))

@@ -57,7 +57,7 @@ def _chunks(journal: Path) -> Iterator[list[_Line]]:
 
 
 def _frame(lines: list[_Line]) -> pl.DataFrame:
-    """Points as rows. Raises ValueError or PolarsError where samples are not lists of numbers."""
+    """Points as rows. Raises ValueError or PolarsError if samples are not lists of numbers."""
     plain = {name: kind for name, kind in COLUMNS.items() if not isinstance(kind, pl.List)}
     lists = {name: kind for name, kind in COLUMNS.items() if name not in plain}
     encode = msgspec.json.Encoder().encode

@@ -111,7 +111,7 @@ class Run:
     def extended(self, plan: dict[str, Any], said: dict[str, Any]) -> Run:
         """The run with another plan in its description, and the remarks `said` about the change.
 
-        Raises MissingError where the description cannot be written.
+        Raises MissingError if the description cannot be written.
         """
         file = self.path / DESCRIPTION
         content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that are not known, and names that are known by their beginning."""
+"""Names that are unknown, and names that are known by their beginning."""
 
 from __future__ import annotations
 

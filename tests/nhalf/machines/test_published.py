@@ -68,7 +68,7 @@ def test_every_published_figure_is_in_the_record(name: str) -> None:
         for of, each in lists.items()
         for wanted in each
         if not is_recorded(name, of.rpartition("_")[2], wanted)
-        # The time of a byte, of so many partners: 0.1 us for (p-1)/10.
+        # The time of a byte, of this many partners: 0.1 us for (p-1)/10.
         and not has(values(tomllib.loads(written(name))), 1 / (wanted * 1e6))
     ]
     assert missing == []

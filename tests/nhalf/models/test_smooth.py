@@ -37,7 +37,7 @@ def test_cells_left_out_are_nearer_to_the_surface_than_to_sums() -> None:
 
 
 def test_trees_that_grow_by_steps_are_predicted_at_cells_left_out() -> None:
-    """A number of ranks has a share of its own at all sizes: ceil(log2 p) jumps at 3 and at 5."""
+    """A number of ranks has its own share at all sizes: ceil(log2 p) jumps at 3 and at 5."""
     size, ranks = (values.ravel() for values in np.meshgrid(SIZES, RANKS))
     steps = np.ceil(np.log2(ranks))
     own_s = np.where(size <= 2048, 4e-7 + 3e-10 * size, 2e-6 + 4e-10 * size)

@@ -123,7 +123,7 @@ def compiled(
 ) -> dict[Path, Path]:
     """The programs by their sources, for one library; those that do not compile are left out.
 
-    Raises Absent where none does.
+    Raises Absent if none does.
     """
     beside = to / "include"  # where "../" is looked for from
     beside.mkdir(parents=True)
@@ -157,7 +157,7 @@ class Compiler:
     folder: Path
 
     def objects(self, sources: list[Path], flag: str) -> list[str]:
-        """What every test is linked with. Raises Absent where that does not compile."""
+        """What every test is linked with. Raises Absent if that does not compile."""
         made = [self.folder / f"{source.stem}{flag}.o" for source in sources]
         for source, path in zip(sources, made, strict=True):
             words = [*self.command, flag, "-c", str(source), "-o", str(path)]
@@ -167,7 +167,7 @@ class Compiler:
         return [str(path) for path in made]
 
     def program(self, source: Path, words: list[str]) -> Path | None:
-        """A test; None where it does not compile."""
+        """A test; None if it does not compile."""
         path = self.folder / f"{source.parent.name}-{source.stem}"
         command = [*self.command, *words, str(source), "-o", str(path), "-lm", "-lpthread"]
         return path if run(command, patience_s(TIMEOUT_S), self.variables).succeeded else None

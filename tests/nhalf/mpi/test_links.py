@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transports that are linked with a library of their own, and MPI libraries that bring another."""
+"""Transports that are linked with their own library, and MPI libraries that bring another."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ONE_OF_EACH = (
     *("coll/allred 4 -count=10", "coll/bcastzerotype 4", "coll/longuser 4"),
     *("comm/ctxdup 4", "comm/comm_create_group_threads 4", "coll/rerr 2"),
 )
-"""A vector, a datatype, an operation of its own, communicators, threads, and errors."""
+"""A vector, a datatype, its own operation, communicators, threads, and errors."""
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a
 
 @pytest.fixture(autouse=True)
 def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A native folder with a tiny probe; a cache of its own."""
+    """A native folder with a tiny probe; its own cache."""
     folder = tmp_path / "native"
     for name, text in (("probe/probe.cpp", SOURCE), ("transports/mpi.hpp", HEADER)):
         path = folder / "include" / name

@@ -50,10 +50,10 @@ def test_incomplete_data_says_so_in_table_line_and_finding(make_rings: Make) -> 
     table = BEff().render(data)
     assert isinstance(table, Table)
     assert table.columns[-1] == "what is missing"
-    assert table.rows[0][-1] == "measured are 19 of 21 lengths"
+    assert table.rows[0][-1] == "only 19 of 21 lengths were measured"
     assert "b_eff" not in table.columns
     [row] = data.results["b_eff"]
-    assert EffectiveBandwidth().line(row) == "no b_eff: measured are 19 of 21 lengths"
+    assert EffectiveBandwidth().line(row) == "no b_eff: only 19 of 21 lengths were measured"
     [finding] = [f for f in findings(data) if f.kind == "b-eff-incomplete"]
     assert "19 of 21 lengths" in finding.text
 

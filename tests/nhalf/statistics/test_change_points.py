@@ -16,7 +16,7 @@ NOISE = 0.02
 
 
 def series(seed: int, *levels: tuple[int, float]) -> Floats:
-    """So many values of each level, with noise."""
+    """This many values of each level, with noise."""
     random = np.random.default_rng(seed)
     flat = np.concatenate([np.full(count, level) for count, level in levels])
     return flat + NOISE * random.standard_normal(len(flat))

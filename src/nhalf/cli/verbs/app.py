@@ -158,7 +158,7 @@ def _tell(outcome: Outcome, request: Request) -> None:
 
 
 def check_verified(rows: list[dict[str, Any]]) -> None:
-    """Raises FailedError with both numbers where a kernel computed something else."""
+    """Raises FailedError with both numbers if a kernel computed something else."""
     wrong = [row for row in rows if not row["verified"]]
     if wrong:
         one = wrong[0]

@@ -72,7 +72,7 @@ def command(request: Request) -> None:
 
 
 def _ladders(request: Request, processor: Processor, found: Sequence[Bound]) -> Ladders | None:
-    """What compilers here make of the loops; None where another processor is asked about."""
+    """What compilers here make of the loops; None if another processor is asked about."""
     from nhalf.base.errors import InputError
     from nhalf.node.described import HERE
     from nhalf.node.ladder.execution import Execution

@@ -91,7 +91,7 @@ def _exporter(request: Request, name: str, kind: type[Exporter]) -> Exporter:
 def _subject(path: Path | None, changes: Sequence[str]) -> Subject:
     """What is exported; a run becomes a machine where it is to be changed.
 
-    Raises InputError where there is neither a run, a trace nor a machine.
+    Raises InputError if there is neither a run, a trace nor a machine.
     """
     from nhalf.measure.traced.tables import is_trace
 

@@ -94,7 +94,7 @@ def _import_profile(request: Request) -> None:
 
 
 def _ranks(text: str, files: int) -> list[int]:
-    """A number of ranks for every file, 0 where nothing was said."""
+    """A number of ranks for every file, 0 if nothing was said."""
     words = text.replace(",", " ").split()
     counts = [int(word) if word.isdecimal() and len(word) < 8 else 0 for word in words]
     if len(counts) not in (0, 1, files) or not all(0 < count <= 1 << 20 for count in counts):

@@ -92,7 +92,7 @@ def _rehearse(request: Request) -> None:
 
 
 def _outcome(request: Request) -> Outcome | None:
-    """What is measured here, or in a job; None where that is not waited for."""
+    """What is measured here, or in a job; None if that is not waited for."""
     request.check_together()
     if request.resume is not None:
         _check_only_resume(request)
@@ -108,7 +108,7 @@ def _outcome(request: Request) -> Outcome | None:
 
 
 def _prepare(request: RunRequest) -> Prepared:
-    """A run that goes on, or a plan of this request with a directory of its own."""
+    """A run that goes on, or a plan of this request with its own directory."""
     from nhalf.cli.allocate import allocate
     from nhalf.measure.loop import session
     from nhalf.measure.plan.planning import site_of

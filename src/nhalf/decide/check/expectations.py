@@ -115,7 +115,7 @@ def _expectation(
 
 
 def unit_of(metric: str) -> Unit:
-    """The unit of a metric; raises InputError for one that is not known."""
+    """The unit of a metric; raises InputError for one that is unknown."""
     known = {**POINT_METRICS, **MODEL_METRICS}
     if metric in known:
         return known[metric]

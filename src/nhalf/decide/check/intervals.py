@@ -36,7 +36,7 @@ def shared_confidence(curves: int) -> float:
 def time_intervals(summary: pl.DataFrame, medians: pl.DataFrame) -> dict[Key, Interval]:
     """The reported time of each point of `summary` with its interval, by the values of POINT.
 
-    `medians` are those of the launches (columns of `launch_medians`). The interval is NaN where a
+    `medians` are those of the launches (columns of `launch_medians`). The interval is NaN if a
     point has one launch, or a launch with a time of 0.
     """
     times = medians.join(summary.select(POINT), on=POINT, how="semi", nulls_equal=True)

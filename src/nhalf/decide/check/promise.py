@@ -165,7 +165,7 @@ def _whole(
 
 
 def _missing(expectation: Expectation, points: pl.DataFrame) -> list[PointVerdict]:
-    """What an expectation names exactly and was not measured; nothing where nothing was at all."""
+    """What an expectation names exactly and was not measured; nothing if nothing was at all."""
     if points.is_empty():
         return []
     return [

@@ -19,7 +19,7 @@ Finding = Literal["regression", "unclear", "no regression"]
 
 @dataclass(frozen=True)
 class Effect:
-    """One curve: time now over time before, NaN where it was not measured; its interval."""
+    """One curve: time now over time before, NaN if it was not measured; its interval."""
 
     name: str
     value: float

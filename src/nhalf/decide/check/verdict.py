@@ -36,8 +36,8 @@ class Bounds:
 class PointVerdict:
     """One measured value against its bounds.
 
-    `point` holds the columns of the store that tell which one it is; `measured` is None where there
-    is no value, its interval is NaN where launches are too few for one. `reason` is a sentence
+    `point` holds the columns of the store that tell which one it is; `measured` is None if there
+    is no value, its interval is NaN if launches are too few for one. `reason` is a sentence
     wherever the numbers do not speak for themselves.
     """
 
@@ -132,7 +132,7 @@ def worst(verdicts: list[Verdict]) -> Verdict:
 
 
 def judge(point: dict[str, Any], unit: Unit, bounds: Bounds, measured: Interval) -> PointVerdict:
-    """Met where the interval lies inside of the bounds, missed where it lies outside.
+    """Met where the interval lies inside the bounds, missed where it lies outside.
 
     Whatever straddles a bound is unclear, and so is a value without an interval.
     """
@@ -167,7 +167,7 @@ def format_bounds(bounds: Bounds, unit: Unit) -> str:
 
 
 def format_excess(point: PointVerdict) -> str:
-    """'12 % too slow', '5 % too low', '8 % to spare', or nothing where there is no value."""
+    """'12 % too slow', '5 % too low', '8 % to spare', or nothing if there is no value."""
     excess, measured = point.excess_fraction, point.measured
     if measured is None or not math.isfinite(excess):
         return ""

@@ -23,7 +23,7 @@ from nhalf.store.run import Run
 
 RUNS_MIN = 2
 RUNS_SURE = 4
-"""A change needs so many: two on either side of it."""
+"""A change needs this many: two on either side of it."""
 METHOD = (
     "circular binary segmentation (Olshen, Venkatraman, Lucito, Wigler 2004) by Student's t; "
     "dates by likelihood (Hansen 2000)"
@@ -58,7 +58,7 @@ class Shift:
 class CurveHistory:
     """A curve's levels and its changes, in order.
 
-    `last_ratio` is the last run over the level before it, None where noise explains the difference.
+    `last_ratio` is the last run over the level before it, None if noise explains the difference.
     """
 
     levels: Levels
@@ -186,7 +186,7 @@ def _shift(
 
 
 def as_json(found: History) -> dict[str, Any]:
-    """What `nhalf history --json` prints; an interval that is not known is null."""
+    """What `nhalf history --json` prints; an interval that is unknown is null."""
     return {
         "method": METHOD,
         "error": found.error,

@@ -26,16 +26,16 @@ from nhalf.store.run import Run
 
 FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
 SHARE_LEAST = 0.5
-"""A size counts where so many of the runs that have the curve measured it."""
+"""A size counts where this many of the runs that have the curve measured it."""
 
 
 @dataclass(frozen=True)
 class Levels:
     """A curve in the runs that have it, in order of time; `curve` are the columns of CURVE.
 
-    `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN where a run
+    `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN if a run
     has one launch. `time_s` is that of the first run where the curve has one size, else NaN.
-    `flag_s` is what a flag between two cores took, NaN where it was not measured.
+    `flag_s` is what a flag between two cores took, NaN if it was not measured.
     """
 
     curve: dict[str, Any]

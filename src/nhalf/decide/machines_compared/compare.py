@@ -98,7 +98,7 @@ def compare_machines(
 ) -> MachineComparison:
     """Every pattern that both have, at `ranks` and `sizes` (by default some of those both cover).
 
-    Raises InputError where they have nothing in common.
+    Raises InputError if they have nothing in common.
     """
     left, right = timings(a, mpi[0]), timings(b, mpi[1])
     pairs = [_pair(one, two, ranks, sizes) for one, two in _paired(left, right)]

@@ -16,7 +16,7 @@ PINGPONG = "pingpong"
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of both machines, None where it is not known; `name` ends with its unit."""
+    """One number of both machines, None if it is unknown; `name` ends with its unit."""
 
     name: str
     a: float | None

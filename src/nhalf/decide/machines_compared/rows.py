@@ -56,7 +56,7 @@ def rows_of(comparison: MachineComparison) -> list[list[str]]:
 
 
 def _where(pattern: PatternRatio) -> str:
-    """Where the ranks are, of both machines where that differs; '–' where it is not known."""
+    """Where the ranks are, of both machines where that differs; '–' where it is unknown."""
     a, b = pattern.a.where, pattern.b.where
     return a if a == b else f"{a or '–'} | {b or '–'}"
 

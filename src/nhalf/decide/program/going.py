@@ -46,7 +46,7 @@ class Going:
         self.ends_s.append(self.now_s)
 
     def inside_s(self, from_s: float) -> float | None:
-        """When it is first inside MPI from a moment on; None where it is not again.
+        """When it is first inside MPI from a moment on; None if it is not again.
 
         An actor that is not at its end is inside since its clock stopped.
         """

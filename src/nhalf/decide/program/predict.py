@@ -92,7 +92,7 @@ def predict_program(
 ) -> ProgramPrediction:
     """The run time of a program as asked for.
 
-    Raises InputError where nothing was traced, the machine has no ping-pong, or the placement has
+    Raises InputError if nothing was traced, the machine has no ping-pong, or the placement has
     no room for all ranks.
     """
     if program.calls.is_empty() or program.elapsed_s <= 0:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of a timeline replayed: each rank does what it did, calls cost what a machine says.
 
-Time outside of MPI is taken as measured. A message arrives so much later than its send began as the
+Time outside MPI is taken as measured. A message arrives so much later than its send began as the
 machine says; from the threshold of rendezvous on see rendezvous.py. A collective operation ends so
 much later than the last rank arrived, one from a root later than the root, one to a root waits
 there only; one that does not block is over when it is waited for. A wait takes its shortest time
@@ -141,7 +141,7 @@ class Replay:
         return True
 
     def _transfer(self) -> bool:
-        """Let the large message that can go first arrive; False where none can."""
+        """Let the large message that can go first arrive; False if none can."""
         found = self._large.first()
         if found is None:
             return False

@@ -46,9 +46,9 @@ class Bench:
         variables: Mapping[str, Mapping[str, str]],
         budget_s: float,
     ) -> pl.DataFrame:
-        """Launch times of a run of its own, in which every setting takes turns with the others.
+        """Launch times of its own run, in which every setting takes turns with the others.
 
-        Raises MissingError where nothing could be measured.
+        Raises MissingError if nothing could be measured.
         """
         settings = [Setting(key, dict(values)) for key, values in variables.items()]
         placed = [msgspec.structs.replace(block, placements=[self.placement]) for block in blocks]

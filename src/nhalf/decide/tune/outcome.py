@@ -29,7 +29,7 @@ from nhalf.decide.tune.search import (
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 SURE_BYTES = 8192
-"""From so many bytes on a bad algorithm is sure to be slow."""
+"""From this many bytes on a bad algorithm is sure to be slow."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Checked:
 def tune(bench: Bench, asked: Asked) -> Tuned:
     """Search, write, prove; a file that is not heeded is not left there.
 
-    Raises FailedError where the library does not heed it, MissingError where nothing could be
+    Raises FailedError if the library does not heed it, MissingError where nothing could be
     measured.
     """
     check_operations(bench.tuner, asked.operations)
@@ -120,7 +120,7 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
 def check(bench: Bench, path: Path, asked: Asked) -> Checked:
     """Read a file strictly, prove that the library heeds one like it, compare it with the default.
 
-    Raises FailedError where the file would be rejected, InputError where there is none.
+    Raises FailedError if the file would be rejected, InputError where there is none.
     """
     rules = bench.tuner.read(path)
     decided = bench.tuner.operations_in(path)

@@ -51,7 +51,7 @@ THRESHOLD = 1.02
 class Activity:
     """Whether a bad rule was heeded, where, and by what measure.
 
-    `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN where nothing is known.
+    `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN if nothing is known.
     """
 
     verdict: Heeded

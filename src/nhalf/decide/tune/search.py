@@ -59,7 +59,7 @@ class Found:
 def search(bench: Bench, asked: Asked) -> Found:
     """Look at every algorithm and race those that may win.
 
-    Raises MissingError where the library offers no choice for what was asked.
+    Raises MissingError if the library offers no choice for what was asked.
     """
     look = first_look(bench, asked)
     racing = scouted(look)

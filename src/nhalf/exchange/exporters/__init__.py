@@ -50,7 +50,7 @@ class Exporter(ABC):
     def text(self, subject: Subject) -> str:
         """The whole file, of a run, of a machine or, where that makes sense, of nothing.
 
-        Raises InputError where something else is needed, or this one has not what is.
+        Raises InputError if something else is needed, or this one has not what is.
         """
 
 
@@ -66,7 +66,7 @@ def the_facts(subject: Subject, form: str) -> Facts:
 def the_machine(subject: Subject, form: str) -> Machine:
     """The machine of a form that needs one; that of a run is fitted.
 
-    Raises InputError where nothing was named, or there is nothing to fit.
+    Raises InputError if nothing was named, or there is nothing to fit.
     """
     from nhalf.facts.facts import Facts
     from nhalf.machines.machine import Machine

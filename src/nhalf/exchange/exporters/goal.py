@@ -145,7 +145,7 @@ class Goal(Exporter):
 
 
 def _of_program(program: Program, asked: Asked) -> str:
-    """The calls of a timeline. Raises InputError where there is none, or a pattern is asked for."""
+    """The calls of a timeline. Raises InputError if there is none, or a pattern is asked for."""
     if program.timeline.is_empty():
         raise InputError(
             f"{program.path} has counts only, and a schedule needs the order of the calls",

@@ -115,9 +115,9 @@ def _parameters(machine: Machine, mpi: str) -> Parameters:
 
 
 def _measured(machine: Machine, mpi: str) -> LogGP | None:
-    """LogGP of a library, between nodes where there is that; None where it is not measured.
+    """LogGP of a library, between nodes where there is that; None if it is not measured.
 
-    Raises InputError where there are several libraries and none is named.
+    Raises InputError if there are several libraries and none is named.
     """
     enough = [
         one
@@ -139,7 +139,7 @@ def _measured(machine: Machine, mpi: str) -> LogGP | None:
 
 
 def _curve_of(machine: Machine, known: LogGP) -> FittedModel | None:
-    """The ping-pong of the same library; None where there is none."""
+    """The ping-pong of the same library; None if there is none."""
     try:
         return message_curve(machine, carrier(known.mpi, known.transport))
     except InputError:

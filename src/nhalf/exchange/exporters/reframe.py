@@ -111,7 +111,7 @@ def _of_run(facts: Facts) -> dict[str, Any]:
 def _plan(facts: Facts) -> tuple[str, Plan]:
     """The name and the plan of a run.
 
-    Raises InputError where it is not known, or where these are several runs.
+    Raises InputError where it is unknown, or if these are several runs.
     """
     names = ", ".join(facts.environments)
     if len(facts.environments) > 1:

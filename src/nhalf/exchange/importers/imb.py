@@ -29,7 +29,7 @@ _VALUES_S = {
 }  # fmt: skip
 _TIME = ("t_max[usec]", "t[usec]", "t_pure[usec]")
 _OVERLAPPED = "t_ovrl[usec]"
-"""The time of a non-blocking operation while its ranks compute: a point of its own."""
+"""The time of a non-blocking operation while its ranks compute: its own point."""
 _GROUPS = re.compile(r"# *\( *(\d{1,7}) groups? of (\d{1,7}) process")
 _LIBRARY = re.compile(r"Intel\(R\) MPI Library,? Version ([\d.]{1,20})")
 

@@ -107,7 +107,7 @@ def _row(tokens: list[str], table: _Table, part: Part) -> list[Imported]:
 
 
 def _message_bytes(head: dict[str, str], pattern: str, part: Part) -> int:
-    """The message's size as nhalf counts it; -1 when it is not known."""
+    """The message's size as nhalf counts it; -1 when it is unknown."""
     size_bytes = part.size(head.get("size", ""))
     element_bytes = _TYPE_BYTES.get(head.get("type", ""), 0)
     if pattern in _BLOCKS and element_bytes and size_bytes >= 0:
@@ -224,7 +224,7 @@ def _number(value: object) -> float:
 
 
 def _iterations(report: object) -> list[float]:
-    """The times of single iterations, seconds; none where one of them is none."""
+    """The times of single iterations, seconds; none if one of them is none."""
     times = report.get("times_us") if isinstance(report, dict) else None
     if not isinstance(times, list):
         return []

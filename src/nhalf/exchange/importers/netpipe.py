@@ -99,7 +99,7 @@ def _screen(line: str, part: Part) -> tuple[int, float, bool] | None:
 
 
 def _file(line: str, part: Part) -> tuple[int, float, bool] | None:
-    """Bytes and seconds of a line of np.out; None where its rate and its time disagree."""
+    """Bytes and seconds of a line of np.out; None if its rate and its time disagree."""
     tokens = line.split()
     if not 3 <= len(tokens) <= 5:
         return None

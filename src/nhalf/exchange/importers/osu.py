@@ -27,7 +27,7 @@ _TIME = ("maxlatency(us)", "avglatency(us)", "latency(us)", "maxcomm.(us)", "pur
 """Which column is the point's time, the first that is there."""
 _RATE = ("messages/s", "bandwidth(mb/s)", "mb/s")
 _OVERLAPPED = "overall(us)"
-"""The time of a non-blocking operation while its ranks compute: a point of its own."""
+"""The time of a non-blocking operation while its ranks compute: its own point."""
 _VALUES_S = {
     "avglatency(us)": "average_s", "minlatency(us)": "minimum_s", "maxlatency(us)": "maximum_s",
     "purecomm.(us)": "pure_s", "mincomm.(us)": "minimum_s", "maxcomm.(us)": "maximum_s",

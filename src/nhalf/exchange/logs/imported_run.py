@@ -42,7 +42,7 @@ def write_run(
 ) -> Run:
     """Make a run directory of the points of all files.
 
-    `mpi` and `transport` replace what the logs say. Raises InputError when a point has no number
+    `mpi` and `transport` replace what the logs say. Raises InputError if a point has no number
     of ranks, or when `out` holds a run; MissingError when it cannot be written.
     """
     records = list(_records(sources, placement, mpi, transport))

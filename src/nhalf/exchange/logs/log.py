@@ -48,7 +48,7 @@ class Log:
 def read_file(path: Path, ranks: int = 0) -> tuple[Log, int]:
     """A log from a file, and its size in bytes.
 
-    Raises InputError when there is nothing to read in it, MissingError when it cannot be read.
+    Raises InputError if there is nothing to read in it, MissingError when it cannot be read.
     """
     try:
         content = path.read_bytes()
@@ -91,7 +91,7 @@ def decode(content: bytes) -> str:
 def read_text(text: str, ranks: int = 0) -> Log:
     """Everything in a log; `ranks` where the user says how many there were, 0 otherwise.
 
-    Points have ranks 0 where neither the log nor the user says how many there were.
+    Points have ranks 0 if neither the log nor the user says how many there were.
     """
     lines = clean_lines(text)
     importers = {name: kind() for name, kind in load(PACKAGE, Importer).items()}

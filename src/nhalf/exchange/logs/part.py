@@ -13,7 +13,7 @@ from nhalf.base.units import SIZE_BYTES_MAX
 Seconds = Sequence[float]
 
 TIME_LEAST_S, TIME_MOST_S = 1e-12, 1e9
-"""No message is faster, no benchmark waits longer: what is outside is no time."""
+"""No message is faster, no benchmark waits longer: what is outside is not a time."""
 RANKS_MOST = 1 << 20
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
@@ -93,7 +93,7 @@ def is_row(line: str) -> bool:
 
 
 def ratio(over: float, under: float) -> float:
-    """A quotient; NaN where there is none."""
+    """A quotient; NaN if there is none."""
     return over / under if under > 0 else math.nan
 
 

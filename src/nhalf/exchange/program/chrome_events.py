@@ -21,7 +21,7 @@ from nhalf.facts.program.schedule import numbered
 
 MICRO = 1e6
 INSIDE_US = 1e-3
-"""A flow ends so long before the end of a slice, to be inside of it."""
+"""A flow ends so long before the end of a slice, to be inside it."""
 
 
 def chrome_events(program: Program) -> Iterator[Row]:
@@ -70,7 +70,7 @@ def _flows(found: pl.DataFrame) -> Iterator[Row]:
 
 
 def _counters(program: Program) -> Iterator[Row]:
-    """Bytes sent in each span, and 0 where a rank's next span without any begins."""
+    """Bytes sent in each span, and 0 if a rank's next span without any begins."""
     sent = program.bins.filter(pl.col("kind") == "sent")
     keys = ["rank", "start_s", "width_s"]
     sums = sent.group_by(keys).agg(pl.col("bytes", "count").sum()).sort(keys)

@@ -3,7 +3,7 @@
 
 LogGOPSim knows messages only, so collective operations are written as messages: from and to a root
 as binomial trees, scatters, gathers and all-to-alls as one message for each pair, all others as
-dissemination. Times outside of MPI are computations, in nanoseconds.
+dissemination. Times outside MPI are computations, in nanoseconds.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def read_mpip(text: str, name: str) -> Profile:
 def write_profile(profile: Profile, folder: Path) -> None:
     """The report as the folder of a trace.
 
-    Raises InputError where there is one already, MissingError where it cannot be written.
+    Raises InputError where there is one already, MissingError if it cannot be written.
     """
     if (folder / DESCRIPTION).exists():
         raise InputError(f"{folder} holds a trace already", "choose another --out")
@@ -94,7 +94,7 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _rows(section: str, numbers: int) -> Iterator[list[str]]:
-    """The rows of single ranks: call, site, rank and so many numbers or fewer."""
+    """The rows of single ranks: call, site, rank and this many numbers or fewer."""
     for line in section.splitlines():
         words = line.split()
         if len(words) >= 4 and words[1].isdecimal() and words[2].isdecimal():

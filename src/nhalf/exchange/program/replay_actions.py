@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A timeline as the actions that SimGrid's SMPI replays, one text for each rank.
 
-Time outside of MPI is slept. Barriers, all-to-alls and allgathers of all ranks are left to SMPI and
+Time outside MPI is slept. Barriers, all-to-alls and allgathers of all ranks are left to SMPI and
 its choice of algorithms; others, and those of some ranks, are written as messages: the format knows
 one communicator only. The format is that of "time-independent traces" of SimGrid 3.32 (F. Desprez
 et al., 2011).
@@ -57,7 +57,7 @@ class _Numbers:
 def replay_actions(program: Program, computing_ratio: float = 1.0) -> list[str]:
     """The actions of each rank.
 
-    Raises InputError without a timeline, and where a rank has several threads that communicate.
+    Raises InputError without a timeline, and if a rank has several threads that communicate.
     """
     actors = schedule(program)
     if program.timeline.is_empty():
@@ -150,7 +150,7 @@ def _collective(
 
 
 def _own(step: Step, ranks: int) -> list[str]:
-    """The actions of an operation among all ranks; none where it has to be written as messages.
+    """The actions of an operation among all ranks; none if it has to be written as messages.
 
     Replayed broadcasts and reductions end SimGrid 3.32 (segmentation fault) with MPICH's choice of
     algorithms: they are messages here, but for large allreduces, a reduce-scatter and an allgather

@@ -97,7 +97,7 @@ def microseconds(time_s: float) -> float:
 
 
 def megabytes_per_second(row: Row) -> float:
-    """The rate in the suites' unit, 1e6 bytes per second; 0 where nothing moves."""
+    """The rate in the suites' unit, 1e6 bytes per second; 0 if nothing moves."""
     return float(row["bytes_per_time"] / row["median_s"] / 1e6) if row["median_s"] else 0.0
 
 
@@ -114,6 +114,6 @@ def over_ranks(row: Row) -> tuple[float, float, float]:
 
 
 def value(row: Row, name: str) -> float:
-    """One of a point's named values; NaN where it has none of that name."""
+    """One of a point's named values; NaN if it has none of that name."""
     found: Iterable[float] = (item["value"] for item in row["values"] or [] if item["name"] == name)
     return next(iter(found), float("nan"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each rank does one call after another, from a timeline: to be replayed or written down.
 
-Time outside of MPI stands before each call. A message is known by its ends, communicator, tag and
+Time outside MPI stands before each call. A message is known by its ends, communicator, tag and
 its number among such: MPI keeps their order. What was begun before is completed by the wait that
 completions.py finds.
 """
@@ -39,7 +39,7 @@ Message = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True)
 class Step:
-    """One call: `before_s` outside of MPI, then `measured_s` inside.
+    """One call: `before_s` outside MPI, then `measured_s` inside.
 
     `message` is that of a send or receive, `completes` those that a wait receives, `sends` and
     `operations` what else it completes; `number` counts the collective operations of a

@@ -67,7 +67,7 @@ def _parts(asked: AppRequest, programs: Sequence[TransportFile], plan: Plan) -> 
 def _program(model: str) -> TransportFile:
     """The program in a programming model.
 
-    Raises InputError for an unknown one, MissingError where nothing native is installed.
+    Raises InputError for an unknown one, MissingError if nothing native is installed.
     """
     known = {file.model.lower(): file for file in program_files().values() if file.app == "npb"}
     if model not in known:

@@ -39,7 +39,7 @@ def keep_end(outcome: Outcome) -> None:
 
 
 def last_end(run: Run) -> Outcome | None:
-    """The last end of a run; None where it never came to one."""
+    """The last end of a run; None if it never came to one."""
     ends = [event for event in run.events() if event["event"] == END]
     if not ends:
         return None

@@ -21,7 +21,7 @@ class Further:
         self._stopping = stopping
 
     def asked(self) -> bool:
-        """Put one more launch on the agenda; False where there is no need or no time for it.
+        """Put one more launch on the agenda; False if there is no need or no time for it.
 
         All libraries measure the same points, so that they can be compared launch by launch.
         """
@@ -69,7 +69,7 @@ class Further:
         return targets, rows
 
     def _target(self, number: int) -> float:
-        """The half-width that a block aims at; 0 where it has one launch and so no interval."""
+        """The half-width that a block aims at; 0 if it has one launch and so no interval."""
         plan = self._agenda.plan
         block = plan.blocks[number]
         return plan.precision_of(block) if plan.launches_of(block) > 1 else 0.0

@@ -30,7 +30,7 @@ WITHIN = 1 / 3
 
 @dataclass(frozen=True)
 class _Asking:
-    """The processes of one launch of a start; so many questions may be under way at once."""
+    """The processes of one launch of a start; this many questions may be under way at once."""
 
     processes: Processes
     start: Start

@@ -53,7 +53,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
     """Check the plan against what is here and make its run directory.
 
     Only the points of the run `like` are measured where there is one. The plan returned names
-    patterns and libraries one by one. Raises InputError for names and sizes that are not known,
+    patterns and libraries one by one. Raises InputError for names and sizes that are unknown,
     MissingError when nothing can be measured.
     """
     began_s = time.monotonic()
@@ -95,7 +95,7 @@ def checked(plan: Plan) -> tuple[Plan, list[Subject], dict[str, str]]:
 
 @dataclass(frozen=True)
 class More:
-    """What is added to a run: launches in all, and seconds to spend; 0 where nobody says."""
+    """What is added to a run: launches in all, and seconds to spend; 0 if nobody says."""
 
     launches: int = 0
     budget_s: float = 0.0
@@ -107,7 +107,7 @@ def resume(
     """Open a run that was interrupted, or is to have more, with the libraries it was begun with.
 
     Hosts and launcher are those given here, else those of its plan, else those of the present
-    allocation. Raises MissingError where it was begun on hosts and none are to be had now.
+    allocation. Raises MissingError if it was begun on hosts and none are to be had now.
     """
     run = Run.open(path)
     try:
@@ -131,7 +131,7 @@ def resume(
 def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
     """A run that is to have more, which its description and its journal say from now on.
 
-    Raises InputError where it has so many launches already.
+    Raises InputError if it has this many launches already.
     """
     if more.launches:
         numbers = [event["launch"] for event in run.events() if event["event"] == "point"]
@@ -154,7 +154,7 @@ def _extended(run: Run, plan: Plan, more: More) -> tuple[Run, Plan]:
 def measure(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure what the plan asks for and is not in the journal yet, then write the Parquet file.
 
-    Raises MissingError when no subject gave a single point.
+    Raises MissingError if no subject gave a single point.
     """
     run, plan, subjects = prepared.run, prepared.plan, prepared.subjects
     with progress:

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.5
 """Of a given budget is left for measuring, however long libraries took to say what they can."""
 POINTS_BETWEEN_LOOKS = 32
 SHARE_BETWEEN_LOOKS = 0.02
-"""After so many points, or this share of the time, one looks again at the time that is left."""
+"""After this many points, or this share of the time, one looks again at the time that is left."""
 FURTHER_SLICE_S = 0.1
 """Of a point in a launch beyond the plan: launches differ more than the samples of one."""
 
@@ -60,7 +60,7 @@ class Stopping:
             self._budget.count(self._agenda.left())
 
     def check_job(self) -> None:
-        """Raises TimeUp where the time of the job is nearly up."""
+        """Raises TimeUp if the time of the job is nearly up."""
         self._limit.check(self._run)
 
     def spent(self, launch: int) -> bool:
@@ -138,7 +138,7 @@ class Stopping:
 
 
 def _default_budget_s(agenda: Agenda) -> float:
-    """Seconds for a run that was given no budget: so many for each of its curves."""
+    """Seconds for a run that was given no budget: this many for each of its curves."""
     kernels = sum(agenda.infos[family.curve.pattern].is_kernel for family in agenda.every_family())
     return kernels * KERNEL_BUDGET_S + sum(
         curve_budget(agenda.thinned[family.block].launches, len(family.sizes), bool(axes))

@@ -48,7 +48,7 @@ class TimeLimit:
         return self._now() >= self._ends_s - ROOM_S
 
     def check(self, run: Path) -> None:
-        """Raises TimeUp when the end is near."""
+        """Raises TimeUp if the end is near."""
         if self.is_near():
             raise TimeUp(
                 f"the time of {self._job} is nearly up; every finished point is kept",
@@ -61,7 +61,7 @@ class TimeLimit:
 
 
 UNLIMITED = TimeLimit(lambda: None)
-"""What holds outside of jobs."""
+"""What holds outside jobs."""
 
 
 def time_limit(began_s: float | None = None) -> TimeLimit:

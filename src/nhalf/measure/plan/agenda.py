@@ -46,7 +46,7 @@ class Thinning:
     axes: int = 1
 
     def in_words(self, launches: int) -> str:
-        """What is left out of a block with so many launches, '' where nothing is."""
+        """What is left out of a block with this many launches, '' if nothing is."""
         if self.launches == 0:
             return "left out, because all of its points do not fit into the time"
         said = {
@@ -124,7 +124,7 @@ class Agenda:
         ]
 
     def wanted(self, start: Start, launch: int, point: Point) -> int | None:
-        """The block that still asks for a point in a launch; None where it was left out."""
+        """The block that still asks for a point in a launch; None if it was left out."""
         block = self.points(start).get(point)
         return block if block is not None and self._asks(block, launch, point) else None
 
@@ -230,7 +230,7 @@ class Agenda:
 
 
 def every(values: Sequence[Value], stride: int) -> list[Value]:
-    """Every so many of some values; both ends are kept."""
+    """Every this many of some values; both ends are kept."""
     kept = list(values[::stride])
     if values and (len(values) - 1) % stride:
         kept.append(values[-1])
@@ -238,6 +238,6 @@ def every(values: Sequence[Value], stride: int) -> list[Value]:
 
 
 def _axes(info: PatternInfo, given: Mapping[str, str], ranks: int) -> tuple[str, ...]:
-    """The combinations of a pattern's axes, without classes that so many ranks are too many for."""
+    """The combinations of a pattern's axes, without classes too small for this many ranks."""
     every = combinations(info.axes, given, ranks)
     return tuple(one for one in every if info.runs_on(ranks, parse_axes(one).get("class", "")))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which algorithms of its operations a plan measures: the axis `algorithm` of their patterns.
 
-In the store the algorithm has a column of its own, which is what distinguishes a pattern that
+In the store the algorithm has its own column, which is what distinguishes a pattern that
 lists its algorithms from one that merely has an axis of that name.
 """
 
@@ -35,7 +35,7 @@ def joined(algorithm: str, axes: str) -> str:
 def axes_for(info: PatternInfo, given: Mapping[str, str]) -> Mapping[str, str] | None:
     """The axes of a block as they are for one pattern: its own algorithms among those asked for.
 
-    None where it has none of them.
+    None if it has none of them.
     """
     if AXIS not in given or not info.algorithms:
         return given

@@ -27,8 +27,8 @@ Known = Mapping[str, int | str]
 def expand(text: str, known: Known) -> list[str]:
     """Every value that a text stands for, in its order, each once; perhaps none.
 
-    `known` holds the numbers that names stand for. Raises InputError when the text cannot be read
-    or a name is not known.
+    `known` holds the numbers that names stand for. Raises InputError if the text cannot be read
+    or a name is unknown.
     """
     values: dict[str, None] = {}
     for item in text.split(","):
@@ -82,7 +82,7 @@ def check_axes(given: Mapping[str, str], patterns: Sequence[Sequence[AxisInfo]])
 def parse_ranks(text: str, cores: int) -> list[int]:
     """Numbers of ranks, increasing, from '2', '2,4,8' or '2:cores:x2'.
 
-    Raises InputError when they are no numbers from 1 to RANKS_MAX.
+    Raises InputError if they are no numbers from 1 to RANKS_MAX.
     """
     try:
         ranks = sorted({int(value) for value in expand(text, {"cores": cores})})

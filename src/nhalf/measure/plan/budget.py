@@ -27,7 +27,7 @@ AXES_POINT_BUDGET_S = 0.05
 KERNEL_BUDGET_S = 24 * 3600.0
 """What the kernel of an application may take then: its runs last as long as they last."""
 LAUNCHES_MIN = 2
-"""Points are left out until so many launches fit: fewer give no interval over launches."""
+"""Points are left out until this many launches fit: fewer give no interval over launches."""
 OVERTIME_LEAST_S, OVERTIME_SHARE = 20.0, 0.1
 """By so much longer than planned may these take; by the share alone where a budget was given."""
 _POINT_LEAST_S = 1e-4
@@ -48,7 +48,7 @@ Left = Mapping[tuple[Start, int, int], int]
 
 
 def curve_budget(launches: int, sizes: int, has_axes: bool) -> float:
-    """Seconds for a curve of so many coarse sizes where no budget is given."""
+    """Seconds for a curve of this many coarse sizes where no budget is given."""
     if has_axes:
         return launches * sizes * AXES_POINT_BUDGET_S
     return max(CURVE_BUDGET_S, launches * sizes * POINT_BUDGET_S)

@@ -50,10 +50,10 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The choices of one run, kept in run.json, so that it can be resumed.
 
-    `budget_s` 0 means so many seconds for each curve (budget.py); `options` goes to the
-    transport (model parameters); `study` names where the blocks come from, '' where a user chose
+    `budget_s` 0 means this many seconds for each curve (budget.py); `options` goes to the
+    transport (model parameters); `study` names where the blocks come from, '' if a user chose
     every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
-    `host_file` are what the user named, '' where nothing; `hosts_found` tells how many hosts the
+    `host_file` are what the user named, '' if nothing; `hosts_found` tells how many hosts the
     run began with, so that it does not go on elsewhere without notice. Every library is measured
     as it is, and under each of the `settings`.
     """
@@ -114,7 +114,7 @@ class Point(NamedTuple):
 def read_plan(content: dict[str, Any]) -> Plan:
     """The plan in run.json; those of version 1 are one block.
 
-    Raises msgspec.ValidationError when it is no plan.
+    Raises msgspec.ValidationError when it is not a plan.
     """
     if "blocks" not in content and set(_BLOCK_KEYS) <= set(content):
         content = dict(content)

@@ -24,7 +24,7 @@ class Where(Request, heading=WHERE):
 
     @property
     def host_file_path(self) -> str:
-        """The host file, absolute; '' where none is given."""
+        """The host file, absolute; '' if none is given."""
         return str(self.host_file.resolve()) if self.host_file else ""
 
 

@@ -47,7 +47,7 @@ def resolve(plan: Plan, subjects: Sequence[Subject]) -> Plan:
     """The plan with its patterns one by one, checked.
 
     A study passes over patterns that nothing here can run (`absent` tells which); where a user
-    named them it is an InputError. Raises MissingError where nothing is left.
+    named them it is an InputError. Raises MissingError if nothing is left.
     """
     strict = not plan.study
     blocks = [_resolved(block, _known(subjects, block), strict=strict) for block in plan.blocks]
@@ -108,7 +108,7 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
             _check_ranks_of_classes(known[name], block)
     infos = [known[name] for name in names if name in known]
     given = block.axes
-    # A pattern that is not known may have the axis: only where all are known is it an error.
+    # A pattern that is unknown may have the axis: only where all are known is it an error.
     if len(infos) == len(names):
         check_algorithms(given, infos)
         if strict and block.patterns != [ALL]:
@@ -159,13 +159,13 @@ def _check_ranks_of_classes(info: PatternInfo, block: Block) -> None:
 
 
 def _limits(info: PatternInfo, block: Block) -> list[tuple[str, int]]:
-    """Of the classes that a block asks for, those that run on so many ranks at most."""
+    """Of the classes that a block asks for, those that run on this many ranks at most."""
     asked = block.axes.get("class", "").split(",")
     return [(name, info.ranks_max[name]) for name in asked if name in info.ranks_max]
 
 
 def check_memory(info: PatternInfo, block: Block, hosts: int) -> None:
-    """Raises InputError for a kernel's class that does not fit the memory of so many hosts."""
+    """Raises InputError for a kernel's class that does not fit the memory of this many hosts."""
     for name in block.axes.get("class", "").split(","):
         needed_bytes = int(info.memory_bytes.get(name, 0) / hosts)
         if needed_bytes > memory_bytes():

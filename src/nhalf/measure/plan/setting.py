@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: a library under variables of its own is measured as a library of its own.
+"""Settings: a library under variables of its own is measured as its own library.
 
 Beside `openmpi-5.0.11` there is then `openmpi-5.0.11+NAME`, whose processes are started with the
 variables of the setting; launches of both are interleaved, so that they can be compared. Names
@@ -36,7 +36,7 @@ class Setting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def transport(self) -> str:
-        """The transport whose options it sets, '' where it sets variables."""
+        """The transport whose options it sets, '' if it sets variables."""
         return next(iter(self.variables)).rpartition(".")[0]
 
     @property

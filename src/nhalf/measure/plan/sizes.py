@@ -36,7 +36,7 @@ class Sizes:
 def parse_sizes(text: str) -> Sizes:
     """'0:4M' (powers of two, then refined), '0,8,4K' (just these) or '0:2000:1' (every one).
 
-    Raises InputError when the text is none of these or holds too many sizes.
+    Raises InputError if the text is none of these or holds too many sizes.
     """
     if ":" not in text:
         return Sizes(tuple(sorted({parse_size(part) for part in text.split(",")})), adaptive=False)
@@ -57,7 +57,7 @@ def parse_sizes(text: str) -> Sizes:
 
 
 def sizes_of(text: str, ranks: int) -> Sizes:
-    """As `parse_sizes`; 'b_eff' has its lengths for so many ranks on this machine.
+    """As `parse_sizes`; 'b_eff' has its lengths for this many ranks on this machine.
 
     'b_eff:8M' names the longest length instead of taking it from the memory. 'memory' is the size
     of an array that no cache of this machine holds.

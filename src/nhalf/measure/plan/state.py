@@ -64,7 +64,7 @@ class State:
     def note(self, event: dict[str, Any]) -> None:
         """Take in one event of the journal.
 
-        Raises InputError when it is not of the form that this file writes.
+        Raises InputError if it is not of the form that this file writes.
         """
         try:
             self._note(event)

@@ -10,7 +10,7 @@ from nhalf.measure.plan.agenda import Agenda, Family, Thinning, every
 from nhalf.measure.plan.budget import LAUNCHES_MIN, Budget, Group
 
 SIZES_LEAST = 3
-"""Sizes are thinned down to so many: both ends and one between."""
+"""Sizes are thinned down to this many: both ends and one between."""
 
 WHOLE_LEAST = 8
 """Combinations of values of axes that a whole block has at least."""

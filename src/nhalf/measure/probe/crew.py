@@ -47,7 +47,7 @@ class Crew:
     """
 
     def __init__(self, start: Callable[[], Processes], count: int) -> None:
-        """Start so many; raises LaunchError where one of them does not come up."""
+        """Start this many; raises LaunchError where one of them does not come up."""
         with ExitStack() as started:
             self._members = [started.enter_context(start()) for _ in range(count)]
             self._open = started.pop_all()

@@ -23,7 +23,7 @@ def ended_rank(
     *,
     is_sure: bool = False,
 ) -> str:
-    """'rank 1 (process 4711) ended before the others'; '' where no rank is named, or several.
+    """'rank 1 (process 4711) ended before the others'; '' if no rank is named, or several.
 
     `placement` is what the ranks said of themselves when they started, `first` the one that ended
     first as far as the kernel said so; where `is_sure` no other can have ended before. A rank that

@@ -46,7 +46,7 @@ def exchanged(
 ) -> list[Setting]:
     """A setting for every table and library, named as the table's file.
 
-    Raises InputError for what is no table, MissingError where a library cannot be preloaded.
+    Raises InputError for what is no table, MissingError if a library cannot be preloaded.
     """
     for table in tables:
         read_table(table)

@@ -40,7 +40,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
 
     `present` is whether the transport can run it, `needs` what it would have to do for that;
     `timing` whose clock a sample is read from; sizes are multiples of `size_multiple` bytes, and
-    0 where it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
+    0 if it has none at all (`sized`). `algorithms` are those that its axis of this name chooses
     from, beside the library's own. `ranks_rule` tells on how many ranks it runs (ranks_rule.py).
     The kernel of an application needs `memory_bytes`, by class, of all ranks together, and can be
     divided among `ranks_max`; classes without a limit are not in it.
@@ -72,7 +72,7 @@ class PatternInfo(msgspec.Struct, frozen=True):
         return bool(self.memory_bytes)
 
     def runs_on(self, ranks: int, problem_class: str = "") -> bool:
-        """Whether it can be run by so many ranks, where a class is named on a problem of it."""
+        """Whether it can be run by this many ranks, where a class is named on a problem of it."""
         most = self.ranks_max.get(problem_class, ranks)
         return self.ranks_min <= ranks <= most and allows(self.ranks_rule, ranks)
 

@@ -65,7 +65,7 @@ class Probe:
     ) -> None:
         """Start the processes and wait for the record that opens the launch.
 
-        `examiner` is asked why, should they fall silent or end. Raises LaunchError when the
+        `examiner` is asked why, should they fall silent or end. Raises LaunchError if the
         record does not come within `timeout_s` seconds.
         """
         self._examiner = examiner
@@ -113,7 +113,7 @@ class Probe:
     def receive(self, timeout_s: float, kind: str = "", identity: str = "") -> dict[str, Any]:
         """The next record, of one kind or with one identity where given.
 
-        Raises LaunchError after `timeout_s` seconds or when the end came.
+        Raises LaunchError after `timeout_s` seconds or if the end came.
         """
         deadline_s = time.monotonic() + timeout_s
         while True:
@@ -186,7 +186,7 @@ class Probe:
         return LaunchError(f"{how}: {text}" if text else f"{how}{self._last_words()}", found.dead)
 
     def _named(self) -> str:
-        """The rank that ended before the others, '' where nobody knows."""
+        """The rank that ended before the others, '' if nobody knows."""
         placement = self.launch.get("placement", [])
         is_sure = bool(placement) and self._ranks.is_sure(len(placement))
         return ended_rank(self._words(), placement, self._ranks.first, is_sure=is_sure)

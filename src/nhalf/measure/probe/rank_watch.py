@@ -43,7 +43,7 @@ class RankWatch:
         """The processes that have, or had, a life line."""
         self._placement: Sequence[Mapping[str, Any]] = ()
         self.first_process = 0
-        """The process that ended first, 0 where none has."""
+        """The process that ended first, 0 if none has."""
         self._since_s = 0.0
 
     @property
@@ -76,12 +76,12 @@ class RankWatch:
 
     @property
     def first(self) -> Mapping[str, Any] | None:
-        """The rank that ended first, None where none has, or it has not said where it is."""
+        """The rank that ended first, None if none has, or it has not said where it is."""
         found = (rank for rank in self._placement if rank.get("pid") == self.first_process)
         return next(found, None)
 
     def is_sure(self, ranks: int) -> bool:
-        """Whether the first of so many ranks is known for certain: all hold a life line."""
+        """Whether the first of this many ranks is known for certain: all hold a life line."""
         return len({rank["pid"] for rank in self._placement} & self._holding) == ranks
 
     @property

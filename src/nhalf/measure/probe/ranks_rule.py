@@ -16,7 +16,7 @@ WORDS = {
 
 
 def allows(rule: str, ranks: int) -> bool:
-    """Whether so many ranks, 1 or more, are allowed; rules of newer probes are left to them."""
+    """Whether this many ranks, 1 or more, are allowed; rules of newer probes are left to them."""
     if rule == POWER_OF_TWO:
         return ranks & (ranks - 1) == 0
     if rule == SQUARE:

@@ -25,7 +25,7 @@ from nhalf.sites.start import start
 
 @dataclass(frozen=True)
 class Subject:
-    """A transport whose probe can be started; `library` starts it, None where it starts itself.
+    """A transport whose probe can be started; `library` starts it, None if it starts itself.
 
     `description` is what the probe says about itself (`--describe`); `setting` names the setting
     that it is under, '' without one; `options` are those of the transport that the setting gives.
@@ -85,7 +85,7 @@ class Subject:
     ) -> tuple[list[str], dict[str, str]]:
         """Tokens and variables that start the probe with this many ranks.
 
-        Raises MissingError where the site cannot give such a placement.
+        Raises MissingError if the site cannot give such a placement.
         """
         site = site if self.library else HERE
         layout = site.layout(placement, ranks)

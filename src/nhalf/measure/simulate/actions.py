@@ -33,7 +33,7 @@ def simulated_actions_s(
 ) -> float:
     """How long the actions of all ranks take, each on its host; seconds.
 
-    Raises InputError where the machine has fewer nodes than hosts are named, MissingError without
+    Raises InputError if the machine has fewer nodes than hosts are named, MissingError without
     SimGrid, FailedError where the simulation fails, as where ranks wait for each other.
     """
     names = list(dict.fromkeys(hosts))

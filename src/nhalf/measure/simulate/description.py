@@ -46,9 +46,9 @@ class Description:
     """A machine as the simulator knows it.
 
     `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), with so many `hosts_per_node` that tell them apart, `rendezvous_bytes`
+    many as are asked for), with this many `hosts_per_node` that tell them apart, `rendezvous_bytes`
     from which size on a send waits, `shortest_s` what the shortest message takes; `assumed` tells
-    in sentences what was not known.
+    in sentences what was unknown.
     """
 
     text: str

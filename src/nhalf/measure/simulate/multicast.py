@@ -98,7 +98,7 @@ def costs(machine: Machine, given: Mapping[str, str] | None = None) -> Costs:
 
 
 def _check_given(name: str, text: str, *, on_rings: bool) -> None:
-    """Raises InputError for a cost that a machine does not have, and for one that is no number."""
+    """Raises InputError for a cost that a machine does not have, or that is not a number."""
     if name == "rings" and on_rings:
         if text not in ("both-ways", "one-way"):
             raise InputError(f"rings={text} is no kind of rings", "give both-ways or one-way")

@@ -24,7 +24,7 @@ def ranks_asked(ranks: str, placements: Iterable[str]) -> int:
 
 
 def check_placements(machine: Machine, placements: Sequence[str], site: Site) -> None:
-    """Raises InputError for placements that are not known or need more nodes than there are."""
+    """Raises InputError for placements that are unknown or need more nodes than there are."""
     for text in placements:
         needed = hosts_asked(check_placement(text))
         if needed > len(site.hosts):
@@ -35,7 +35,7 @@ def check_placements(machine: Machine, placements: Sequence[str], site: Site) ->
 
 
 def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
-    """Raises InputError where a machine, or one of its nodes, does not hold so many ranks."""
+    """Raises InputError if a machine, or one of its nodes, does not hold this many ranks."""
     for block in blocks:
         most = max(block.ranks, default=0)
         if most > site.cores:

@@ -99,7 +99,7 @@ def begin(
 def resume(run: Run) -> Prepared:
     """Go on with a run, on the machine that it keeps.
 
-    Raises InputError where run or machine file are damaged, MissingError without the simulator.
+    Raises InputError if run or machine file are damaged, MissingError without the simulator.
     """
     try:
         plan = read_plan(run.plan)

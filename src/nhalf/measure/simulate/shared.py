@@ -21,7 +21,7 @@ BOTH = 2.0
 
 @dataclass(frozen=True)
 class Share:
-    """So many consecutive ranks of a node (0: all) move no more together; rates of 0: unbounded.
+    """This many consecutive ranks of a node (0: all) move no more together; rates of 0: unbounded.
 
     `away`: with messages between nodes only.
     """
@@ -41,13 +41,13 @@ class Share:
 
 
 def hosts_per_node(machine: Machine) -> int:
-    """The ranks of a node that are told apart; 1 where it is not known how many there are."""
+    """The ranks of a node that are told apart; 1 if it is unknown how many there are."""
     ranks = machine.node.ranks if machine.node else 1
     return ranks if ranks <= RANKS_MAX else 1
 
 
 def medium_Bps(machine: Machine, between_Bps: float) -> float:
-    """What the wire moves that all nodes have in common, 0 where there is none."""
+    """What the wire moves that all nodes have in common, 0 if there is none."""
     found = [
         max(middle(each.both_ways_Bps), between_Bps)
         for each in machine.shared
@@ -109,7 +109,7 @@ def _share(each: Shared, away: bool, one_way_Bps: float, both_ways_Bps: float) -
 
 def _of_ranks(machine: Machine, within_Bps: float, between_Bps: float) -> Iterator[Share]:
     """A rank with several messages under way still has one processor, which moves what it does in
-    a ping-pong; and both ways so many times as much.
+    a ping-pong; and both ways this many times as much.
     """
     if machine.node is None:
         return

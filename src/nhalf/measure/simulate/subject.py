@@ -62,7 +62,7 @@ class SmpiMachine(SimulatedMachine):
     site: Site = HERE
     selector: str = SELECTORS[0]
     computing_factor: float = 0.0
-    """How many times as long as here computing takes there; 0 where it takes no time."""
+    """How many times as long as here computing takes there; 0 if it takes no time."""
 
     @property
     def at_once(self) -> int:
@@ -82,7 +82,7 @@ class SmpiMachine(SimulatedMachine):
     def launch(
         self, ranks: int, placement: str, options: str, site: Site = HERE
     ) -> tuple[list[str], dict[str, str]]:
-        """Tokens and variables that simulate so many ranks, placed on the machine's own nodes."""
+        """Tokens and variables that simulate this many ranks, placed on the machine's own nodes."""
         hosts = told_apart(self.site.expected(placement, ranks), self.known.hosts_per_node)
         settings = settings_of(self.known, self.selector, self.precision_s(ranks))
         if self.computing_factor:
@@ -189,7 +189,7 @@ def told_apart(nodes: Sequence[str], most: int) -> list[str]:
 
 def before_simgrid() -> str:
     """The plug-in, which is loaded before SimGrid: ranks then find those of their node although
-    each has a host of its own, and without messages (native/simulator/neighbours.hpp). Raises
+    each has its own host, and without messages (native/simulator/neighbours.hpp). Raises
     MissingError where the loader would divide its path.
     """
     plug_in = str(platform(simgrid()))

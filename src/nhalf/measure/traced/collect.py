@@ -32,7 +32,7 @@ LOST = {
 def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     """Make the tables of what ranks have written.
 
-    Raises InputError where the folder holds no started trace or files that cannot be read,
+    Raises InputError if the folder holds no started trace or files that cannot be read,
     FailedError where no rank was traced, MissingError where the tables cannot be written.
     """
     began = _started(folder)

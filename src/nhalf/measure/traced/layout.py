@@ -72,7 +72,7 @@ CELLS_AT = HEAD_BYTES + 2 * SPANS_BYTES
 
 
 class ThreadFile:
-    """What one thread counted. Raises InputError where the file is cut off or of another form."""
+    """What one thread counted. Raises InputError if the file is cut off or of another form."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -98,7 +98,7 @@ class ThreadFile:
         self.spans = np.frombuffer(content, SPAN, SPANS * KINDS, at).reshape(SPANS, KINDS)
 
     def timeline(self) -> np.ndarray[Any, np.dtype[np.void]]:
-        """Every call that is whole; none where it was not kept."""
+        """Every call that is whole; none if it was not kept."""
         whole = int(self.head["timeline_records"]) - self.timeline_lacks
         return np.fromfile(self.timeline_path, RECORD, whole) if whole > 0 else np.empty(0, RECORD)
 
@@ -149,7 +149,7 @@ class ProcessFile(msgspec.Struct):
 def process_file(path: Path) -> ProcessFile | None:
     """Read what a process says of itself; a last line that is cut off is left out.
 
-    None where it ended before it had said who it is. Raises InputError where the file is damaged or
+    None if it ended before it had said who it is. Raises InputError if the file is damaged or
     of another version.
     """
     lines = path.read_bytes().split(b"\n")[:-1]

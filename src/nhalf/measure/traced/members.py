@@ -41,7 +41,7 @@ class Members:
         self._numbers = {local: numbers[key] for local, key in keys.items()}
 
     def number(self, rank: int, local: int) -> int:
-        """The number of a communicator that a rank knows by a number of its own."""
+        """The number of a communicator that a rank knows by its own number."""
         return self._numbers.get((rank, local), LOST)
 
     def table(self) -> pl.DataFrame:

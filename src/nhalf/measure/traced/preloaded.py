@@ -70,7 +70,7 @@ def _check_place(path: Path) -> None:
 
 
 def _of_launcher(command: Sequence[str], known: Iterable[Library]) -> list[Library]:
-    """The library whose launcher a command is; none where it is something else."""
+    """The library whose launcher a command is; none if it is something else."""
     if not Path(command[0]).name.startswith(LAUNCHERS):
         return []
     path = shutil.which(command[0])
@@ -80,7 +80,7 @@ def _of_launcher(command: Sequence[str], known: Iterable[Library]) -> list[Libra
 
 
 def _linked(command: Sequence[str]) -> set[bytes]:
-    """Which kinds of handles the programs of a command have; empty where no file tells."""
+    """Which kinds of handles the programs of a command have; empty if no file tells."""
     kinds: set[bytes] = set()
     for word in command[1:]:
         content = _program(word)
@@ -92,7 +92,7 @@ def _linked(command: Sequence[str]) -> set[bytes]:
 
 
 def _program(word: str) -> bytes:
-    """The content of a word that names a program; nothing where it does not."""
+    """The content of a word that names a program; nothing if it does not."""
     path = Path(word) if "/" in word else Path(shutil.which(word) or "")
     try:
         if not path.is_file():

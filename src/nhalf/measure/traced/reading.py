@@ -29,7 +29,7 @@ class Process:
 
     @classmethod
     def of(cls, file: ProcessFile, begin_ns: int) -> Process | None:
-        """None where it counted nothing. Raises InputError for a file that cannot be read."""
+        """None if it counted nothing. Raises InputError for a file that cannot be read."""
         threads = list(file.threads())
         return cls(file, threads, clock_of(threads, begin_ns)) if threads else None
 

@@ -27,7 +27,7 @@ PROC_NULL = -1
 NO_PARTNER = -2
 """The partner of a call that has none: a collective without a root, a wait."""
 ELSEWHERE = -3
-"""A partner outside of MPI_COMM_WORLD, or several that no longer fitted into the table."""
+"""A partner outside MPI_COMM_WORLD, or several that no longer fitted into the table."""
 
 KINDS = ("sent", "received", "one-sided", "collective", "waiting")
 """What a call is about. A call that sends and receives (MPI_Sendrecv) has a row of each, its time
@@ -109,7 +109,7 @@ TABLES: Mapping[str, Mapping[str, pl.DataType]] = {
 class Rank(msgspec.Struct):
     """Where a rank ran, from the call of MPI_Init to that of MPI_Finalize.
 
-    `finished` is whether it came to that; `ready_s` is when MPI_Init returned, None where that is
+    `finished` is whether it came to that; `ready_s` is when MPI_Init returned, None if that is
     not known.
     """
 
@@ -131,7 +131,7 @@ class Trace(msgspec.Struct):
     """What was traced: `trace.json`.
 
     `complete` is whether every rank is there and came to its end; `exit_code` is the command's,
-    none where it is not known. `start_s` and `end_s` are seconds since 1970, those of ranks since
+    none if it is unknown. `start_s` and `end_s` are seconds since 1970, those of ranks since
     `start_s`. `notes` say what is missing.
     """
 
@@ -155,9 +155,9 @@ class TraceFolder:
     trace: Trace
 
     def table(self, name: str) -> pl.LazyFrame:
-        """One of TABLES; the timeline is empty where it was not kept.
+        """One of TABLES; the timeline is empty if it was not kept.
 
-        Raises InputError where the file is not there or damaged.
+        Raises InputError if the file is not there or damaged.
         """
         path = self.path / f"{name}.parquet"
         columns = TABLES[name]
@@ -175,7 +175,7 @@ class TraceFolder:
         return pl.scan_parquet(path).select(*columns)
 
     def rows(self, name: str) -> pl.DataFrame:
-        """The same in memory. Raises InputError where the file is damaged."""
+        """The same in memory. Raises InputError if the file is damaged."""
         try:
             return self.table(name).collect()
         except pl.exceptions.PolarsError as error:
@@ -189,7 +189,7 @@ def is_trace(path: Path) -> bool:
 
 
 def open_trace(path: Path) -> TraceFolder:
-    """A trace by its folder. Raises InputError when there is none or it is of another version."""
+    """A trace by its folder. Raises InputError if there is none or it is of another version."""
     file = path / DESCRIPTION
     if not file.is_file():
         raise InputError(f"{path} is not a trace", f"it has no {DESCRIPTION}")

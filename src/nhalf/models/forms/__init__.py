@@ -17,7 +17,7 @@ class Curve:
     """Time against size for one pattern of one library: n sizes, k launches.
 
     `size_bytes` (n,) strictly increasing; `time_s` (n,) the reported medians; `low_s`, `high_s`
-    (n,) their intervals; `launch_time_s` (k, n) each launch's median, NaN where a launch did not
+    (n,) their intervals; `launch_time_s` (k, n) each launch's median, NaN if a launch did not
     measure a size. All times are seconds and positive.
     """
 

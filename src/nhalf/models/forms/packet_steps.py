@@ -36,7 +36,7 @@ GAIN_MIN = 1e-9
 class PacketSteps(Model):
     """A line with a step of equal height at offset + i period bytes, i = 0, 1, 2, ...
 
-    `period_bytes` and `offset_bytes` are None and `height_s` is 0 where no steps were found.
+    `period_bytes` and `offset_bytes` are None and `height_s` is 0 if no steps were found.
     `offset_bytes` is the first size that is slower, so the packet before it is full; it lies in
     1..period. `height_ci` is the 95 % interval of the height in seconds.
     """
@@ -113,7 +113,7 @@ def _steps_before(size_bytes: Floats, period: int, offset: int) -> Floats:
 
 
 def _search(size_bytes: Floats, time_s: Floats) -> tuple[int, int] | None:
-    """Period and offset of the steps that explain most; None where chance explains as much."""
+    """Period and offset of the steps that explain most; None if chance explains as much."""
     stride = int(size_bytes[1] - size_bytes[0])
     line = np.stack([np.ones_like(size_bytes), size_bytes - size_bytes.mean()])
     line /= np.linalg.norm(line, axis=1)[:, None]

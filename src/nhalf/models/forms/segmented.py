@@ -32,7 +32,7 @@ NARROW_BRACKET = 1.6
 """A break known within this factor is taken to lie at the roundest size of its bracket."""
 BRIDGE_PERCENT = 25.0
 """Below this change, times inside a break's bracket run straight from one segment to the next:
-where the break lies is not known, and half of a small change is the smaller error."""
+where the break lies is unknown, and half of a small change is the smaller error."""
 BEND_PERCENT = 2.0
 """A change at a break below this is a bend (the slope changes, the time does not)."""
 

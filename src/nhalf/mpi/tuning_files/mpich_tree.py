@@ -50,7 +50,7 @@ _ENDS = re.compile(r"(\w+)=any|comm_type=inter")
 def own_tree(prefix: Path) -> Tree:
     """The tree that is part of the library under a prefix.
 
-    Raises MissingError where it is not found, as in versions before 4.
+    Raises MissingError if it is not found, as in versions before 4.
     """
     for folder in library_path(prefix):
         for path in sorted(folder.glob("libmpi*.so*")):
@@ -64,7 +64,7 @@ def own_tree(prefix: Path) -> Tree:
 
 @functools.cache
 def _tree_in(path: Path) -> str:
-    """The text of the tree of MPICH's own layer in a shared object, '' where it has none."""
+    """The text of the tree of MPICH's own layer in a shared object, '' if it has none."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         place = data.find(START)
         while place >= 0:

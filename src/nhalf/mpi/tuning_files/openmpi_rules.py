@@ -56,7 +56,7 @@ def rules_text(
         lines.append(f"{OPERATION_IDS[operation]} # {operation}")
         lines.append(f"{len(blocks)} # communicator sizes")
         for ranks, steps in blocks:
-            lines.append(f"{ranks} {len(steps)} # from so many ranks on, so many message sizes")
+            lines.append(f"{ranks} {len(steps)} # from this many ranks on, number of message sizes")
             factor = ranks if operation in PER_RANK else 1
             for begin_bytes, algorithm in steps:
                 name, _, segment = algorithm.partition(":")
@@ -96,7 +96,7 @@ class _Numbers:
 def read_rules(path: Path, text: str, names_of: Callable[[str], Mapping[int, str]]) -> list[Rule]:
     """The rules in a file; `names_of` gives an operation's algorithms by number.
 
-    Raises FailedError naming the line where the library would drop the file, or would take it
+    Raises FailedError naming the line if the library would drop the file, or would take it
     otherwise than it looks.
     """
     version, numbers = _parse(path, text)
@@ -191,7 +191,7 @@ def _steps(
 def _named(
     numbers: _Numbers, operation: str, names: Mapping[int, str], rule: tuple[int, int]
 ) -> str:
-    """The name of an algorithm with its segment size; one that is not known is an error."""
+    """The name of an algorithm with its segment size; one that is unknown is an error."""
     algorithm, segment_bytes = rule
     if not operation:
         return str(algorithm)

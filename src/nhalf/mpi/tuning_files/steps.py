@@ -11,17 +11,17 @@ from nhalf.mpi.decision_table import NATIVE, Rule, choice
 PER_RANK = ("allgather", "alltoall", "gather", "scatter")
 """Operations whose size in a rule is one block, where libraries count all blocks of a rank."""
 EACH_MAX = 64
-"""Where sizes depend on the number of ranks, so many of them have steps of their own."""
+"""Where sizes depend on the number of ranks, this many of them have steps of their own."""
 
 CALLS = {"reduce-scatter": "reduce_scatter_block"}
 """What libraries call an operation where it is not its name: blocks are of one size."""
 
 Steps = list[tuple[int, str]]
-"""From so many bytes on this algorithm; the first begins at 0."""
+"""From this many bytes on this algorithm; the first begins at 0."""
 
 
 def steps_of(rules: Sequence[Rule], operation: str, ranks: int) -> Steps:
-    """What holds for so many ranks, from which size on."""
+    """What holds for this many ranks, from which size on."""
     own = [rule for rule in rules if rule.operation == operation]
     begins = {0, *(rule.from_bytes for rule in own)}
     begins |= {int(rule.to_bytes) + 1 for rule in own if math.isfinite(rule.to_bytes)}
@@ -34,7 +34,7 @@ def steps_of(rules: Sequence[Rule], operation: str, ranks: int) -> Steps:
 
 
 def blocks_of(rules: Sequence[Rule], operation: str) -> list[tuple[int, Steps]]:
-    """From so many ranks on these steps; the first block begins at 0.
+    """From this many ranks on these steps; the first block begins at 0.
 
     Sizes are those of the rules. Blocks that say the same as the one before are left out, except
     for operations whose size a library multiplies by the number of ranks.

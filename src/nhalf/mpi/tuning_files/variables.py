@@ -22,7 +22,7 @@ def variables_text(variables: Mapping[str, str], how: str) -> str:
 def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, str]:
     """The variables of a file; `check` says what is wrong with a name and value, '' for nothing.
 
-    Raises FailedError naming the line where the file is not of this form or says nothing.
+    Raises FailedError naming the line if the file is not of this form or says nothing.
     """
     found: dict[str, str] = {}
     for number, line in enumerate(content(path).splitlines(), 1):

@@ -45,10 +45,10 @@ class Vendor(Launcher):
     """Vendors are asked in this order whose mpiexec it is: who builds on another's goes first."""
 
     wheel: ClassVar[Wheel | None] = None
-    """Where `nhalf mpi install` gets it from, None where there is no wheel."""
+    """Where `nhalf mpi install` gets it from, None if there is no wheel."""
 
     compiler_variable: ClassVar[str] = ""
-    """The variable that tells its mpicxx which compiler to call, '' where there is none."""
+    """The variable that tells its mpicxx which compiler to call, '' if there is none."""
 
     linked_as: ClassVar[str] = "libmpi"
     """How programs that were built with its own header name the library that they need."""
@@ -71,7 +71,7 @@ class Vendor(Launcher):
         return {}
 
     def tuner(self, library: Library, form: str = "") -> Tuner | None:
-        """Its algorithms and its tuning file, None where it cannot be tuned.
+        """Its algorithms and its tuning file, None if it cannot be tuned.
 
         `form` is one of the file's forms, '' for the usual one.
         """
@@ -80,7 +80,7 @@ class Vendor(Launcher):
     def variables_under(self, launcher: str) -> dict[str, str]:
         """What they need beside these where another launcher starts them, such as srun.
 
-        Raises MissingError where that cannot be had.
+        Raises MissingError if that cannot be had.
         """
         return {}
 

@@ -182,7 +182,7 @@ def _key(operation: str) -> str:
 
 
 def _operation(name: str) -> str:
-    """The operation of a variable, '' where it is no variable of one."""
+    """The operation of a variable, '' if it is no variable of one."""
     found = {PREFIX + _key(operation): operation for operation in OPERATIONS}
     return found.get(name, "")
 

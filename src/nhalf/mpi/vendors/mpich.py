@@ -55,7 +55,7 @@ class Mpich(Hydra):
     turn: ClassVar[int] = 9
     wheel: ClassVar[Wheel | None] = Wheel("mpich", "5.0.2")
     compiler_variable: ClassVar[str] = "MPICH_CXX"
-    # The wheel keeps the transports that it loads at start in a folder of their own.
+    # The wheel keeps the transports that it loads at start in their own folder.
     folders: ClassVar[tuple[str, ...]] = ("lib/mpich",)
 
     def version_in(self, text: str) -> str:

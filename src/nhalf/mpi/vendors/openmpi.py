@@ -160,7 +160,7 @@ class CollTuned(Tuner):
         return "2" if version >= (5, 0, 7) else "1"
 
     def algorithms(self, operation: str) -> list[str]:
-        """Names as ompi_info has them; `pipeline:8192` is one with segments of so many bytes."""
+        """Names as ompi_info has them; `pipeline:8192` is one with segments of this many bytes."""
         names = [name for name, number in self._of(operation).items() if number]
         cut = SEGMENTED.get(operation, ())
         segments = [f"{one}:{size}" for one in cut if one in names for size in SEGMENT_BYTES]
@@ -252,7 +252,7 @@ def _asked(command: str, environment: tuple[tuple[str, str], ...]) -> str:
 def parameters(library: Library) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
     """Values of coll's parameters by name, and numbers of algorithms by operation and name.
 
-    Raises MissingError where ompi_info is not to be had.
+    Raises MissingError if ompi_info is not to be had.
     """
     command = library.mpiexec.parent / "ompi_info"
     return parse_parameters(_asked(str(command), tuple(sorted(library.environment.items()))))

@@ -50,7 +50,7 @@ class Bound:
 
     @property
     def cycles_per_flop(self) -> float | None:
-        """Cycles per floating-point operation; None where there is none."""
+        """Cycles per floating-point operation; None if there is none."""
         return self.cycles / self.counts.flops if self.counts.flops else None
 
     @property

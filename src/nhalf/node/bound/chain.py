@@ -24,7 +24,7 @@ class Latencies:
 
     @classmethod
     def of(cls, processor: Processor, fuses: bool) -> Latencies:
-        """Those of a processor for scalars; 0 where one is not known."""
+        """Those of a processor for scalars; 0 if one is unknown."""
         known: dict[str, float] = {
             one.name: one.least_cycles or 0.0 for one in processor.operations
         }
@@ -52,7 +52,7 @@ class Link:
 def cycles_per_iteration(
     values: Values, groups: Mapping[int, Sum], carried: Carried, latencies: Latencies
 ) -> float:
-    """The longest chain in relation to the iterations that it spans: 0 where there is none."""
+    """The longest chain in relation to the iterations that it spans: 0 if there is none."""
     return slowest_circle(_links(values, groups, carried, latencies), len(carried))
 
 

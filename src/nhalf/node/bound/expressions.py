@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of C, evaluated with names for what is not known: values, places and accesses."""
+"""Expressions of C, evaluated with names for what is unknown: values, places and accesses."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Expressions(Memory):
         return name(f"{VARYING if varies else ''}{operator}({inside})")
 
     def left_over(self, node: Any) -> Value:
-        """How far a condition of a loop is from its end: 0 where it turns."""
+        """How far a condition of a loop is from its end: 0 if it turns."""
         if isinstance(node, c_ast.BinaryOp) and node.op in COMPARISONS - {"=="}:
             left, right = self.value(node.left), self.value(node.right)
             return self.combined("-", left, right, node)
@@ -217,7 +217,7 @@ class Expressions(Memory):
         return self.either(one, other, node)
 
     def either(self, one: Value, other: Value, node: Any) -> Value:
-        """One of two values; which, is not known."""
+        """One of two values; which, is unknown."""
         if one == other:
             return one
         if isinstance(one, Place) or isinstance(other, Place):

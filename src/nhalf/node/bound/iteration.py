@@ -26,7 +26,7 @@ class Iteration:
     """What one iteration computes, reads and writes.
 
     `carried` are real variables that it takes from the one before: what it begins with and what
-    it leaves. `trips` is how often the loop runs, None where that is not known.
+    it leaves. `trips` is how often the loop runs, None if that is unknown.
     """
 
     function: str
@@ -136,7 +136,7 @@ def _at_start(called: str) -> Polynomial:
 def _steps(
     loop: Loop, outside: Outside, starts: Mapping[str, Value]
 ) -> dict[str, Polynomial | None]:
-    """By how much whole numbers and pointers grow in an iteration; None where that differs."""
+    """By how much whole numbers and pointers grow in an iteration; None if that differs."""
     begin: dict[str, Value] = dict(outside.known)
     for one, start in starts.items():
         if isinstance(start, Place):
@@ -199,7 +199,7 @@ def _carried_out(
 
 
 def _trips(loop: Loop, outside: Outside, known: Mapping[str, Value]) -> int | None:
-    """How often a loop runs; None where a name is in it, or it ends otherwise than by < or >."""
+    """How often a loop runs; None if a name is in it, or it ends otherwise than by < or >."""
     condition = loop.cond
     if not isinstance(condition, c_ast.BinaryOp) or condition.op not in {"<", "<=", ">", ">="}:
         return None

@@ -35,7 +35,7 @@ def capacity_misses(blocks: int, cache: Cache, arrays: int) -> float:
 
 
 def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) -> Misses:
-    """Misses of a loop that runs so often, again and again; none where its length is not known."""
+    """Misses of a loop that runs so often, again and again; none if its length is unknown."""
     moving = [stream for stream in streams if stream.loads or stream.stores]
     if trips is None or cache is None or not moving:
         return Misses()
@@ -51,7 +51,7 @@ def misses(streams: Sequence[Stream], trips: int | None, cache: Cache | None) ->
 
 
 def _lines_per_iteration(stream: Stream, cache: Cache) -> float:
-    """How many new lines an iteration comes to; 1 where the stride is not known or is long."""
+    """How many new lines an iteration comes to; 1 where the stride is unknown or is long."""
     stride = stride_elements(stream)
     if stride is None:
         return 1.0
@@ -59,7 +59,7 @@ def _lines_per_iteration(stream: Stream, cache: Cache) -> float:
 
 
 def stride_elements(stream: Stream) -> int | None:
-    """How many elements an iteration goes on; None where that is not known."""
+    """How many elements an iteration goes on; None if that is unknown."""
     if stream.is_indirect or any(step.terms for step in stream.steps[:-1]):
         return None
     return stream.steps[-1].constant

@@ -9,7 +9,7 @@ from nhalf.base.errors import InputError
 
 
 class Refused(InputError):
-    """A loop or a file that cannot be read; `line` is 0 where no line is to blame."""
+    """A loop or a file that cannot be read; `line` is 0 if no line is to blame."""
 
     def __init__(self, reason: str, line: int = 0, remedy: str = "") -> None:
         super().__init__(reason, remedy)

@@ -28,7 +28,7 @@ PLAIN = (
 def parsed(path: Path) -> c_ast.FileAST:
     """The syntax tree of a file; raises Refused where it is empty or no C.
 
-    Raises MissingError where there is no compiler to preprocess it.
+    Raises MissingError if there is no compiler to preprocess it.
     """
     text = preprocessed(path)
     if not re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE).strip():

@@ -45,7 +45,7 @@ class Stream:
 
     @property
     def loads(self) -> int:
-        """1 where an element is read before it is written.
+        """1 if an element is read before it is written.
 
         One whose subscript an iteration may keep, as that of the least so far, may stay as well.
         """
@@ -55,7 +55,7 @@ class Stream:
 
     @property
     def stores(self) -> int:
-        """1 where an element is written."""
+        """1 if an element is written."""
         return int(self.moves and any(one.is_write for _, one in self.in_order))
 
     def writes(self) -> list[tuple[int, Access]]:

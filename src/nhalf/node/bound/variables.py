@@ -16,7 +16,7 @@ Where = Literal["global", "parameter", "local"]
 
 @dataclass(frozen=True)
 class Element:
-    """The type of one number; `size_bytes` is 0 for what is no number, such as a structure."""
+    """The type of one number; `size_bytes` is 0 for what is not a number, such as a structure."""
 
     is_real: bool
     size_bytes: int

@@ -28,7 +28,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Climb:
-    """Cycles per iteration on each rung; None where one is not known.
+    """Cycles per iteration on each rung; None if one is unknown.
 
     `loads_ratio` are loads that were emitted for each essential one; `spills_per_iteration` are
     accesses to the stack. `is_fused` says that no product was left beside a sum that it could have
@@ -62,7 +62,7 @@ class Climb:
 
     @property
     def share(self) -> float | None:
-        """How much of the bounding rate is reached, 1 at the bound; None where one is not known."""
+        """How much of the bounding rate is reached, 1 at the bound; None if one is unknown."""
         if not self.essential_cycles or not self.measured_cycles:
             return None
         return self.essential_cycles / self.measured_cycles

@@ -20,7 +20,7 @@ def climb(
 ) -> Climb:
     """All rungs of loops that run as often: those of one iteration of each.
 
-    Without `loops`, what was emitted is not known; without `bounds`, what is essential. Where
+    Without `loops`, what was emitted is unknown; without `bounds`, what is essential. Where
     instructions were followed, that is MACS, and not the chain that the listing shows.
     """
     scheduled = sum(one.scheduled_cycles for one in loops) if loops else None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A core that executes instructions as soon as their operands and a unit are there.
 
-Instructions enter in order, so many a cycle; each begins when what it waits for is known, through
-registers, flags and memory, and a unit is free; they leave in order, and only so many are under way
-at a time. Branches are foreseen, and whatever is loaded is in the nearest cache: it takes at least
-so long.
+Instructions enter in order, this many a cycle; each begins when what it waits for is known, through
+registers, flags and memory, and a unit is free; they leave in order, and only this many are under
+way at a time. Branches are foreseen, and whatever is loaded is in the nearest cache: it takes at
+least so long.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Behind:
 
     @classmethod
     def of(cls, processor: Processor) -> Behind:
-        """As described; nothing for what is not known."""
+        """As described; nothing for what is unknown."""
         apart = processor.operation("store_apart")
         behind = processor.caches[1] if len(processor.caches) > 1 else None
         return cls(

@@ -56,7 +56,7 @@ def followed_cycles(
 ) -> dict[int, float]:
     """Cycles of an iteration at least, by the line of its loop, as its instructions are executed.
 
-    Raises FailedError as `cycles_of` does, and where there are too many instructions.
+    Raises FailedError as `cycles_of` does, and if there are too many instructions.
     """
     found = {}
     include = native_files.include_folder()

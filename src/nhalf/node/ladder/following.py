@@ -40,7 +40,7 @@ def assembled(
     """A program of listings, by file name, that record their instructions, and of other sources.
 
     Of each listing only these functions record, by default all. `words` are further ones of the
-    compiler. Raises FailedError where it cannot be assembled.
+    compiler. Raises FailedError if it cannot be assembled.
     """
     files = []
     for name, text in listings.items():
@@ -57,7 +57,7 @@ def assembled(
 def followed(command: Sequence[str], text: str, processor: Processor, folder: Path) -> Followed:
     """Run a program that writes the records of a listing to the file that is its last argument.
 
-    Raises FailedError where it fails, or records nothing.
+    Raises FailedError if it fails, or records nothing.
     """
     records = folder / "records"
     outcome = run([*command, str(records)], RUN_TIMEOUT_S)

@@ -27,7 +27,7 @@ MOVES = ("mov", "vmov", "movs", "cvt", "vcvt", "lea", "vbroadcast", "vpbroadcast
 
 @dataclass(frozen=True)
 class Operation:
-    """What an instruction asks of a unit: an operation by its name, on so many numbers at once."""
+    """An instruction's demand on a unit: a named operation on this many numbers at once."""
 
     name: str
     lanes: int = 1

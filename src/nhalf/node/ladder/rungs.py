@@ -58,7 +58,7 @@ class Rungs:
         return self.amount("load")
 
     def amount(self, name: str) -> float:
-        """So many operations of a kind, each number counted, that go with one iteration."""
+        """This many operations of a kind, each number counted, that go with one iteration."""
         found = self.emitted_per_iteration.items()
         return sum(count * one.lanes for one, count in found if one.name == name)
 
@@ -74,7 +74,7 @@ def listing(compiler: str, level: Sequence[str], source: Path) -> str:
 def rungs(
     text: str, loops: Sequence[Counts], processor: Processor, is_optimised: bool
 ) -> list[Rungs | None]:
-    """The rungs of each loop of a source in a listing; None where none was emitted for it.
+    """The rungs of each loop of a source in a listing; None if none was emitted for it.
 
     Of several, such as a vector loop and its rest, the one that does most at a time counts.
     """

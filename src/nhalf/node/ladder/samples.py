@@ -36,7 +36,7 @@ class Sample:
 
     @property
     def issue_cycles(self) -> float:
-        """What so many instructions that need no unit took."""
+        """What this many instructions that need no unit took."""
         return self.issue_s * self.clock_hz
 
 
@@ -50,7 +50,7 @@ class Taken:
 
 
 def taken(said: Mapping[str, Any], iterations: float) -> Taken:
-    """Of the samples that a driver printed, for passes of so many iterations."""
+    """Of the samples that a driver printed, for passes of this many iterations."""
     names = ("time_s", "clock_hz", "clock_after_hz", "issue_s")
     looks = zip(*(said[name] for name in names), strict=True)
     samples = [Sample(time_s / iterations, *others) for time_s, *others in looks]

@@ -38,7 +38,7 @@ class KernelBound:
 
     @property
     def cycles(self) -> float | None:
-        """Per iteration; None where a loop could not be read."""
+        """Per iteration; None if a loop could not be read."""
         return sum(one.cycles for one in self.loops) if self.loops else None
 
     @property

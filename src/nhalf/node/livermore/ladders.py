@@ -50,7 +50,7 @@ def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
 
 
 def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:
-    """The rungs of all innermost loops; none where one of them cannot be read or found."""
+    """The rungs of all innermost loops; none if one of them cannot be read or found."""
     program = read_program(source)
     if program.refusals:
         return ()

@@ -20,7 +20,7 @@ def executed_cycles(
 ) -> Iterator[tuple[int, float]]:
     """Each kernel by number, and cycles of an iteration of its innermost loops.
 
-    `listings` are those of all kernels. Raises FailedError where they cannot be assembled or run.
+    `listings` are those of all kernels. Raises FailedError if they cannot be assembled or run.
     """
     driver = native_files.include_folder() / FOLDER / "driver.c"
     with tempfile.TemporaryDirectory(prefix="nhalf-") as name:

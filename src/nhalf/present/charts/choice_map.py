@@ -93,7 +93,7 @@ def _second(
     times: np.ndarray[tuple[int, ...], np.dtype[np.float64]], names: Sequence[str]
 ) -> tuple[str, float]:
     """The second fastest, and how many times as long it takes."""
-    order = np.argsort(times)  # what is not known comes last
+    order = np.argsort(times)  # what is unknown comes last
     if len(order) < 2 or np.isnan(times[order[1]]):
         return "", CLEAR
     return names[order[1]], float(times[order[1]] / times[order[0]])

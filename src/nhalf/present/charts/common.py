@@ -93,7 +93,7 @@ def data_of(rows: list[Row]) -> alt.InlineData:
 
 
 def size_axis(title: str = "message size") -> alt.X:
-    """The size axis: logarithmic, with 0 bytes at a place of its own one doubling left of 1 B."""
+    """The size axis: logarithmic, with 0 bytes at its own place one doubling left of 1 B."""
     return alt.X(
         "bytes:Q",
         title=title,

@@ -16,7 +16,7 @@ from nhalf.present.charts.overlay import names_with_overlay, overlay_layers, ove
 
 
 def time_curves(points: pl.DataFrame, facts: Facts, title: str) -> alt.TopLevelMixin | None:
-    """The times of sound `points` on an axis called `title`; None where there are no points."""
+    """The times of sound `points` on an axis called `title`; None if there are no points."""
     if points.is_empty():
         return None
     series = with_series(points, facts)

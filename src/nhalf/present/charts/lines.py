@@ -12,7 +12,7 @@ from nhalf.present.charts import common
 from nhalf.results.pair_map.times import natural
 
 SIZES_MAX = 5
-"""So many sizes are drawn as lines of their own; more could not be told apart."""
+"""This many sizes are drawn as lines of their own; more could not be told apart."""
 
 
 def some_sizes(sizes: Sequence[int], most: int = SIZES_MAX) -> list[int]:

@@ -36,7 +36,7 @@ def overlay_rows(facts: Facts, patterns: Collection[str], value: alt.Y, column: 
 
 
 def overlay_layers(rows: list[Row], value: alt.Y, color: alt.Color) -> list[alt.Chart]:
-    """The dashed curves; none where there are no rows."""
+    """The dashed curves; none if there are no rows."""
     if not rows:
         return []
     line: alt.Chart = (

@@ -21,7 +21,7 @@ def ways_chart(
     name: Callable[[Mapping[str, str]], str],
     words: str,
 ) -> alt.TopLevelMixin | None:
-    """The chart of `against_standard`; None where there is nothing.
+    """The chart of `against_standard`; None if there is nothing.
 
     `name` says how a way is called, from its axes; `words` what the standard is.
     """

@@ -24,10 +24,10 @@ LARGE_BYTES = 2**16
 """From this size on a cell shows the rate; below, the time."""
 
 RANKS_WITH_TEXT = 8
-"""So many ranks leave room for a number in each cell."""
+"""This many ranks leave room for a number in each cell."""
 
 RANKS_WITH_PLACES = 32
-"""So many ranks leave room for where they are beside the matrix."""
+"""This many ranks leave room for where they are beside the matrix."""
 
 HOST_LENGTH_MAX = 12
 CELLS_MAX = 12_000
@@ -179,7 +179,7 @@ def _unit(value: float, units: tuple[tuple[str, float], ...]) -> tuple[str, floa
 
 
 def _where(places: list[Place], first: int, second: int) -> str:
-    """'core 0 and core 1 of node7: same memory domain', or that it is not known."""
+    """'core 0 and core 1 of node7: same memory domain', or that it is unknown."""
     if max(first, second) >= len(places):
         return "not known"
     one, other = places[first], places[second]

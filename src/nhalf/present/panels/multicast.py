@@ -18,10 +18,10 @@ from nhalf.present.panels import Panel
 class Multicast(Panel):
     title = "Multicast"
     how_to_read = (
-        "The time until the last of so many destinations has one node's message, low is fast: each "
-        "line is one way to forward it, dashed where nodes are taken by number and solid where by "
-        "their place on the torus; side by side stands who makes the copies, the processors or the "
-        "network adapters."
+        "The time until the last of this many destinations has one node's message, low is fast: "
+        "each line is one method of forwarding, dashed if nodes are ordered by number and solid if "
+        "by their place on the torus; charts side by side show copies made by the processors or by "
+        "the network adapters."
     )
     order = 67
     patterns = (PATTERN,)

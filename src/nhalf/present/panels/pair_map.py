@@ -20,7 +20,7 @@ from nhalf.present.panels import Panel
 from nhalf.results.pair_map.times import PATTERNS, natural
 
 MEMBERS_MAX = 64
-"""Of more ranks or hosts, so many groups of neighbours are drawn, each by its slowest pair."""
+"""Of more ranks or hosts, this many groups of neighbours are drawn, each by its slowest pair."""
 
 NAMES_MAX = 40
 NAME_LENGTH_MAX = 14

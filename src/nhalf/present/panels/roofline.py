@@ -23,7 +23,7 @@ _FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}
 class Roofline(Panel):
     title = "Roofline of one core"
     how_to_read = (
-        "A loop that does so many floating-point operations for each byte it moves stays below the "
+        "A loop with this many floating-point operations for each byte it moves stays below the "
         "line of the level that holds its arrays: on the slope that level's bandwidth limits it, "
         "on the flat part the units do."
     )

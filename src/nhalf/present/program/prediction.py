@@ -28,7 +28,7 @@ def prediction_lines(found: ProgramPrediction) -> list[str]:
     ]
     if len(found.computing_ratio) > 1:
         each = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.computing_ratio.items())
-        lines.append(f"  computing takes so many times as long there, by the cores: {each}")
+        lines.append(f"  computing time there relative to here, by the cores: {each}")
     if found.method == COUNTS:
         lines.append("  more exact with nhalf trace --detail timeline")
     if found.forced:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def write_report(facts: Facts, out: Path) -> Path:
     """Write the report of some facts as one self-contained HTML file and return its path.
 
-    Raises MissingError when the file cannot be written; an existing file is replaced only by a
+    Raises MissingError if the file cannot be written; an existing file is replaced only by a
     whole new one.
     """
     from nhalf.base.files import write_text

@@ -39,7 +39,7 @@ class Choice:
 
 
 def choice_of(spec: Spec) -> Choice | None:
-    """What can be picked in a chart; None where all of it is shown at once."""
+    """What can be picked in a chart; None if all of it is shown at once."""
     rows = rows_of(spec)
     for parameter in spec.get("params", []):
         bound = parameter.get("bind")

@@ -19,7 +19,7 @@ Tip = tuple[str, str, str]
 
 
 def in_words(spec: Spec) -> list[str]:
-    """A sentence for each curve of what a chart opens with; none where its marks say nothing."""
+    """A sentence for each curve of what a chart opens with; none if its marks say nothing."""
     tips = _tips(spec)
     choice = choice_of(spec)
     rows = [row for row in rows_of(spec) if tips and all(field in row for field, _, _ in tips)]

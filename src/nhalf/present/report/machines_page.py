@@ -132,7 +132,7 @@ def _sections(comparison: MachineComparison) -> list[Section]:
 
 
 def _chart(comparison: MachineComparison) -> Any:
-    """Ratios over sizes; None where no pattern has sizes."""
+    """Ratios over sizes; None if no pattern has sizes."""
     rows: list[Row] = []
     ranks: set[int] = set()
     for pattern in comparison.patterns:

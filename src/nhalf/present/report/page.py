@@ -81,7 +81,7 @@ def section_of(
     drawn: alt.TopLevelMixin | Table | None,
     patterns: Collection[str] = (),
 ) -> Section | None:
-    """A panel with what it rendered; None where that is nothing."""
+    """A panel with what it rendered; None if that is nothing."""
     if drawn is None:
         return None
     if isinstance(drawn, Table):

@@ -84,7 +84,7 @@ def _curve_table(comparison: Comparison) -> Table:
 
 
 def _size_table(curve: CurveRatio, every_size: bool) -> Table:
-    """Sizes of a curve: all, or those with a verdict of their own."""
+    """Sizes of a curve: all, or those with their own verdict."""
     title = f"{_pattern(curve)}, {curve.mpi.replace(',', ' → ')}"
     titles = [("size", True), ("A", True), ("B", True), ("B / A", True), ("interval", True)]
     table = _table(title, [*titles, ("B is", False)])

@@ -84,7 +84,7 @@ class Markdown(_Formed):
         sys.stdout.write("\n".join(lines) + "\n\n")
 
     def remark(self, text: str) -> None:
-        """A paragraph of its own."""
+        """Its own paragraph."""
         sys.stdout.write(f"{text.strip()}\n\n" if text.strip() else "")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:
-    """The rungs of a loop by build: cycles per iteration, null for what is not known."""
+    """The rungs of a loop by build: cycles per iteration, null for what is unknown."""
     if ladders is None:
         return {}
     rows = [

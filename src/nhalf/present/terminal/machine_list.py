@@ -51,7 +51,7 @@ def listed(folder: Path) -> list[Listed]:
 
 
 def as_json(one: Listed) -> dict[str, Any]:
-    """What --json says of one machine; null where it is not known."""
+    """What --json says of one machine; null if it is unknown."""
     machine = one.machine
     latency_s, rate_Bps = message_cost(machine)
     topology = machine.network.topology if machine.network else None

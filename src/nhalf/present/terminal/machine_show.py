@@ -66,7 +66,7 @@ def _is(value: str, wanted: str) -> bool:
 
 
 def show_machine(console: Console, machine: Machine) -> None:
-    """What it is, where the numbers come from, what is not known and assumed; then the numbers."""
+    """What it is, where the numbers come from, what is unknown and assumed; then the numbers."""
     year = f", {machine.year}" if machine.year else ""
     title = f"{machine.title} ({machine.name}{year})" if machine.title else machine.name
     _line(console, title, style="bold")

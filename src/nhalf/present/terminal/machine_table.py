@@ -162,7 +162,7 @@ def _size_in_words(size_bytes: float) -> str:
 
 
 def _interval(ends: Range | None, words: Callable[[float], str]) -> str:
-    """Both ends, or the lower one alone; nothing where there is none.
+    """Both ends, or the lower one alone; nothing if there is none.
 
     Launches that agree to all digits show no spread, which is no interval of no width.
     """

@@ -17,7 +17,7 @@ UNLIMITED = 10_000
 """More columns than any table needs."""
 
 FORM: ContextVar[str] = ContextVar("form", default="table")
-"""How tables are printed; tables in a form of its own are made by forms.py."""
+"""How tables are printed; tables in its own form are made by forms.py."""
 
 SCHEMA: ContextVar[str] = ContextVar("schema", default="")
 """Which published schema (docs/schemas) JSON on standard output follows: 'history/1'."""

@@ -224,7 +224,7 @@ def _missing(ranks: int, points: pl.DataFrame) -> str:
     }
     parts = [f"{got} of {all_} {name}" for name, (got, all_) in found.items() if got < all_]
     if parts:
-        return f"measured are {', '.join(parts)}"
+        return f"only {', '.join(parts)} were measured"
     lengths = b_eff_lengths(long[-1]) if long[-1] > LONGEST_BYTES_MIN else ()
     if not lengths or not set(lengths) <= sizes:
         return f"the lengths up to {long[-1]} B are not those of its definition"

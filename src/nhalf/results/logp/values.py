@@ -26,7 +26,7 @@ class Size:
 
 @dataclass(frozen=True)
 class LogP:
-    """The parameters of one library, in seconds (G: seconds per byte), None where unknown.
+    """The parameters of one library, in seconds (G: seconds per byte), None if unknown.
 
     `identifiable` is whether the interval of L lies above 0; None without an interval. `missing`
     says what was not measured, `doubts` what contradicts the model, in sentences.

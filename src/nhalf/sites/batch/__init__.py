@@ -36,10 +36,10 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class JobState:
-    """How a job stands: `name` and `reason` as the system calls them, '' where it gives none.
+    """How a job stands: `name` and `reason` as the system calls them, '' if it gives none.
 
     `hosts` is the list of its hosts in the system's own words; `exit_code` that of its script,
-    None where it is not known.
+    None if it is unknown.
     """
 
     name: str
@@ -103,7 +103,7 @@ class BatchSystem(ABC):
     def submit(self, script: Path) -> str:
         """Hand a script over; the name of the job.
 
-        Raises InputError with the system's own words where it refuses the job, MissingError where
+        Raises InputError with the system's own words if it refuses the job, MissingError where
         nobody answers.
         """
 
@@ -119,12 +119,12 @@ class BatchSystem(ABC):
     def usable_hosts(self, options: Sequence[str]) -> list[str]:
         """The hosts that are up in the part of the machine that the options name.
 
-        None where that cannot be found out.
+        None if that cannot be found out.
         """
 
     @abstractmethod
     def job_here(self, variables: Mapping[str, str]) -> str:
-        """The job in which this process runs, '' outside of one."""
+        """The job in which this process runs, '' outside one."""
 
     @abstractmethod
     def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:

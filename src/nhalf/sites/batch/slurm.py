@@ -183,7 +183,7 @@ class Slurm(BatchSystem):
 
 
 def read_scontrol(text: str) -> JobState | None:
-    """What `scontrol show job` says; None where it says nothing of a state."""
+    """What `scontrol show job` says; None if it says nothing of a state."""
     state, hosts, code = _STATE.search(text), _HOSTS.search(text), _EXIT.search(text)
     if state is None:
         return None
@@ -220,7 +220,7 @@ def read_time_left(text: str) -> float | None:
 
 
 def _phase(name: str) -> Phase:
-    """What a state comes down to; one that is not known is taken for running."""
+    """What a state comes down to; one that is unknown is taken for running."""
     word = name.rstrip("+").partition(" ")[0]
     if word in _WAITING:
         return Phase.WAITING

@@ -26,7 +26,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def require_root() -> None:
-    """Raises MissingError where this user, kernel or container cannot have a lab."""
+    """Raises MissingError if this user, kernel or container cannot have a lab."""
     if os.geteuid() != 0:
         raise MissingError(
             "a lab is made of network namespaces, which only root may make", "call it with sudo"

@@ -20,7 +20,7 @@ IN_THE_SAME_FOLDER = 'cd -- "$1" 2>/dev/null || cd /; shift; exec "$@"'
 def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
     """What to execute: the namespaces of a place, the present folder, the command.
 
-    Raises FailedError where the place is dead.
+    Raises FailedError if the place is dead.
     """
     pid = keeper(lab, place)
     if pid is None:

@@ -15,7 +15,7 @@ def change_link(
 ) -> dict[str, Any]:
     """Give a link another rate, pull it out (`up` False) or plug it in; return how it is then.
 
-    Raises InputError for a link that is not there, or where nothing is to be changed.
+    Raises InputError for a link that is not there, or if nothing is to be changed.
     """
     link = lab.layout.link(name)
     if rate_Bps is None and up is None:

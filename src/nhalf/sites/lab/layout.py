@@ -40,7 +40,7 @@ class Layout:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """All that have a network namespace of their own: everything but the head."""
+        """All that have their own network namespace: everything but the head."""
         return (*self.nodes, *self.switches, *self.routers)
 
     def port(self, place: str, link: Link, head_port: str) -> str:

@@ -55,7 +55,7 @@ def ports(lab: Lab, place: str) -> list[tuple[str, Link]]:
 
 
 def setup(lab: Lab, place: str) -> str:
-    """Lines for `ip -batch` inside of a place: bridge, addresses, routes, everything up."""
+    """Lines for `ip -batch` inside a place: bridge, addresses, routes, everything up."""
     own = [port for port, _ in ports(lab, place)]
     lines = [] if place == HEAD else ["link set lo up"]
     if place in lab.layout.switches:
@@ -88,7 +88,7 @@ def settings(lab: Lab, place: str) -> str:
 
 
 def rate_of(lab: Lab, link: Link) -> float | None:
-    """Bytes per second of a link when the lab starts; None where nothing slows it down."""
+    """Bytes per second of a link when the lab starts; None if nothing slows it down."""
     for name, rate_Bps in lab.slow_Bps.items():
         if lab.layout.link(name) == link:
             return rate_Bps

@@ -40,7 +40,7 @@ def missing_programs() -> list[str]:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages that are not installed; none where there is no dpkg."""
+    """Debian packages that are not installed; none if there is no dpkg."""
     if shutil.which("dpkg-query") is None:
         return []
     shown = attempt(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *PACKAGES])

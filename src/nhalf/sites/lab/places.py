@@ -37,7 +37,7 @@ exec sleep infinity
 """
 """What the first process of a place does. The last line keeps its namespaces when daemons die.
 
-A node has a boot id of its own, by which libraries tell whether two ranks share memory, and shared
+A node has its own boot id, by which libraries tell whether two ranks share memory, and shared
 memory of its own, so that they could not.
 """
 

@@ -18,8 +18,8 @@ PAYLOAD_SHARE = (FRAME_BYTES - HEADER_BYTES) / FRAME_BYTES
 
 PACKET_S = 131e-6
 PACKET_BYTES_MIN, PACKET_BYTES_MAX = 2 * (FRAME_BYTES - HEADER_BYTES), 65536
-"""TCP hands so many bytes to a link at a time as pass in PACKET_S: smaller packets keep a processor
-busy that ranks poll on, larger ones need a larger bucket."""
+"""TCP hands this many bytes to a link at a time as pass in PACKET_S: smaller packets keep a
+processor busy that ranks poll on, larger ones need a larger bucket."""
 PACKETS_IN_BUCKET = 2
 QUEUE_BYTES_PER_SENDER = 8 << 20
 """More than a TCP connection has under way (tcp_rmem allows 6 MiB), so that no queue overflows."""
@@ -32,7 +32,7 @@ _BITS = {"k": 1e3, "m": 1e6, "g": 1e9}
 def parse_link_rate(text: str) -> float:
     """Bytes per second from '200mbit', '1gbit' or '2.5 Gbit/s'.
 
-    Raises InputError when it is no rate, or not between 1 Mbit/s and 100 Gbit/s.
+    Raises InputError if it is not a rate, or not between 1 Mbit/s and 100 Gbit/s.
     """
     match = _RATE.fullmatch(text.strip())
     if match is None:
@@ -70,7 +70,7 @@ def burst_bytes(rate_Bps: float) -> int:
 
 
 def bucket_command(port: str, rate_Bps: float | None, senders: int) -> str:
-    """One line for `tc -batch`: the root queue of a port, or none where it is not shaped."""
+    """One line for `tc -batch`: the root queue of a port, or none if it is not shaped."""
     if rate_Bps is None:
         return f"qdisc replace dev {port} root pfifo limit 100000"
     queue_bytes = min(QUEUE_BYTES_PER_SENDER * max(senders, 4), 1 << 30)

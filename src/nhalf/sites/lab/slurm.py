@@ -19,7 +19,7 @@ POLL_S = 0.05
 
 
 def configuration(lab: Lab) -> str:
-    """slurm.conf: everything inside of the lab's folder, on the lab's own addresses."""
+    """slurm.conf: everything inside the lab's folder, on the lab's own addresses."""
     folder = lab.folder
     lines = [
         f"ClusterName={lab.name}",

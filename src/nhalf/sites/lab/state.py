@@ -111,7 +111,7 @@ def load(name: str) -> Lab:
 
 
 def read(folder: Path) -> Lab | None:
-    """What is known of the lab in a folder; None where nothing is."""
+    """What is known of the lab in a folder; None if nothing is."""
     try:
         return msgspec.json.decode((folder / "lab.json").read_bytes(), type=Lab)
     except (OSError, msgspec.DecodeError):

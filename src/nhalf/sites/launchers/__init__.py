@@ -32,13 +32,13 @@ def launchers() -> dict[str, type[Launcher]]:
 
 
 def check_launcher(name: str) -> None:
-    """Raises InputError for a launcher that is not known; '' is each library's own."""
+    """Raises InputError for a launcher that is unknown; '' is each library's own."""
     if name not in ("", OWN) and name not in launchers():
         raise unknown("launcher", name, [OWN, *launchers()])
 
 
 def check_is_here(name: str) -> None:
-    """Raises MissingError where the program of a launcher that is not a library's is not here."""
+    """Raises MissingError if the program of a launcher that is not a library's is not here."""
     if name in ("", OWN, *(vendor.launcher for vendor in vendors().values())):
         return
     program = launchers()[name]().tokens(Job(("probe",), ranks=1))[0]

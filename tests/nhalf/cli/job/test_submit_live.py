@@ -28,7 +28,7 @@ LONG += ["--launches", str(LAUNCHES), "--budget", "300s"]
 
 
 def ready() -> str:
-    """Why there can be no lab here, '' where there can."""
+    """Why there can be no lab here, '' if there can."""
     if os.geteuid() != 0:
         return "a lab needs the superuser"
     if not any(library.vendor == "mpich" for library in libraries()):

@@ -214,7 +214,7 @@ def test_an_estimate_from_a_part_keeps_no_promise(make_rings: Make) -> None:
     text = '[[expect]]\nmetric = "b_eff"\nat_least = "1 MB/s"'
     (answer,) = answers(Facts(part), read_expectations(Path("p"), msgspec.toml.decode(text), None))
     assert answer.verdict == "not measured"
-    assert "it is an estimate: measured are 2 of 3 methods" in answer.worst_point.reason
+    assert "it is an estimate: only 2 of 3 methods were measured" in answer.worst_point.reason
 
 
 def test_intervals_widen_with_what_is_checked_at_once(make_measurements: Make) -> None:

@@ -43,7 +43,7 @@ def subject_of(program: str) -> Subject:
 
 
 def answers(subject: Subject, ranks: int, classes: Sequence[str]) -> list[dict[str, Any]]:
-    """What every kernel that runs on so many ranks says of each class."""
+    """What every kernel that runs on this many ranks says of each class."""
     command, environment = subject.launch(ranks, FREE, "")
     found = []
     # Threads that spin would wait for others' programs on machines that are busy.

@@ -31,7 +31,7 @@ ORPHANS_GONE_S = 10.0
 
 
 class Watched:
-    """`nhalf run` in a process of its own; every process that it starts carries a mark."""
+    """`nhalf run` in its own process; every process that it starts carries a mark."""
 
     def __init__(self, start: Callable[..., Any], *words: str | Path) -> None:
         self.mark = uuid.uuid4().hex

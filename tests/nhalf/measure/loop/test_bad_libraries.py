@@ -40,7 +40,7 @@ pytestmark = [
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """A prefix of its own whose mpiexec does something before, or instead of, the real one.
+    """Its own prefix whose mpiexec does something before, or instead of, the real one.
 
     The name of the library there comes back; asked for its version, it answers as the real one.
     """

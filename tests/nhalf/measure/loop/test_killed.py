@@ -30,7 +30,7 @@ NUMBERS = [*range(FEW), *(pytest.param(n, marks=pytest.mark.full) for n in range
 LAUNCHES = 3
 SIZES = ("0:2K", "0,8,64,512,4K,32K,256K")
 EVENTS = 20
-"""Half of the kills come after one of so many lines of the journal, about as many as there are."""
+"""Half of the kills come after one of this many lines of the journal, roughly all of them."""
 START_S = 2.5
 """The others fall within this time after the start."""
 

@@ -230,7 +230,7 @@ class TestThinning:
     def test_a_whole_block_loses_launches_then_points_then_all(
         self, make: Make, points: int, launches: int, others: int, kept: int
     ) -> None:
-        """There is time for so many points of 4 ms and the starts that are needed anyway."""
+        """There is time for this many points of 4 ms and the starts that are needed anyway."""
         axes = {"pairs": "1:32"}
         whole = Block(["pairs"], [64], "8", axes=axes, launches=2, weight=0.5, whole=True)
         agenda = make(whole, self.LARGE, launches=2)

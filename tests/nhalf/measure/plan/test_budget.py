@@ -46,7 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 def to_come(
     launches: int, points: Mapping[int, int], first: int = 0
 ) -> Counter[tuple[Start, int, int]]:
-    """So many points of each block in every launch from `first` on."""
+    """This many points of each block in every launch from `first` on."""
     return Counter(
         {
             (START, launch, block): n

@@ -21,7 +21,7 @@ TIMEOUT_S = 120
 
 
 def asked(ranks: int, lines: list[str]) -> tuple[list[dict[str, Any]], int]:
-    """The answers of a probe of so many ranks, and the most bytes of memory that it held."""
+    """The answers of a probe of this many ranks, and the most bytes of memory that it held."""
     probe = subprocess.Popen(
         [executable("probe-model"), "--ranks", str(ranks)],
         stdin=subprocess.PIPE,

@@ -76,7 +76,7 @@ def started(subject: Subject, ranks: int, options: str = "") -> Probe:
 
 
 def questions(info: PatternInfo, ranks: int, sizes: tuple[int, ...], most: int) -> Iterator[str]:
-    """Points of a pattern: at most so many combinations of its axes, spread over all of them."""
+    """Points of a pattern: at most this many combinations of its axes, spread over all of them."""
     texts = combinations(info.axes, {}, ranks)
     for axes in texts[:: -(-len(texts) // most)]:
         words = "".join(f" axis.{part}" for part in axes.split(",") if part)

@@ -33,35 +33,35 @@ TEXT = """\
 3 # collectives
 0 # allgather
 4 # communicator sizes
-0 1 # from so many ranks on, so many message sizes
+0 1 # from this many ranks on, number of message sizes
 0 0 0 0 # native
-2 3 # from so many ranks on, so many message sizes
+2 3 # from this many ranks on, number of message sizes
 0 0 0 0 # native
 1024 4 0 0 # ring
 2048 0 0 0 # native
-3 3 # from so many ranks on, so many message sizes
+3 3 # from this many ranks on, number of message sizes
 0 0 0 0 # native
 1536 4 0 0 # ring
 3072 0 0 0 # native
-4 1 # from so many ranks on, so many message sizes
+4 1 # from this many ranks on, number of message sizes
 0 0 0 0 # native
 6 # barrier
 2 # communicator sizes
-0 1 # from so many ranks on, so many message sizes
+0 1 # from this many ranks on, number of message sizes
 0 0 0 0 # native
-2 1 # from so many ranks on, so many message sizes
+2 1 # from this many ranks on, number of message sizes
 0 6 0 0 # tree
 7 # bcast
 4 # communicator sizes
-0 1 # from so many ranks on, so many message sizes
+0 1 # from this many ranks on, number of message sizes
 0 0 0 0 # native
-2 2 # from so many ranks on, so many message sizes
+2 2 # from this many ranks on, number of message sizes
 0 6 0 0 # binomial
 2048 0 0 0 # native
-4 2 # from so many ranks on, so many message sizes
+4 2 # from this many ranks on, number of message sizes
 0 0 0 0 # native
 1024 3 0 8192 # pipeline:8192
-5 1 # from so many ranks on, so many message sizes
+5 1 # from this many ranks on, number of message sizes
 0 0 0 0 # native
 """
 

@@ -21,7 +21,7 @@ QUIET = {"noise": 0.002, "launch_noise": 0.002, "sizes": (8, 1024, 65536)}
 
 
 def facts_of(make: Make, factors: dict[str, float], **more: object) -> Facts:
-    """Each transport takes so many times what the synthetic machine does; mpi goes by library."""
+    """Each transport takes this many times what the synthetic machine does; mpi goes by library."""
     frames = []
     for seed, (transport, factor) in enumerate(factors.items(), start=1):
         mpi = "mpich" if transport == "mpi" else ""

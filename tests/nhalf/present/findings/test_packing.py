@@ -15,7 +15,7 @@ Measurements = Callable[..., pl.LazyFrame]
 
 
 def found(make: Measurements, by_hand: float, by_type: float) -> list[Finding]:
-    """Findings where a message takes so many times as long by hand, and by a type."""
+    """Findings where a message takes this many times as long by hand, and by a type."""
     frames = [
         make(
             libraries=("mpich",), patterns=("pingpong-layout",), sizes=(64, 4096), noise=0.001,

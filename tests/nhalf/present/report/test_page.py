@@ -40,7 +40,7 @@ def report_data(measurements: pl.LazyFrame, **more: Any) -> Facts:
 
 
 class Tags(HTMLParser):
-    """Counts elements, and keeps the text outside of scripts and styles."""
+    """Counts elements, and keeps the text outside scripts and styles."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ def pick(browser: webdriver.Chrome, name: str, value: str) -> None:
 
 
 def title(browser: webdriver.Chrome, panel: str) -> str:
-    """The caption inside of a chart."""
+    """The caption inside a chart."""
     return browser.find_element(By.CSS_SELECTOR, f"#{panel} svg .role-title-text").text
 
 

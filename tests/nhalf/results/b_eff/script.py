@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""b_eff by a script of its own: the machine event by event, the patterns, the averaging.
+"""b_eff by its own script: the machine event by event, the patterns, the averaging.
 
 The script shares nothing with nhalf but the definition; random orders come from its own
 mt19937_64 (M. Matsumoto, T. Nishimura).

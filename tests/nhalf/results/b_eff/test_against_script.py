@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""b_eff of simulated machines is what a script of its own computes."""
+"""b_eff of simulated machines is what its own script computes."""
 
 from __future__ import annotations
 

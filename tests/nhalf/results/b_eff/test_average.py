@@ -89,7 +89,7 @@ def test_one_launch_has_no_interval_and_an_incomplete_one_does_not_count() -> No
         (lambda row: not row["axes"].endswith(("ring=1", "ring=6")), "2 of 36 patterns"),
         (
             lambda row: row["bytes"] == 1 or "sendrecv" in row["axes"],
-            "measured are 20 of 21 lengths, 2 of 3 methods",
+            "only 20 of 21 lengths, 2 of 3 methods were measured",
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_what_is_missing_is_said_instead_of_a_number(
         (lambda row: row["bytes"] == 64, "20 of 21 lengths"),
         (
             lambda row: row["bytes"] == 64 and row["axes"] == "method=sendrecv,ring=9",
-            "measured are 2267 of 2268 points",
+            "only 2267 of 2268 points were measured",
         ),
         (lambda row: LENGTHS.index(row["bytes"]) % 4 > 0, "6 of 21 lengths"),
     ],

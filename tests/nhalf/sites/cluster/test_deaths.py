@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes and ranks that die while a run measures: named, nothing lost, no hang, resumable.
 
-Two kinds are tried in `make test`; NHALF_DEATHS=20 makes `make test-full` try so many, of all.
+Two kinds are tried in `make test`; NHALF_DEATHS=20 makes `make test-full` try this many, of all.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ rmdir /run/mount; ls -A /run; diff before after
 def test_on_a_machine_without_any_namespace_no_mount_is_left(name: str, tmp_path: Path) -> None:
     """`ip netns` mounts its folder when it is first called; here /run is empty before.
 
-    It has a network of its own: labs whose folders it cannot see have numbers in this one.
+    It has its own network: labs whose folders it cannot see have numbers in this one.
     """
     apart = ["unshare", "--mount", "--net", "sh", "-c", FRESH.format(name=name), "sh"]
     done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands inside of a lab: theirs are input, output, signals and exit code."""
+"""Commands inside a lab: theirs are input, output, signals and exit code."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from nhalf.present.charts import common
 from nhalf.present.program.panels import ProgramPanel
 
 MEMBERS_MAX = 64
-"""Of more ranks, so many groups of neighbours are drawn."""
+"""Of more ranks, this many groups of neighbours are drawn."""
 BYTES, MESSAGES = "bytes", "messages"
 ALIKE = 10.0
-"""Where no pair sends so many times as much as another, colours are linear, from 0 on."""
+"""Where no pair sends this many times as much as another, colours are linear, from 0 on."""
 _LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
 
 

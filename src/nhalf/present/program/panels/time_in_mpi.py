@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time of each rank inside of MPI, by call."""
+"""Time of each rank inside MPI, by call."""
 
 from __future__ import annotations
 
