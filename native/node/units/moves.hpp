@@ -128,17 +128,49 @@ void stores_apart(std::uint64_t rounds, void* memory) {
   }
 }
 
-#define NHALF_MOVES                                                                     \
-  NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                 \
-      NHALF_UNIT("compare-across", Compare, 64), NHALF_UNIT("minimum", Minimum, 64),    \
-      NHALF_UNIT("logical", Logical, 128), NHALF_UNIT("shuffle", Unpack, 128),          \
-      UnitKernel{"integer-multiply", 64, 1, steps_per_round, &integer_products<1>},     \
-      UnitKernel{"integer-multiply", 64, 8, steps_per_round * 8, &integer_products<8>}, \
-      UnitKernel{"taken-branch", 64, many, jumps_per_round, &jumps},                    \
-      UnitKernel{"store-apart", 64, many, accesses_per_round, &stores_apart},           \
-      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across},                 \
-      UnitKernel{"window", 64, 1, 1, &window}, UnitKernel {                             \
-    "waiting", 64, 1, 1, &waiting                                                       \
+/// A move, arithmetic on its result in the same register, and two instructions that need no unit:
+/// four places where the processor issues, or three where it takes the first two as one.
+#define NHALF_PAIRS(text)                                      \
+  ".rept 16\n\t" text                                          \
+  "\n\t.byte 0x0f, 0x1f, 0x40, 0x00, 0x0f, 0x1f, 0x40, 0x00\n" \
+  "\t.endr"
+constexpr int pairs_per_round = 16;
+
+void moves_then_sums(std::uint64_t rounds, void*) {
+  const double zero = 0.0;
+  for (; rounds > 0; --rounds)
+    asm volatile(NHALF_PAIRS("movapd %0, %%xmm1\n\tsubsd %0, %%xmm1") : : "x"(zero) : "xmm1");
+}
+
+void whole_moves_then_sums(std::uint64_t rounds, void*) {
+  const std::uint64_t zero = 0;
+  for (; rounds > 0; --rounds)
+    asm volatile(NHALF_PAIRS("movq %0, %%rcx\n\tsubq %0, %%rcx") : : "r"(zero) : "rcx", "cc");
+}
+
+void whole_loads_then_sums(std::uint64_t rounds, void* memory) {
+  const std::uint64_t zero = 0;
+  for (; rounds > 0; --rounds)
+    asm volatile(NHALF_PAIRS("movq (%1), %%rcx\n\tsubq %0, %%rcx")
+                 :
+                 : "r"(zero), "r"(memory)
+                 : "rcx", "cc");
+}
+
+#define NHALF_MOVES                                                                         \
+  NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                     \
+      NHALF_UNIT("compare-across", Compare, 64), NHALF_UNIT("minimum", Minimum, 64),        \
+      NHALF_UNIT("logical", Logical, 128), NHALF_UNIT("shuffle", Unpack, 128),              \
+      UnitKernel{"integer-multiply", 64, 1, steps_per_round, &integer_products<1>},         \
+      UnitKernel{"integer-multiply", 64, 8, steps_per_round * 8, &integer_products<8>},     \
+      UnitKernel{"taken-branch", 64, many, jumps_per_round, &jumps},                        \
+      UnitKernel{"store-apart", 64, many, accesses_per_round, &stores_apart},               \
+      UnitKernel{"move-then-sum", 64, many, pairs_per_round, &moves_then_sums},             \
+      UnitKernel{"whole-move-then-sum", 64, many, pairs_per_round, &whole_moves_then_sums}, \
+      UnitKernel{"whole-load-then-sum", 64, many, pairs_per_round, &whole_loads_then_sums}, \
+      UnitKernel{"load-across", 64, 1, steps_per_round, &loads_across},                     \
+      UnitKernel{"window", 64, 1, 1, &window}, UnitKernel {                                 \
+    "waiting", 64, 1, 1, &waiting                                                           \
   }
 
 }  // namespace

@@ -38,6 +38,9 @@ numbers from any place of a vector to any other and `shuffle` within a part of i
 a whole number of a real one or the other way, `across` moves bits between their registers,
 `compare` compares real numbers for a branch or a choice; a `taken_branch` is a jump that is
 taken, a `store_apart` a store to another line than the one before."""
+Pair = Literal["move", "whole_move", "whole_load"]
+"""What takes one place in the front end with arithmetic on its result in the same register: a move
+between registers of real numbers, one of whole numbers, and a load of a whole number."""
 Kind = Literal["floating_point", "memory", "fixed_point"]
 Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
@@ -127,7 +130,7 @@ class Processor(_Part, frozen=True, kw_only=True):
     `store_forward_cycles` is from a store of a real number to the use of the same value by a
     load, `integer_store_forward_cycles` the same of a whole number at a place that stays.
     `window_instructions` are under way at a time at most, `waiting_instructions` of these wait for
-    operands or a unit. With
+    operands or a unit. `joined_pairs` enter as one instruction. With
     `quad_word`, two neighbouring numbers are loaded or stored as one; with `always_fuses`, a
     product that is added to something is one instruction in any program. A processor that is
     `in_order` stands still while an access misses; others may overlap all of that. `source` says
@@ -147,6 +150,7 @@ class Processor(_Part, frozen=True, kw_only=True):
     integer_store_forward_cycles: NotNegative | None = None
     window_instructions: Positive | None = None
     waiting_instructions: Positive | None = None
+    joined_pairs: tuple[Pair, ...] = ()
     quad_word: bool = False
     always_fuses: bool = False
     in_order: bool = False

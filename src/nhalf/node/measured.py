@@ -12,7 +12,15 @@ from msgspec.structs import replace
 from nhalf.machines.processor import Cache, Processor
 from nhalf.node.levels import Hierarchy, Level, hierarchy
 from nhalf.node.reading import LOAD, STORE, UNIT, Reading
-from nhalf.node.units import capacity, least_cycles, operations, single, together
+from nhalf.node.units import (
+    joined_pairs,
+    least_cycles,
+    operations,
+    single,
+    together,
+    waiting,
+    window,
+)
 from nhalf.statistics.intervals import Interval
 
 
@@ -37,8 +45,9 @@ def measured(
         issue_per_cycle=issue.high,
         store_forward_cycles=_store_forward(units),
         integer_store_forward_cycles=_without_addition(units, whole),
-        window_instructions=capacity(units, "window"),
-        waiting_instructions=capacity(units, "waiting"),
+        window_instructions=window(units, issue.high),
+        waiting_instructions=waiting(units),
+        joined_pairs=tuple(joined_pairs(units)),
         operations=tuple(operations(units, hit_cycles)),
         units=tuple(together(units)),
         caches=tuple(_caches(levels, found)),

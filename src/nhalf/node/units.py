@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
-from nhalf.machines.processor import Name, Operation, Unit
+from nhalf.machines.processor import Name, Operation, Pair, Unit
 from nhalf.node.reading import UNIT, Reading
 from nhalf.statistics.intervals import Interval
 
@@ -35,6 +36,13 @@ NAMES: dict[str, Name] = {
 TWO = ("convert", "across")
 """There and back count as one for the probe: two operations, which share time and latency."""
 QUOTIENTS = 20
+PAIRS: dict[str, Pair] = {
+    "move-then-sum": "move",
+    "whole-move-then-sum": "whole_move",
+    "whole-load-then-sum": "whole_load",
+}
+PLACES = 3.6
+"""In the front end, of a round of such a kernel: 4, or 3 where two instructions enter as one."""
 AFTER = {"window": 400, "waiting": 20}
 """Instructions after a chain of quotients, as native/node/units/moves.hpp has them."""
 CHOICE_CYCLES = 1.0
@@ -115,19 +123,67 @@ def _to_others(bits: int, latency: Mapping[Key, Interval]) -> float | None:
     return rest if rest > own.low * (1 + WHOLE_ERROR) else None
 
 
-def capacity(found: Iterable[Reading], kernel: str) -> float | None:
-    """How many instructions are under way at a time (`window`) or wait (`waiting`).
+def joined_pairs(found: Iterable[Reading]) -> list[Pair]:
+    """The pairs of instructions that are issued as one: a round takes a place less than it has.
 
-    A round is a chain of quotients and instructions after it that end with it. Where n chains
-    overlap, a round takes an nth of a chain: n - 1 rounds and the next chain are under way. Another
-    thread of the core takes half of the room, so the quickest launch counts.
+    Each launch is compared with what it could issue itself, whatever a neighbour took.
     """
+    cycles: dict[str, dict[int, float]] = {}
+    for one in found:
+        if one.pattern == UNIT:
+            cycles.setdefault(_key(one)[0], {})[one.launch] = least_cycles(one)
+    issue = cycles.get("issue", {})
+    places = {
+        kernel: [
+            cycles[kernel][launch] / issue[launch] for launch in cycles[kernel] if launch in issue
+        ]
+        for kernel in PAIRS
+        if kernel in cycles
+    }
+    return [PAIRS[kernel] for kernel, known in places.items() if known and median(known) < PLACES]
+
+
+def window(found: Iterable[Reading], issue_per_cycle: float) -> float | None:
+    """How many instructions are under way at a time.
+
+    A round is a chain of quotients and instructions that leave after it. Where n chains overlap,
+    the chain n rounds later begins when the first has ended and as many have entered as the window
+    had no room for. Another thread of the core takes half of the room, so the quickest launch
+    counts.
+    """
+    cycles = _round_and_chain_cycles(found, "window")
+    if cycles is None:
+        return None
+    round_cycles, chain_cycles = cycles
+    instructions = _instructions("window")
+    chains = max(1, int((chain_cycles + instructions / issue_per_cycle) / round_cycles))
+    entered_later = issue_per_cycle * max(0.0, chains * round_cycles - chain_cycles)
+    return max(QUOTIENTS, chains * instructions - QUOTIENTS - entered_later)
+
+
+def waiting(found: Iterable[Reading]) -> float | None:
+    """How many instructions wait for operands at a time.
+
+    A round is a chain of quotients and instructions that wait for its end. Where n chains overlap,
+    a round takes an nth of a chain: n - 1 rounds and the next chain wait.
+    """
+    cycles = _round_and_chain_cycles(found, "waiting")
+    if cycles is None:
+        return None
+    chains = max(1.0, cycles[1] / cycles[0])
+    return (chains - 1) * _instructions("waiting") + QUOTIENTS
+
+
+def _instructions(kernel: str) -> int:
+    """Those of a round."""
+    return 1 + QUOTIENTS + AFTER[kernel]
+
+
+def _round_and_chain_cycles(found: Iterable[Reading], kernel: str) -> tuple[float, float] | None:
+    """Of a round, and of its chain of quotients alone."""
     late = _latencies([one for one in found if one.pattern == UNIT])
     round_, quotient = late.get((kernel, LANE_BITS)), late.get(("divide", LANE_BITS))
-    if round_ is None or quotient is None:
-        return None
-    chains = max(1.0, QUOTIENTS * quotient.low / round_.low)
-    return (chains - 1) * (1 + QUOTIENTS + AFTER[kernel]) + QUOTIENTS
+    return (round_.low, QUOTIENTS * quotient.low) if round_ and quotient else None
 
 
 def scaled(one: Interval, factor: float) -> Interval:

@@ -3,7 +3,7 @@ import pytest
 
 from nhalf.node.measured import measured
 from nhalf.node.reading import UNIT, Reading, reading
-from nhalf.node.units import operations, together
+from nhalf.node.units import joined_pairs, operations, together, window
 
 TRUTH = {
     ("add", 64, 1): 4.0,
@@ -74,6 +74,25 @@ def test_rates_are_those_of_the_quickest_launches_and_whole() -> None:
     assert (add.per_cycle, add.most_per_cycle) == (2.0, 2.0)
     assert add.per_cycle_ci is not None
     assert add.per_cycle_ci[0] == pytest.approx(1 / 1.122)
+
+
+def test_pairs_that_enter_as_one_take_a_place_less() -> None:
+    found = []
+    for launch, shared in enumerate((1.0, 1.9, 1.0)):
+        cycles = {"issue": 1 / 6, "move-then-sum": 3.1 / 6, "whole-load-then-sum": 4.0 / 6}
+        for name, each in cycles.items():
+            found.append(unit(name, 12, launch, each * shared, each * shared))
+    assert joined_pairs(found) == ["move"]
+    assert joined_pairs([]) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "cycles"), [(512, 165.8), (401, 175.1), (401, 280.0), (250, 305.2)]
+)
+def test_the_window_is_seen_by_how_chains_overlap(room: int, cycles: float) -> None:
+    # A round has 421 instructions, 6 of which enter in a cycle, and a chain of 20 quotients.
+    found = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
+    assert window(found, 6.0) == pytest.approx(room, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ MANY = 1024
 GRANULE_BYTES = 8
 ROUNDED = 1.0001
 LINE_BYTES = 64
+SHARED_CYCLES = 16.0
+"""Cycles over which a unit that several operations share may put them in any order: what uses one
+of its parts only is not kept from it by what could go elsewhere."""
 ACCESSES = ("load", "store")
 
 
@@ -103,6 +106,7 @@ class Core:
         self.known: dict[str, float] = {}
         self.later: dict[str, float] = {}
         self.stored: dict[int, tuple[float, str]] = {}
+        self.shared = {unit.name for unit in processor.units}
         self.units: dict[str, Unit] = {}
 
     def run(self, trace: Iterable[Executed], what: Sequence[Decoded]) -> None:
@@ -130,13 +134,22 @@ class Core:
         if one.waits:
             heappush(self.waiting, begins)
         done = begins + one.latency_cycles
-        for name in one.results:
-            self.known[name] = done
-            self.later[name] = one.to_others_cycles
+        if one.is_copy:
+            self._copy(one)
+        else:
+            for name in one.results:
+                self.known[name] = done
+                self.later[name] = one.to_others_cycles
         if one.stores:
             self._store(one, address, done + one.to_others_cycles)
         self.ended = max(self.ended, done)
         self.leaving.append(self.ended)
+
+    def _copy(self, one: Decoded) -> None:
+        """The result is another name of the same register: no unit sees such a move."""
+        (source,), (target,) = one.value_registers, one.results
+        self.known[target] = self.known.get(source, 0.0)
+        self.later[target] = self.later.get(source, 0.0)
 
     def _room_from(self, enters: float) -> float:
         """When there is room for one more that waits."""
@@ -208,7 +221,8 @@ class Core:
 
     def _unit(self, name: str, cycles: float) -> tuple[Unit, float]:
         """The unit, and the share of one of its slots; whatever takes long has slots of its own."""
+        slot_cycles = max(SHARED_CYCLES if name in self.shared else 1.0, cycles)
         key = name if cycles <= 1 else f"{name} {cycles}"
         if key not in self.units:
-            self.units[key] = Unit(max(1.0, cycles))
-        return self.units[key], min(1.0, cycles)
+            self.units[key] = Unit(slot_cycles)
+        return self.units[key], cycles / slot_cycles

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,14 +13,16 @@ from nhalf.node.ladder.listing import Instruction
 from nhalf.node.ladder.micro import (
     Operation,
     arithmetic,
+    is_memory,
     is_move,
     operations,
     reads_memory,
     width,
     writes_memory,
 )
-from nhalf.node.ladder.operands import inputs, is_zero, results
+from nhalf.node.ladder.operands import inputs, is_copy, is_zero, results
 
+LOADS = re.compile(r"mov[lq]?$")
 JOINED = ("cmp", "test", "add", "sub", "dec", "inc", "and")
 """With the conditional jump after it, such an instruction is one."""
 
@@ -30,8 +33,9 @@ class Decoded:
 
     `slots` are its places in the front end; `busy_cycles` units by name, and how long each is kept
     busy; `latency_cycles` those from its operands, or from what it loads, to its result, and
-    `to_others_cycles` how much later others than sums have that of a sum; `waits` says that it
-    takes room among those that wait for operands.
+    `to_others_cycles` how much later others than sums have that of a sum; `is_copy` says that it
+    gives a register another name, and `waits` that it takes room among those that wait for
+    operands.
     """
 
     slots: int
@@ -44,6 +48,7 @@ class Decoded:
     latency_cycles: float
     to_others_cycles: float
     is_sum: bool
+    is_copy: bool
     waits: bool
     is_whole: bool
     is_jump: bool
@@ -61,9 +66,23 @@ def decoded(instructions: Sequence[Instruction], processor: Processor) -> list[D
             and not one.name.startswith("jmp")
             and before.name.startswith(JOINED)
         )
-        found.append(_decoded(one, processor, is_joined=is_joined))
+        is_pair = before is not None and _pair(before, one) in processor.joined_pairs
+        found.append(_decoded(one, processor, is_joined=is_joined or is_pair))
         before = one
     return found
+
+
+def _pair(move: Instruction, one: Instruction) -> str:
+    """The kind of pair that a move makes with arithmetic on its result, '' where it is none."""
+    if not move.operands or len(one.operands) < 2 or one.is_jump:
+        return ""
+    target, is_real = move.operands[-1], "mm" in one.operands[-1]
+    plain = not any(map(is_memory, one.operands)) and not one.name.startswith(("v", "cmp", "test"))
+    if not plain or one.operands[-1] != target or arithmetic(one) is None:
+        return ""
+    if is_copy(move):
+        return "move" if is_real else "whole_move"
+    return "whole_load" if LOADS.match(move.name) and not is_real and reads_memory(move) else ""
 
 
 def _decoded(one: Instruction, processor: Processor, *, is_joined: bool) -> Decoded:
@@ -79,6 +98,7 @@ def _decoded(one: Instruction, processor: Processor, *, is_joined: bool) -> Deco
         latency_cycles(one, processor),
         _to_others_cycles(one, processor),
         is_sum=_is_sum(one),
+        is_copy=is_copy(one),
         waits=arithmetic(one) is not None and not is_zero(one) and not one.name.startswith("nop"),
         is_whole=not any("mm" in word for word in one.operands),
         is_jump=one.is_jump,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nhalf.node.ladder.addresses import register, registers_in
 from nhalf.node.ladder.listing import Instruction
 from nhalf.node.ladder.micro import WITHOUT_RESULT, is_memory, is_move, writes_memory
@@ -14,6 +16,8 @@ READS_FLAGS = ("cmov", "set", "adc", "sbb", "j")
 REPLACES = ("set", "pop")
 MERGES = ("movhp", "movlp", "vpermt2", "vpermi2")
 """Of moves and vector operations, those that keep a part of where the result goes."""
+COPY = re.compile(r"v?mov[ad](?:p[sd]|q[au](?:32|64)?)$|mov[lq]?$")
+"""Moves that replace all of a register."""
 PAIR = ("idiv", "div", "mul", "imul", "cqto", "cltq", "cqo")
 """With one operand or none, these work on two fixed registers."""
 
@@ -22,6 +26,11 @@ def is_zero(one: Instruction) -> bool:
     """Whether the result is 0 whatever the registers hold."""
     plain = [word for word in one.operands if not is_memory(word)]
     return "xor" in one.name and len(one.operands) == len(plain) > 1 and len(set(plain)) == 1
+
+
+def is_copy(one: Instruction) -> bool:
+    """Whether it only gives a whole register another name: processors do so when they rename."""
+    return COPY.match(one.name) is not None and all(map(register, one.operands))
 
 
 def inputs(one: Instruction) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from nhalf.machines.processor import Cache, Name, Operation, Processor
+from nhalf.machines.processor import Cache, Name, Operation, Pair, Processor, Unit
 from nhalf.node.ladder.decoded import decoded
 from nhalf.node.ladder.listing import instruction
 from nhalf.node.ladder.near import with_misses
@@ -79,6 +79,42 @@ def test_a_taken_branch_ends_what_enters_together() -> None:
         PROCESSOR, operations=(*PROCESSOR.operations, Operation(name="taken_branch", per_cycle=0.5))
     )
     assert cycles("nop; jmp .L3", one) == pytest.approx(2, rel=0.02)
+
+
+def test_a_move_is_another_name() -> None:
+    # A sum that another one needs is known after 2 cycles, through a move as well.
+    late = Operation(name="add", per_cycle=2, latency_cycles=2, latency_to_others_cycles=3)
+    others = tuple(one for one in PROCESSOR.operations if one.name != "add")
+    slow = replace(PROCESSOR, operations=(late, *others))
+    turn = "movapd %xmm0, %xmm3; addsd %xmm1, %xmm3; movapd %xmm3, %xmm0"
+    assert cycles(turn, slow) == pytest.approx(2, rel=0.02)
+    assert cycles(f"{turn}; mulsd %xmm1, %xmm0", slow) == pytest.approx(6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pair"),
+    [
+        ("move", "movapd %xmm0, %xmm2; subsd %xmm1, %xmm2"),
+        ("whole_move", "movq %rax, %rcx; subq %rdx, %rcx"),
+        ("whole_load", "movq (%rax), %rcx; addq $1, %rcx"),
+    ],
+)
+def test_some_pairs_enter_as_one(kind: Pair, pair: str) -> None:
+    turn = f"{pair}; nop; nop; nop"
+    assert cycles(turn) == pytest.approx(1.25, rel=0.02)
+    assert cycles(turn, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1, rel=0.02)
+    apart = turn.replace("; ", "; nop; ", 1)
+    assert cycles(apart, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1.5, rel=0.02)
+
+
+def test_what_is_shared_keeps_nothing_from_a_part() -> None:
+    both = {"add": 1 / 3, "multiply": 1 / 3}
+    arithmetic = Unit(name="arithmetic", kind="floating_point", cycles=both)
+    wide = replace(PROCESSOR, issue_per_cycle=6, units=(arithmetic,))
+    # Twice as many sums as products: two of three places are for sums in every cycle.
+    term = "vsubsd %xmm1, %xmm1, %xmm4; vmulsd %xmm4, %xmm1, %xmm5; vaddsd %xmm5, %xmm2, %xmm2"
+    turn = ["vxorpd %xmm2, %xmm2, %xmm2", *[term] * 6]
+    assert cycles("; ".join(turn), wide) == pytest.approx(6, rel=0.02)
 
 
 def test_lines_of_the_next_cache_take_longer() -> None:
