@@ -8,17 +8,14 @@ import statistics
 from collections.abc import Callable, Iterable
 
 from gallery_comparisons import Comparison, Kept, comparisons, is_one_node, kept, names, where
+from gallery_traffic import table_of
 from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.decide.b_eff import predict_b_eff
 from nhalf.machines import catalogue
-from nhalf.machines.machine import Machine
 from nhalf.present.terminal.machine_list import message_cost
 from nhalf.store.axes import parse_axes
 
 DENSE_FALLING = ("dense-alltoall", "dense-pairwise")
-STAGED = ("butterfly", "baseline", "cube")
-"""Permutations of which there is one for each bit."""
-
 CALLS = "what each call costs its processor is not published, nor what a byte costs it"
 SHARED = (
     "the library's way is not published; in the simulator the short messages of a rank leave at "
@@ -204,58 +201,8 @@ def b_eff() -> str:
 
 
 def traffic() -> str:
-    """What goes through where nobody pauses, by where messages go, beside what was published."""
-    rows = []
-    for name in names("traffic"):
-        machine = catalogue.machine(kept(name)["machine"])
-        for row in kept(name)["results"]["traffic"]:
-            staged = row["to"] in STAGED
-            bit = int(row["distance"]).bit_length() - 1 if staged else 0
-            highest = 2 ** (bit + 1) == row["ranks"]
-            rule = f"{row['to']}, bit {bit}" if staged else row["to"]
-            found_Bps = parts_Bps(row)
-            published_Bps = traffic_Bps(machine, row["to"], row["ranks"], staged)
-            if staged and not highest:
-                published_Bps = {}
-            words, simulated = (
-                ", ".join(f"{format_rate(rate)} {place}" for place, rate in parts.items())
-                for parts in (published_Bps, found_Bps)
-            )
-            compared = compared_place(published_Bps, found_Bps)
-            error = percent(found_Bps[compared] / published_Bps[compared] - 1) if compared else ""
-            point = (link(machine.name), str(row["ranks"]), rule, str(row["senders"]))
-            rows.append([*point, words or "–", simulated, error])
-    head = ["machine", "ranks", "to", "senders", "published", "simulated", "error"]
-    return table(head, rows)
-
-
-def traffic_Bps(machine: Machine, to: str, ranks: int, staged: bool) -> dict[str, float]:
-    """What was published of a permutation, off-node and on-node; of stages that of the highest."""
-    places = {"other-node": "off-node", "same-node": "on-node"}
-    return {
-        places[point.placement]: point.rate_Bps
-        for point in machine.points
-        if (point.pattern, point.ranks, point.axes) == ("traffic", ranks, f"to={to}")
-        if point.rate_Bps is not None and staged == ("the highest stage" in point.what)
-        if "below" not in point.what
-    }
-
-
-def parts_Bps(row: Kept) -> dict[str, float]:
-    """What goes through between nodes and within them, until the slowest rank is done."""
-    share = row["on_node_share"]
-    parts = {"off-node": 1 - share, "on-node": share}
-    return {place: row["saturated_Bps"] * part for place, part in parts.items() if part > 0}
-
-
-def compared_place(published_Bps: Kept, found_Bps: Kept) -> str:
-    """The part that both have: of mixed traffic that between nodes, which is the last to be done.
-
-    What was published within nodes is of ranks that are done before, or send to themselves.
-    """
-    both = [place for place in ("off-node", "on-node") if place in published_Bps]
-    both = [place for place in both if place in found_Bps]
-    return both[0] if both and (both[0] == "off-node" or len(found_Bps) == 1) else ""
+    """Permutations, beside what was published of them."""
+    return table_of(percent, link, table)
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -73,6 +73,26 @@ struct TrafficLaws {
   std::uint64_t seed = 1;
 };
 
+/// Sizes by their law, scaled to the same sum for every rank, as many times the mean as there are
+/// messages: otherwise a hundred random sizes differ by a tenth in their sum, and the slowest of
+/// many ranks would be the one that drew most. In whole numbers, so that no platform rounds
+/// otherwise.
+inline void draw_sizes(std::span<ScheduledMessage> messages, Draw& draw, const TrafficLaws& laws) {
+  constexpr int bits = 12;
+  std::vector<std::uint64_t> until;
+  for (std::uint64_t sum = 0; until.size() < messages.size();)
+    until.push_back(sum += draw.next(laws.size) >> bits);
+  if (until.empty() || until.back() == 0) return;
+  const std::uint64_t drawn = until.back();
+  const std::uint64_t bytes = laws.size_bytes * messages.size();
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto here = until[i] * (bytes / drawn) + (until[i] * (bytes % drawn) + drawn / 2) / drawn;
+    messages[i].size_bytes = here - before;
+    before = here;
+  }
+}
+
 /// The messages of a rank that has these `destinations` to choose from; none where it has none.
 ///
 /// There is a gap before each message and one after the last, and together they are the whole
@@ -92,11 +112,7 @@ inline std::vector<ScheduledMessage> schedule(const TrafficLaws& laws, int rank,
   }
   clock += draw.next(laws.gap) + 1;
   for (auto& message : messages) message.time_share /= static_cast<double>(clock);
-  for (auto& message : messages) {
-    constexpr std::uint64_t unit = Draw::mean >> 8;
-    const std::uint64_t scaled = (draw.next(laws.size) >> 8) * laws.size_bytes;
-    message.size_bytes = (scaled + unit / 2) / unit;
-  }
+  draw_sizes(messages, draw, laws);
   for (auto& message : messages) message.to = destinations[draw.below(destinations.size())];
   return messages;
 }

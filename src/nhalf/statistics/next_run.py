@@ -18,6 +18,10 @@ run: disturbances of machines last from milliseconds to hours, and launches seco
 long ones. BETWEEN_RUNS is the share of the variance of launches that a run does not average out. If
 half of a disturbance is white and half of it has the spectrum 1/f, whose means over any time have
 equal variance, it is 0.25 for five launches and for twenty.
+
+Where launches are equal at some points and differ at others, a clock or a printed log rounds them.
+What rounding to a step adds is the variance step^2 / 12 (W. Sheppard, Proceedings of the London
+Mathematical Society 29, 1898), and nothing is known better than to one step.
 """
 
 from __future__ import annotations
@@ -46,6 +50,10 @@ EFFICIENCY = 3 / math.pi
 ROUNDING = 1e-9
 """Smaller widths count as zero, as on machines without noise."""
 
+DIFFERING_LEAST = 0.1
+"""Where fewer of a curve's points differ between launches, others are equal because they are exact,
+not because they are rounded."""
+
 
 def next_run_intervals(
     medians: Floats, curves: NDArray[np.int64], confidence: float = 0.95
@@ -62,9 +70,11 @@ def next_run_intervals(
     for curve in np.unique(curves[usable]):
         rows = np.flatnonzero(usable & (curves == curve))
         variance, degrees = _variances(np.log(medians[rows]))
+        step = _steps(medians[rows]) / value[rows]
+        variance = variance + step**2 / 12
         both = 2 * variance * (1 / (EFFICIENCY * count[rows]) + BETWEEN_RUNS)
         quantile = [student_quantile(max(1, int(df)), confidence) for df in degrees]
-        reach = np.array(quantile) * np.sqrt(both)
+        reach = np.maximum(np.array(quantile) * np.sqrt(both), step)
         reach[reach < ROUNDING] = 0.0
         low[rows] = value[rows] * np.exp(-reach)
         high[rows] = value[rows] * np.exp(np.minimum(reach, LOG_LARGEST / 2))
@@ -104,6 +114,20 @@ def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         width = np.where(points["launches"].to_numpy() > 1, high / value - 1, math.inf)
     return points.select(*kept, half_width=pl.Series(width))
+
+
+def _steps(medians: Floats) -> Floats:
+    """To what the launches (points, launches) of each point of a curve are rounded: (points,).
+
+    0 where no two launches are equal, or where too few points differ to tell a step.
+    """
+    apart = np.diff(np.sort(medians, axis=1), axis=1)
+    tied = (apart == 0).any(axis=1)
+    step = np.min(np.where(apart > 0, apart, math.inf), axis=1, initial=math.inf)
+    least = float(step.min(initial=math.inf))
+    if np.mean(np.isfinite(step)) < DIFFERING_LEAST:
+        return np.zeros(len(medians))
+    return np.where(tied, np.where(np.isfinite(step), step, least), 0.0)
 
 
 def _variances(logs: Floats) -> tuple[Floats, Floats]:

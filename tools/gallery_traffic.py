@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gallery's table of permutations beside what was published, and why they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from gallery_comparisons import Kept, kept, names
+from nhalf.base.units import format_rate
+from nhalf.machines import catalogue
+from nhalf.machines.machine import Machine
+
+STAGED = ("butterfly", "baseline", "cube")
+"""Permutations of which there is one for each bit."""
+EXPLAINED = 0.2
+"""Smaller errors need no reason."""
+
+COUPLED = (
+    "published, what stays on a node is done before; in nhalf a rank receives and sends in the "
+    "order of its schedule, so that all ranks of a cycle go at the pace of its fullest node"
+)
+ORDERED = (
+    "nhalf's ranks wait for the messages that are due before they send more, which leaves the link "
+    "idle at times"
+)
+WHY = {
+    ("sunfire-link", "transpose"): COUPLED,
+    ("sunfire-link", "baseline"): COUPLED,
+    ("myrinet-gm", "transpose"): COUPLED,
+    ("myrinet-gm", "baseline"): COUPLED,
+    ("sunfire-link", "complement"): ORDERED,
+    ("sunfire-link", "cube"): ORDERED,
+    ("sunfire-link", "uniform"): "what the switches lose where messages for one node come from "
+    "several sides is not published",
+    ("myrinet-gm", "cube"): "two ranks of a node move 720 MB/s in the study's test of bandwidth, "
+    "450 in its traffic: 3.6 to 5.8 GB/s on eight nodes, and the simulator takes the former",
+}
+"""By machine and rule: what the simulation does otherwise, or does not know."""
+
+
+def table_of(
+    percent: Callable[[float], str],
+    link: Callable[[str], str],
+    table: Callable[[Iterable[str], Iterable[Iterable[str]]], str],
+) -> str:
+    """What goes through where nobody pauses, by where messages go, beside what was published."""
+    rows = []
+    for name in names("traffic"):
+        machine = catalogue.machine(kept(name)["machine"])
+        for row in kept(name)["results"]["traffic"]:
+            published_Bps, found_Bps = published(machine, row), parts_Bps(row)
+            words, simulated = (
+                ", ".join(f"{format_rate(rate)} {place}" for place, rate in parts.items())
+                for parts in (published_Bps, found_Bps)
+            )
+            compared = compared_place(published_Bps, found_Bps)
+            error = found_Bps[compared] / published_Bps[compared] - 1 if compared else 0.0
+            why = WHY[machine.name, row["to"]] if abs(error) > EXPLAINED else ""
+            point = (link(machine.name), str(row["ranks"]), rule(row), str(row["senders"]))
+            compared_words = percent(error) if compared else ""
+            rows.append([*point, words or "–", simulated, compared_words, why])
+    head = ["machine", "ranks", "to", "senders", "published", "simulated", "error", "why"]
+    return table(head, rows)
+
+
+def rule(row: Kept) -> str:
+    """Where messages go, and of stages which one."""
+    staged = row["to"] in STAGED
+    return f"{row['to']}, bit {int(row['distance']).bit_length() - 1}" if staged else str(row["to"])
+
+
+def published(machine: Machine, row: Kept) -> dict[str, float]:
+    """What was published of a permutation, off-node and on-node; of stages that of the highest."""
+    staged = row["to"] in STAGED
+    if staged and 2 * int(row["distance"]) != row["ranks"]:
+        return {}
+    return traffic_Bps(machine, row["to"], row["ranks"], staged)
+
+
+def traffic_Bps(machine: Machine, to: str, ranks: int, staged: bool) -> dict[str, float]:
+    """By place, what a record has of a permutation."""
+    places = {"other-node": "off-node", "same-node": "on-node"}
+    return {
+        places[point.placement]: point.rate_Bps
+        for point in machine.points
+        if (point.pattern, point.ranks, point.axes) == ("traffic", ranks, f"to={to}")
+        if point.rate_Bps is not None and staged == ("the highest stage" in point.what)
+        if "below" not in point.what
+    }
+
+
+def parts_Bps(row: Kept) -> dict[str, float]:
+    """What goes through between nodes and within them, until the slowest rank is done."""
+    share = row["on_node_share"]
+    parts = {"off-node": 1 - share, "on-node": share}
+    return {place: row["saturated_Bps"] * part for place, part in parts.items() if part > 0}
+
+
+def compared_place(published_Bps: Kept, found_Bps: Kept) -> str:
+    """The part that both have: of mixed traffic that between nodes, which is the last to be done.
+
+    What was published within nodes is of ranks that are done before, or send to themselves.
+    """
+    both = [place for place in ("off-node", "on-node") if place in published_Bps]
+    both = [place for place in both if place in found_Bps]
+    return both[0] if both and (both[0] == "off-node" or len(found_Bps) == 1) else ""
