@@ -94,12 +94,14 @@ def _do(command: list[str]) -> Outcome:
     return outcome
 
 
-def cases(suite: Path) -> list[Case]:
-    """The tests of routed operations on few ranks."""
-    return [one for folder in FOLDERS for one in _listed(suite / folder)]
+def cases(
+    suite: Path, folders: Sequence[str] = FOLDERS, calls: re.Pattern[str] = ROUTED
+) -> list[Case]:
+    """The tests on few ranks of folders that make some calls: those of routed operations."""
+    return [one for folder in folders for one in _listed(suite / folder, calls)]
 
 
-def _listed(folder: Path) -> Iterator[Case]:
+def _listed(folder: Path, calls: re.Pattern[str]) -> Iterator[Case]:
     lists = (folder / name for name in ("testlist", "testlist.in"))
     text = next(path for path in lists if path.is_file()).read_text()
     for line in dict.fromkeys(text.splitlines()):
@@ -113,7 +115,7 @@ def _listed(folder: Path) -> Iterator[Case]:
             continue
         starts = any(name == "mpiexecarg" for name, _ in told)
         few = 1 < int(words[1]) <= RANKS_MAX
-        if few and not starts and path.is_file() and ROUTED.search(path.read_text()):
+        if few and not starts and path.is_file() and calls.search(path.read_text()):
             arguments = tuple(value for name, value in told if name == "arg")
             yield Case(path, int(words[1]), arguments, variables)
 

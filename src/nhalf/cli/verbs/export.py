@@ -38,7 +38,7 @@ class Request(Changed, Json, heading="What to export"):
 
 
 def command(request: Request) -> None:
-    """Export to other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto.
+    """Export to other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto, Vampir.
 
     nhalf export runs/today --reframe --out nhalf_check.py
     nhalf export --list
@@ -52,14 +52,25 @@ def command(request: Request) -> None:
         _list({name: exporter.what for name, exporter in known.items()}, as_json=request.json)
         return
     name = _form(request, known)
-    text = _exporter(request, name, known[name]).text(_subject(request.subject, request.set_))
-    out = request.out
-    if out is not None:
-        _write(out, text)
+    exporter, out = _exporter(request, name, known[name]), request.out
+    text = _written(exporter, _subject(request.subject, request.set_), out)
     if request.json:
         emit_json({"to": name, "out": None if out is None else str(out.absolute()), "text": text})
     else:
         sys.stdout.write(text if out is None else f"{name}: {out}\n")
+
+
+def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
+    """What was written to a file, if to one; '' where it is a folder of files."""
+    from nhalf.base.files import write_text
+
+    if exporter.is_folder and out is not None:
+        exporter.write(subject, out)
+        return ""
+    text = exporter.text(subject)
+    if out is not None:
+        write_text(out, text)
+    return text
 
 
 def _form(request: Request, known: Collection[str]) -> str:
@@ -120,9 +131,3 @@ def _list(forms: dict[str, str], *, as_json: bool) -> None:
         emit_json({"forms": [{"name": name, "what": what} for name, what in forms.items()]})
     else:
         show_table(("form", "what is written"), list(forms.items()))
-
-
-def _write(path: Path, text: str) -> None:
-    from nhalf.base.files import write_text
-
-    write_text(path, text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from nhalf.base.errors import InputError
@@ -43,6 +44,9 @@ class Exporter(ABC):
     takes: ClassVar[frozenset[str]] = frozenset()
     """The members of `Asked` that this form heeds; the others are refused before it is made."""
 
+    is_folder: ClassVar[bool] = False
+    """Whether it is a folder of files: it has no text, and `--out` names it."""
+
     def __init__(self, asked: Asked | None = None) -> None:
         self.asked = asked or Asked()
 
@@ -52,6 +56,10 @@ class Exporter(ABC):
 
         Raises InputError if something else is needed, or this one has not what is.
         """
+
+    def write(self, subject: Subject, out: Path) -> None:
+        """A folder of files, where it is one; raises as `text` does."""
+        raise NotImplementedError
 
 
 def the_facts(subject: Subject, form: str) -> Facts:

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A timeline as an archive of OTF2, by its own library (Score-P's `otf2` for Python).
+
+Each rank is a process, each thread a location, each call a region that is entered and left, in
+nanoseconds from the first rank's start. A message is received where its receive ended: one that was
+begun before in the wait that completed it. Ranks of messages are those in their communicator, as
+OTF2 has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nhalf.base.errors import InputError
+from nhalf.base.rows import Row
+from nhalf.facts.program.completions import is_begun_before
+from nhalf.facts.program.operations import ROOTED, is_non_blocking, operation
+from nhalf.facts.program.program import Program
+
+NANO = 1e9
+ROLES = {
+    "sent": "POINT2POINT",
+    "received": "POINT2POINT",
+    "one-sided": "RMA",
+    "collective": "COLL_OTHER",
+    "waiting": "POINT2POINT",
+}
+NO_ROOT = 0xFFFFFFFF
+
+
+def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
+    """Write the archive; raises InputError without a timeline or where the folder holds one."""
+    if program.timeline.is_empty():
+        raise InputError(
+            f"{program.path} has counts only, and OTF2 needs every call",
+            "trace the program with --detail timeline",
+        )
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} is not empty", "choose another folder")
+    with otf2.writer.open(str(folder), timer_resolution=int(NANO)) as archive:
+        known = _definitions(otf2, archive, program)
+        for (rank, thread), rows in program.timeline.group_by(
+            ["rank", "thread"], maintain_order=True
+        ):
+            writer = archive.event_writer_from_location(known.locations[rank, thread])
+            _write(otf2, writer, rows.to_dicts(), known)
+
+
+@dataclass
+class _Known:
+    """What events refer to; communicators with the place of each rank in them."""
+
+    first_s: float
+    locations: dict[Any, Any] = field(default_factory=dict)
+    regions: dict[str, Any] = field(default_factory=dict)
+    communicators: dict[int, Any] = field(default_factory=dict)
+    places: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def place(self, row: Row) -> int:
+        """The partner's rank in the communicator."""
+        partner: int = row["partner"]
+        return self.places.get((row["communicator"], partner), partner)
+
+
+def _definitions(otf2: ModuleType, archive: Any, program: Program) -> _Known:
+    made, timeline = archive.definitions, program.timeline
+    known = _Known(min(one.start_s for one in program.trace.ranks))
+    root = made.system_tree_node("program", class_name="machine")
+    hosts = {
+        host: made.system_tree_node(host or "node", class_name="node", parent=root)
+        for host in dict.fromkeys(program.hosts)
+    }
+    threads = dict[int, list[int]]()
+    for rank, thread in sorted(timeline.select("rank", "thread").unique().iter_rows()):
+        threads.setdefault(rank, []).append(thread)
+    for rank, host in enumerate(program.hosts):
+        group = made.location_group(f"rank {rank}", system_tree_parent=hosts[host])
+        for thread in threads.get(rank, [0]):
+            name = f"rank {rank}, thread {thread}" if thread else f"rank {rank}"
+            known.locations[rank, thread] = made.location(name, group=group)
+    for call, kind in timeline.select("call", "kind").unique("call").sort("call").iter_rows():
+        role = getattr(otf2.RegionRole, ROLES[kind])
+        known.regions[call] = made.region(call, region_role=role, paradigm=otf2.Paradigm.MPI)
+    first = [known.locations[rank, threads.get(rank, [0])[0]] for rank in range(program.ranks)]
+    _communicators(otf2, made, program, first, known)
+    return known
+
+
+def _communicators(
+    otf2: ModuleType, made: Any, program: Program, first: list[Any], known: _Known
+) -> None:
+    mpi, kinds = otf2.Paradigm.MPI, otf2.GroupType
+    made.group("MPI", group_type=kinds.COMM_LOCATIONS, paradigm=mpi, members=first)
+    members = dict[int, list[int]]()
+    names = dict[int, str]()
+    for number, name, rank, world_rank in program.communicators.sort(
+        "communicator", "rank"
+    ).iter_rows():
+        members.setdefault(number, []).append(world_rank)
+        names[number] = name or f"communicator {number}"
+        known.places[number, world_rank] = rank
+    for number, ranks in members.items():
+        group = made.group(
+            names[number],
+            group_type=kinds.COMM_GROUP,
+            paradigm=mpi,
+            members=[first[rank] for rank in ranks],
+        )
+        known.communicators[number] = made.comm(names[number], group=group)
+
+
+def _write(otf2: ModuleType, writer: Any, rows: list[Row], known: _Known) -> None:
+    """The events of one thread, none earlier than the one before it."""
+    ended = dict[float, list[Row]]()
+    for row in rows:
+        if row["kind"] == "received" and is_begun_before(row["call"]):
+            ended.setdefault(row["end_s"], []).append(row)
+    now = 0
+    for row in rows:
+        if row["kind"] == "received" and is_begun_before(row["call"]):
+            continue
+        now = max(now, _ns(row["start_s"], known))
+        end = max(now, _ns(row["end_s"], known))
+        region = known.regions[row["call"]]
+        writer.enter(now, region)
+        if row["kind"] == "sent":
+            _message(writer.mpi_send, now, row, known)
+        elif row["kind"] == "received":
+            _message(writer.mpi_recv, end, row, known)
+        elif row["kind"] == "waiting":
+            for each in ended.pop(row["end_s"], ()):
+                _message(writer.mpi_recv, end, each, known)
+        elif row["kind"] == "collective":
+            _collective(otf2, writer, (now, end), row, known)
+        writer.leave(end, region)
+        now = end
+
+
+def _message(write: Any, time_ns: int, row: Row, known: _Known) -> None:
+    """One with a partner: others are calls only."""
+    if row["partner"] >= 0 and row["communicator"] in known.communicators:
+        on = known.communicators[row["communicator"]]
+        write(time_ns, known.place(row), on, max(0, row["tag"]), row["size_bytes"])
+
+
+def _collective(
+    otf2: ModuleType, writer: Any, span: tuple[int, int], row: Row, known: _Known
+) -> None:
+    """One that OTF2 has a name for and that ends in its own call."""
+    name = operation(row["call"])
+    kind = getattr(otf2.CollectiveOp, name.upper(), None)
+    on = known.communicators.get(row["communicator"])
+    if kind is None or on is None or is_non_blocking(row["call"]):
+        return
+    root = known.place(row) if name in ROOTED and row["partner"] >= 0 else NO_ROOT
+    writer.mpi_collective_begin(span[0])
+    writer.mpi_collective_end(span[1], kind, on, root, row["size_bytes"], 0)
+
+
+def _ns(time_s: float, known: _Known) -> int:
+    return round((time_s - known.first_s) * NANO)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace as an archive of OTF2, read again by OTF2's own library."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nhalf.base.errors import InputError, MissingError
+from nhalf.base.processes import run
+from nhalf.exchange.exporters.otf2 import Otf2
+from nhalf.facts.program.operations import operation
+from tests.nhalf.exchange.program.test_program_exports import example
+from tests.nhalf.traced_programs import program, stored
+from tests.patience import patience_s
+from tests.server import Ended
+
+RANKS = 3
+PIP_TIMEOUT_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def otf2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """OTF2's library, from its wheel where it is not installed."""
+    folder = tmp_path_factory.mktemp("otf2")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    if not run([*pip, "-t", str(folder), "otf2"], patience_s(PIP_TIMEOUT_S)).succeeded:
+        pytest.skip("OTF2's library cannot be had here")
+    sys.path.insert(0, str(folder))
+    yield import_module("otf2")
+    sys.path.remove(str(folder))
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("otf2", "_otf2")]:
+        del sys.modules[name]
+
+
+def named(otf2: Any, events: list[tuple[Any, Any]], kind: str) -> list[tuple[str, Any]]:
+    """The locations and events of one kind."""
+    wanted = getattr(otf2.events, kind)
+    return [(where.name, one) for where, one in events if isinstance(one, wanted)]
+
+
+@pytest.mark.full
+def test_every_call_is_a_region_and_every_message_has_both_ends(otf2: Any, tmp_path: Path) -> None:
+    made = example(RANKS)
+    Otf2().write(made, tmp_path / "archive")
+    with otf2.reader.open(str(tmp_path / "archive/traces.otf2")) as archive:
+        events = list(archive.events)
+        places = [where.name for where in archive.definitions.locations]
+    assert places == [f"rank {rank}" for rank in range(RANKS)]
+    assert all(before[1].time <= after[1].time for before, after in itertools.pairwise(events))
+    calls = [row for row in made.timeline.iter_rows(named=True) if row["call"] != "MPI_Irecv"]
+    for kind in ("Enter", "Leave"):
+        found = [(where, one.region.name) for where, one in named(otf2, events, kind)]
+        assert sorted(found) == sorted((f"rank {row['rank']}", row["call"]) for row in calls)
+    sent = [(where, one.receiver, one.msg_tag, one.msg_length, one.time)
+            for where, one in named(otf2, events, "MpiSend")]  # fmt: skip
+    received = [(where, one.sender, one.msg_tag, one.msg_length, one.time)
+                for where, one in named(otf2, events, "MpiRecv")]  # fmt: skip
+    assert sorted(sent) == [(f"rank {r}", (r + 1) % RANKS, 3, 100, 200_000_000) for r in range(3)]
+    assert sorted(received) == [
+        (f"rank {r}", (r - 1) % RANKS, 3, 100, 500_000_000) for r in range(3)
+    ]
+    ends = named(otf2, events, "MpiCollectiveEnd")
+    roots = {str(one.collective_op).partition(".")[2].lower(): one.root for _, one in ends}
+    collective = {operation(row["call"]) for row in calls if row["kind"] == "collective"}
+    assert set(roots) == collective
+    assert {name for name, root in roots.items() if root == 1} == {
+        "bcast", "reduce", "gather", "scatter"
+    }  # fmt: skip
+
+
+def test_what_cannot_be_written_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Ended]
+) -> None:
+    monkeypatch.setitem(sys.modules, "otf2", None)
+    with pytest.raises(MissingError, match="no module otf2"):
+        Otf2().write(example(2), tmp_path / "none")
+    monkeypatch.setitem(sys.modules, "otf2", sys)
+    with pytest.raises(InputError, match="counts only"):
+        Otf2().write(program(2, [{"call": "MPI_Send"}]), tmp_path / "none")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="not empty"):
+        Otf2().write(example(2), tmp_path)
+    run_folder = stored(example(2), tmp_path / "trace")
+    call("export", run_folder, "--to", "otf2").is_error(2, "name it with --out")
