@@ -79,6 +79,3 @@ int MPI_Finalize() {
 
 }  // extern "C"
 #pragma GCC visibility pop
-
-// They call those above.
-#include "trace/profiled.hpp"
