@@ -10,6 +10,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
+from nhalf.measure.apps.sdes import KEYS_USUAL
 from nhalf.measure.plan.setting import split_name
 from nhalf.store.axes import parse_axes
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from nhalf.facts.facts import Facts
 
 CLASS = "class"
+ACCESS = "access"
+KEYS = "keys"
+"""Of S-DES: how it reads its arrays is what others call a kernel, and its size."""
 KEPT = ("run", "mpi", "placement", "ci_low_s", "ci_high_s", "launches", "verified")
 NUMBERS = ("mops", "communication_share", "deviation", "computed", "official")
 CURVE = ("run", "app", "kernel", CLASS, "program", "mpi")
@@ -82,6 +86,14 @@ def kernel_of(point: Mapping[str, Any]) -> str:
     return f"{name}.{parse_axes(point['axes'])[CLASS]}"
 
 
+def _kernel_and_class(point: Mapping[str, Any]) -> tuple[str, str]:
+    """What a point computes, and its size: a class, or a number of keys."""
+    axes = parse_axes(point["axes"])
+    if CLASS in axes:
+        return point["pattern"].partition("-")[2], axes[CLASS]
+    return axes.get(ACCESS, point["pattern"]), axes.get(KEYS, KEYS_USUAL)
+
+
 def series_of(
     point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]
 ) -> str:
@@ -100,10 +112,11 @@ def _programs(facts: Facts) -> dict[str, Mapping[str, Any]]:
 def _row(point: Mapping[str, Any], program: Mapping[str, Any], titles: Mapping[str, str]) -> Row:
     values = {item["name"]: item["value"] for item in point["values"] or []}
     threads = point["ranks"] if program["threads"] else 1
+    kernel, problem_class = _kernel_and_class(point)
     return {
         "app": program["app"],
-        "kernel": point["pattern"].partition("-")[2],
-        CLASS: parse_axes(point["axes"])[CLASS],
+        "kernel": kernel,
+        CLASS: problem_class,
         "program": program["model"].lower(),
         "series": series_of(point, program, titles),
         "ranks": point["ranks"] // threads,

@@ -59,10 +59,14 @@ class TransportFile:
         """How messages call that program."""
         return self.name if self.source else f"the {self.name} probe"
 
-    @property
-    def described_program(self) -> dict[str, str | bool]:
-        """What a run keeps of a program: its points mean nothing without."""
-        return {"app": self.app, "model": self.model, "threads": self.threads}
+    def described_program(self, app: str) -> dict[str, str | bool]:
+        """What a run keeps of a program: its points mean nothing without.
+
+        `app` is what a transport runs as one of its patterns.
+        """
+        if self.app:
+            return {"app": self.app, "model": self.model, "threads": self.threads}
+        return {"app": app, "model": self.needs, "threads": not self.started_by_mpi}
 
     @property
     def header(self) -> str:

@@ -15,7 +15,9 @@ from typing import Annotated, ClassVar
 from nhalf.base import plugins
 from nhalf.base.errors import unknown
 from nhalf.base.request import Option, Request, Word
-from nhalf.measure.plan.plan import Plan
+from nhalf.base.units import parse_duration
+from nhalf.measure.plan.plan import Block, Plan
+from nhalf.measure.plan.planning import parse_precision, words
 from nhalf.measure.plan.request import WHAT, Effort, Where
 from nhalf.sites.site import Site
 
@@ -29,10 +31,13 @@ class Running(Request, heading=WHAT):
     name: Annotated[str, Word("Application (nhalf app --list).", metavar="APPLICATION")] = ""
     kernel: Annotated[str, Option("Kernels, separated by commas, or all.")] = "all"
     class_: Annotated[
-        str, Option("Problem classes, separated by commas: S, W, A, B, C or D.", "--class")
+        str,
+        Option(
+            "Problem classes, separated by commas: S, W, A, B, C or D; of S-DES keys.", "--class"
+        ),
     ] = "A"
     program: Annotated[
-        str, Option("Programming models, separated by commas: mpi, openmp, java.")
+        str, Option("Programming models, separated by commas: mpi, openmp, java, threads.")
     ] = "mpi"
     ranks: Annotated[str, Option("Numbers of ranks: 1,2,4 or 1:cores:x2.")] = "1,2"
     threads: Annotated[str, Option("Numbers of threads; default: as --ranks.")] = ""
@@ -69,6 +74,25 @@ class App(ABC):
     @abstractmethod
     def plan(self, asked: AppRequest, site: Site) -> Plan:
         """The plan of what is asked. Raises InputError for what cannot be."""
+
+
+def planned(asked: AppRequest, transports: list[str], blocks: list[Block]) -> Plan:
+    """The plan of blocks with everything else that was asked for."""
+    return Plan(
+        transports=transports,
+        mpi=words(asked.mpi),
+        blocks=blocks,
+        launches=asked.launches,
+        budget_s=parse_duration(asked.budget) if asked.budget else 0.0,
+        precision=parse_precision(asked.precision),
+        options="",
+        seed=asked.seed,
+        timeout_s=parse_duration(asked.timeout),
+        mpi_prefixes=asked.mpi_prefixes,
+        hosts=asked.hosts,
+        host_file=asked.host_file_path,
+        launcher=asked.launcher,
+    )
 
 
 def app_of(name: str) -> App:

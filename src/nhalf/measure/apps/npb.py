@@ -9,11 +9,10 @@ import msgspec
 
 from nhalf.base import native_files
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.units import parse_duration
-from nhalf.measure.apps import App, AppRequest
+from nhalf.measure.apps import App, AppRequest, planned
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, parse_precision, placed, placements, words
+from nhalf.measure.plan.planning import check_hosts, placed, placements, words
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchanged
 from nhalf.measure.probe.libraries import libraries_of
@@ -35,21 +34,7 @@ class Npb(App):
         blocks = [_block(asked, site, program) for program in programs]
         if "placement" in asked.given:
             check_hosts(blocks, site)
-        plan = Plan(
-            transports=[program.name for program in programs],
-            mpi=words(asked.mpi),
-            blocks=blocks,
-            launches=asked.launches,
-            budget_s=parse_duration(asked.budget) if asked.budget else 0.0,
-            precision=parse_precision(asked.precision),
-            options="",
-            seed=asked.seed,
-            timeout_s=parse_duration(asked.timeout),
-            mpi_prefixes=asked.mpi_prefixes,
-            hosts=asked.hosts,
-            host_file=asked.host_file_path,
-            launcher=asked.launcher,
-        )
+        plan = planned(asked, [program.name for program in programs], blocks)
         return msgspec.structs.replace(plan, settings=_parts(asked, programs, plan))
 
 

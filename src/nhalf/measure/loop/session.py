@@ -274,7 +274,12 @@ def _check_settings(plan: Plan) -> None:
 
 def programs(plan: Plan) -> dict[str, Any]:
     """What the programs of applications in a plan are, as the description of a run keeps it."""
-    found = {name: file.described_program for name in plan.transports if (file := known(name)).app}
+    files = {name: known(name) for name in plan.transports}
+    found = {
+        name: file.described_program(plan.app)
+        for name, file in files.items()
+        if file.app or plan.app
+    }
     return {"programs": found} if found else {}
 
 

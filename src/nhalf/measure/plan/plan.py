@@ -55,7 +55,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     every pattern: then a pattern that nothing can run is an error and not a remark. `hosts` and
     `host_file` are what the user named, '' if nothing; `hosts_found` tells how many hosts the
     run began with, so that it does not go on elsewhere without notice. Every library is measured
-    as it is, and under each of the `settings`.
+    as it is, and under each of the `settings`. `app` is the application that transports run as one
+    of their patterns, '' where none does: programs of applications name theirs.
     """
 
     transports: list[str]
@@ -74,6 +75,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launcher: str = ""
     hosts_found: Count = 0
     settings: list[Setting] = []
+    app: str = ""
 
     @property
     def patterns(self) -> list[str]:

@@ -30,7 +30,7 @@ QUICK = ("--class", "S", "--program", "openmp", "--launches", "1")
 def test_applications_are_listed(call: Callable[..., Ended]) -> None:
     done = call("app", "--list", "--json")
     assert done.code == 0, done.err
-    assert [one["name"] for one in json.loads(done.out)["applications"]] == ["npb"]
+    assert [one["name"] for one in json.loads(done.out)["applications"]] == ["npb", "sdes"]
 
 
 @needs_program
@@ -47,6 +47,40 @@ def test_a_kernel_runs_and_is_kept_as_any_run(call: Callable[..., Ended], tmp_pa
     rows = call("sql", "select pattern, axes from points", out, "--json")
     assert "npb-ep" in rows.out
     assert "class=S" in rows.out
+
+
+@needs_program
+def test_sdes_is_an_application(call: Callable[..., Ended], tmp_path: Path) -> None:
+    asked = ("--kernel", "cast,for-all", "--class", "64", "--program", "threads", "--ranks", "1,2")
+    out = ("--launches", "1", "--out", tmp_path / "run", "--json")
+    done = call("app", "sdes", *asked, *out)
+    assert done.code == 0, done.err
+    rows = json.loads(done.out)["rows"]
+    assert {(row["kernel"], row["threads"]) for row in rows} == {
+        *(("cast", 1), ("cast", 2), ("for-all", 1), ("for-all", 2)),
+    }
+    assert {(row["app"], row["class"], row["program"], row["verified"]) for row in rows} == {
+        ("sdes", "64", "threads", True)
+    }
+    assert all(row["speedup"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--class", "A"), "S-DES has no class A"),
+        (("--kernel", "cg"), "unknown kernel 'cg'"),
+        (("--program", "java"), "unknown program 'java'"),
+        (("--barrier", "tournament"), "no collective operations"),
+        (("--machine", "sunfire-link"), "no program for simulated machines"),
+    ],
+)
+def test_what_sdes_does_not_have_is_refused(
+    more: tuple[str, str], words: str, call: Callable[..., Ended]
+) -> None:
+    done = call("app", "sdes", *more)
+    assert done.code != 0
+    assert words in done.err
 
 
 @pytest.mark.parametrize(
