@@ -25,11 +25,12 @@ DOUBLE_BYTES = 8
 class NodeFacts:
     """One node: its curve of latencies, its levels, its operations, and its clock.
 
-    `doubts` are warnings about the whole run, in sentences.
+    `small_steps` are those in small pages. `doubts` are warnings about the whole run, in sentences.
     """
 
     run: str
     steps: list[Step]
+    small_steps: list[Step]
     levels: Hierarchy
     operations: list[Operation]
     clock_hz: float
@@ -58,7 +59,8 @@ def nodes(facts: Facts) -> list[NodeFacts]:
         clock_hz = 1 / median(one.cycle_s for one in units or ones)
         said = tuple(doubts(ones))
         known = operations(units, hit_cycles)
-        found.append(NodeFacts(run, curve(ones), levels, known, clock_hz, said))
+        small = curve(ones, is_huge=False)
+        found.append(NodeFacts(run, curve(ones), small, levels, known, clock_hz, said))
     return found
 
 

@@ -20,21 +20,20 @@ from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.levels import hit_limit_cycles
 from nhalf.node.plateaus import curve, plateaus
-from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, UNIT, Reading
+from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
 from nhalf.node.sets import look
+from nhalf.node.translation import ask_pages
 from nhalf.sites.environment import environment
 from nhalf.store.run import Run
 
 LAUNCHES = 3
 UNIT_LAUNCHES = 3
 """Further launches that time only units: they are quick, and outlast a busy neighbour."""
-POINTS = 420
+POINTS = 460
 """About this many in a launch: what is asked depends on the answers."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 LINE_BYTES = 64
-SWEEP_STRIDES = (8, LINE_BYTES, 256)
-"""Of sweeps: several in a line, one in each, and few."""
 FAR_BYTES = 1 << 30
 MEMORY_SHARE = 1 / 8
 FAR_S = 8.0
@@ -95,6 +94,7 @@ def ask(core: Core) -> None:
     limit_cycles = hit_limit_cycles(flat)
     look(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
     core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes))
+    ask_pages(core)
 
 
 def ask_units(core: Core) -> None:

@@ -35,15 +35,26 @@ class Step:
     latency_s: float
 
 
-def curve(found: Iterable[Reading], line_bytes: int = 64) -> list[Step]:
-    """The dense chases of launches by size, in huge pages where there are any: the least disturbed.
+def curve(found: Iterable[Reading], line_bytes: int = 64, *, is_huge: bool = True) -> list[Step]:
+    """The dense chases of launches by size, in huge pages where there are any, or in small ones."""
+    return steps_of(
+        one
+        for one in found
+        if one.pattern == CHASE
+        and one.stride_bytes == line_bytes
+        and one.is_plain
+        and one.is_huge == is_huge
+    )
+
+
+def steps_of(chases: Iterable[Reading]) -> list[Step]:
+    """Chases of launches by size: the least disturbed.
 
     A neighbour only adds to a load, so of several launches the lower quartile counts.
     """
     by_size: dict[int, list[Reading]] = {}
-    for one in found:
-        if one.pattern == CHASE and one.stride_bytes == line_bytes and one.is_plain and one.is_huge:
-            by_size.setdefault(one.size_bytes, []).append(one)
+    for one in chases:
+        by_size.setdefault(one.size_bytes, []).append(one)
     return [
         Step(
             size,

@@ -14,6 +14,8 @@ from nhalf.store.axes import parse_axes
 TRANSPORT = "node"
 CHASE, LOAD, STORE, UNIT = "node-chase", "node-load", "node-store", "node-unit"
 CONFLICTS = "node-conflicts"
+SWEEP_STRIDES = (8, 64, 256)
+"""Bytes from access to access of a sweep: several in a line, one in each, and few."""
 PATTERNS = (CHASE, LOAD, STORE, UNIT, CONFLICTS)
 
 

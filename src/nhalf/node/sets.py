@@ -74,7 +74,11 @@ def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
     None where they contradict each other.
     """
     chases = [one for one in found if one.pattern == CHASE]
-    small = [one for one in chases if one.stride_bytes >= STRIDES[0] or one.axis("shift")]
+    small = [
+        one
+        for one in chases
+        if not one.axis("skew") and (one.stride_bytes >= STRIDES[0] or one.axis("shift"))
+    ]
     launches = sorted({one.launch for one in small})
     fitting = {
         stride: [

@@ -24,6 +24,8 @@ class SyntheticCore:
     ways: Sequence[int] = (12, 16)
     cycles: Sequence[float] = (5.0, 16.0, 70.0, 250.0)
     line_bytes: int = 64
+    pages: Sequence[int] = (64, 1536)
+    page_cycles: Sequence[float] = (7.0, 40.0)
     noise: float = 0.002
     disturbed_share: float = 0.0
     seed: int = 1
@@ -60,6 +62,18 @@ class SyntheticCore:
     def _cycles(self, size_bytes: int, axes: dict[str, str]) -> float:
         stride = int(axes.get("stride", "64"))
         shift = int(axes.get("shift", "0"))
+        if "skew" in axes:
+            pages = size_bytes // stride
+            return self._cycles(64 * pages, {}) + sum(
+                cycles
+                for held, cycles in zip(self.pages, self.page_cycles, strict=True)
+                if pages > held
+            )
+        if axes.get("huge") == "no":
+            return self._cycles(size_bytes, {}) + sum(
+                cycles * max(0.0, 1 - held / (size_bytes / 4096))
+                for held, cycles in zip(self.pages, self.page_cycles, strict=True)
+            )
         if stride < 512:
             level = sum(size_bytes > size for size in self.sizes)
             held = self.sizes[level - 1] / size_bytes if level == len(self.sizes) else 0.0

@@ -86,6 +86,8 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
     return {
         "run": str(run.path),
         "caches": [row for row in rows if "level" in row],
+        "tlb": [row for row in facts.results.get("translation", []) if "level" in row],
+        "sweeps": facts.results.get("sweeps", []),
         "units": [
             {
                 "name": one.key,
@@ -107,7 +109,11 @@ def node_json(run: Run, facts: Facts, described: Processor | None) -> dict[str, 
             for kernel in KERNELS
             if f"{kernel}_Bps" in row
         ],
-        "doubts": [said for row in rows for said in row.get("doubts", [])],
+        "doubts": [
+            said
+            for row in (*rows, *facts.results.get("translation", []))
+            for said in row.get("doubts", [])
+        ],
     }
 
 

@@ -18,7 +18,8 @@ class LoadLatency(Panel):
     title = "Memory hierarchy"
     how_to_read = (
         "The time of a load whose address comes from the load before, in random order over so much "
-        "memory: each step is a cache that became too small, and dashed lines are the sizes of "
+        "memory: each step is a cache that became too small, in small pages also a table of "
+        "addresses, and dashed lines are the sizes of "
         "caches as their conflicts show them."
     )
     order = 74
@@ -37,7 +38,7 @@ class LoadLatency(Panel):
                 axis=alt.Axis(values=common.SIZE_TICKS, labelExpr=common.SIZE_LABEL),
             ),
             y=common.log_axis("time_s", "time of a load", rows, common.TIME_LABEL),
-            color=alt.Color("run:N", title=None),
+            color=alt.Color("kind:N", title=None),
         )
         points = base.mark_point(filled=True, size=36, opacity=1).encode(
             tooltip=[
@@ -59,16 +60,18 @@ class LoadLatency(Panel):
 
 
 def _rows(one: NodeFacts) -> list[Row]:
+    both = (("huge pages", one.steps), ("small pages", one.small_steps))
     return [
         {
-            "run": one.run,
+            "kind": f"{one.run}, {pages}",
             "bytes": step.size_bytes,
             "time_s": common.digits(step.latency_s),
             "size": format_size(step.size_bytes),
             "words": format_time(step.latency_s),
             "cycles": common.digits(step.cycles_median, 3),
         }
-        for step in one.steps
+        for pages, steps in both
+        for step in steps
     ]
 
 

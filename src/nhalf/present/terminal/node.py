@@ -14,6 +14,8 @@ from nhalf.machines.processor import Processor
 from nhalf.node.bandwidth import KERNELS
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
+from nhalf.results.sweeps import Sweeps
+from nhalf.results.translation import Translation
 from nhalf.store.run import Run
 
 
@@ -28,10 +30,23 @@ def show_node(run: Run, facts: Facts, described: Processor | None, report: Path 
     for row in rows:
         for doubt in row.get("doubts", []):
             console.print(doubt, markup=False, style="yellow")
+    _show_results(facts)
     if described is not None:
         _show_units(described)
     _show_stream(facts.results.get("stream", []))
     show_place(run, report)
+
+
+def _show_results(facts: Facts) -> None:
+    """Translation and sweeps."""
+    for name, kind in (("translation", Translation()), ("sweeps", Sweeps())):
+        rows = facts.results.get(name, [])
+        shown = [row for row in rows if row.get(kind.columns[0].name) is not None]
+        titles = [column.title for column in kind.columns]
+        show_table(titles, [[column.cell(row) for column in kind.columns] for row in shown])
+        for row in rows:
+            for said in (*kind.sentences(row), *row.get("doubts", [])):
+                stdout_console().print(said, markup=False)
 
 
 def show_place(run: Run, report: Path | None) -> None:

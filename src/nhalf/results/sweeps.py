@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What loads and stores that do not wait for each other cost, by size and stride."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import polars as pl
+
+from nhalf.base.rows import Row
+from nhalf.base.units import format_size
+from nhalf.node.reading import LOAD, STORE, SWEEP_STRIDES, TRANSPORT, readings
+from nhalf.results import Column, Result
+
+KINDS = {LOAD: "load", STORE: "store"}
+
+
+def _cycles(value: float) -> str:
+    return f"{value:.2f}"
+
+
+class Sweeps(Result):
+    """One row per size of the array; all columns are cycles of an access."""
+
+    title: ClassVar[str] = "Sweeps"
+    patterns: ClassVar[frozenset[str]] = frozenset(KINDS)
+    parts: ClassVar[frozenset[str]] = frozenset(KINDS)
+    columns: ClassVar[Sequence[Column]] = (
+        Column("size_bytes", "array", format_size),
+        *(
+            Column(f"{kind}_{stride}_cycles", f"{kind} every {stride} B", _cycles)
+            for kind in KINDS.values()
+            for stride in SWEEP_STRIDES
+        ),
+    )
+
+    def of(self, measurements: pl.LazyFrame, summary: pl.DataFrame) -> list[Row]:
+        """Cycles of an access by array: of several looks the least disturbed."""
+        rows: dict[tuple[str, int], Row] = {}
+        for run, ones in readings(measurements).items():
+            for one in ones:
+                if one.pattern in KINDS:
+                    row = rows.setdefault((run, one.size_bytes), _subject(run, one.size_bytes))
+                    name = f"{KINDS[one.pattern]}_{one.stride_bytes}_cycles"
+                    row[name] = min(one.cycles, row.get(name, one.cycles))
+        return [rows[key] for key in sorted(rows)]
+
+
+def _subject(run: str, size_bytes: int) -> Row:
+    return {
+        "run": run,
+        "transport": TRANSPORT,
+        "mpi": "",
+        "ranks": 1,
+        "placement": "cores",
+        "size_bytes": size_bytes,
+    }

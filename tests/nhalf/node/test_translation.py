@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many pages a core knows, and what it costs where it does not, from timing alone."""
+
+from typing import Any, cast
+
+import pytest
+
+from nhalf.node.asking import Core
+from nhalf.node.measuring import ask
+from nhalf.node.reading import Reading
+from nhalf.node.translation import PageSizes, page_sizes, reaches
+from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
+
+
+def asked(**changes: Any) -> list[Reading]:
+    found: list[Reading] = []
+    for launch in range(2):
+        core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
+        ask(cast("Core", core))
+        found += core.known
+    return found
+
+
+@pytest.mark.parametrize("held", [(64, 1536), (96, 2048), (72, 3072)])
+def test_tables_of_pages_are_seen(held: tuple[int, int]) -> None:
+    found = reaches(asked(pages=held))
+    assert [one.level for one in found] == [1, 2]
+    for one, pages, cycles in zip(found, held, (7.0, 40.0), strict=True):
+        assert one.pages <= pages < one.pages_beyond <= 1.26 * one.pages
+        assert one.miss_cycles == pytest.approx(cycles, rel=0.1)
+        assert one.miss_s == pytest.approx(cycles * CYCLE_S, rel=0.1)
+
+
+def test_no_step_is_no_table() -> None:
+    assert reaches(asked(page_cycles=(0.0, 0.0))) == []
+    assert reaches([]) == []
+
+
+def test_small_pages_cost_what_they_do() -> None:
+    found = page_sizes(asked())
+    assert found is not None
+    assert found.size_bytes == 32 << 20
+    misses_s = (7 * (1 - 64 / 8192) + 40 * (1 - 1536 / 8192)) * CYCLE_S
+    assert found.small_s - found.huge_s == pytest.approx(misses_s, rel=0.1)
+    assert page_sizes([]) is None
+
+
+def test_a_system_may_give_no_huge_pages() -> None:
+    assert PageSizes(1 << 20, 1e-9, 1e-9, None).is_huge
+    assert not PageSizes(1 << 20, 1e-9, 1e-9, 0.5).is_huge
