@@ -5,38 +5,26 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nhalf.base.errors import InputError, MissingError
-from nhalf.base.processes import run
 from nhalf.exchange.exporters.otf2 import Otf2
 from nhalf.facts.program.operations import operation
 from tests.nhalf.exchange.program.test_program_exports import example
 from tests.nhalf.traced_programs import program, stored
-from tests.patience import patience_s
 from tests.server import Ended
 
 RANKS = 3
-PIP_TIMEOUT_S = 120.0
 
 
 @pytest.fixture(scope="module")
-def otf2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """OTF2's library, from its wheel where it is not installed."""
-    folder = tmp_path_factory.mktemp("otf2")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
-    if not run([*pip, "-t", str(folder), "otf2"], patience_s(PIP_TIMEOUT_S)).succeeded:
-        pytest.skip("OTF2's library cannot be had here")
-    sys.path.insert(0, str(folder))
-    yield import_module("otf2")
-    sys.path.remove(str(folder))
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("otf2", "_otf2")]:
-        del sys.modules[name]
+def otf2() -> Any:
+    """OTF2's library."""
+    return pytest.importorskip("otf2", reason="OTF2's library has no wheel for this Python")
 
 
 def named(otf2: Any, events: list[tuple[Any, Any]], kind: str) -> list[tuple[str, Any]]:
@@ -45,7 +33,6 @@ def named(otf2: Any, events: list[tuple[Any, Any]], kind: str) -> list[tuple[str
     return [(where.name, one) for where, one in events if isinstance(one, wanted)]
 
 
-@pytest.mark.full
 def test_every_call_is_a_region_and_every_message_has_both_ends(otf2: Any, tmp_path: Path) -> None:
     made = example(RANKS)
     Otf2().write(made, tmp_path / "archive")
