@@ -10,7 +10,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.facts.contests import with_cores
-from nhalf.measure.apps.sdes import KEYS_USUAL
+from nhalf.measure.apps.sdes import ACCESSES, KEYS_USUAL, SDES
 from nhalf.measure.plan.setting import split_name
 from nhalf.store.axes import parse_axes
 
@@ -84,6 +84,12 @@ def kernel_of(point: Mapping[str, Any]) -> str:
     """A kernel with its class, in the usual notation: cg.A."""
     name = point["pattern"].partition("-")[2]
     return f"{name}.{parse_axes(point['axes'])[CLASS]}"
+
+
+def pattern_of(kernel: str) -> str:
+    """The pattern of a kernel as people write it: npb-cg of cg.A."""
+    name = kernel.partition(".")[0]
+    return SDES if name in ACCESSES else f"npb-{name}"
 
 
 def _kernel_and_class(point: Mapping[str, Any]) -> tuple[str, str]:

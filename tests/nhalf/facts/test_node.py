@@ -3,8 +3,10 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+import polars as pl
 import pytest
 
+from nhalf.facts.application_roofline import reached
 from nhalf.facts.facts import Facts
 from nhalf.facts.node import computing, nodes
 from nhalf.facts.roofline import roofs
@@ -15,9 +17,11 @@ from nhalf.node.asking import Core
 from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
+from nhalf.present.panels.application_roofline import ApplicationRoofline
 from nhalf.present.report.page import page, sections
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
+from tests.nhalf.applied import Ran, applied
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
 
 PEAK_PER_S = 2 * 4 * 2.0 / CYCLE_S
@@ -87,6 +91,25 @@ def test_the_roofline_is_made_of_units_and_bandwidth(node_run: Run) -> None:
     assert found["memory"].ridge_per_byte == pytest.approx(PEAK_PER_S / 10e9, rel=0.02)
     assert found["memory"].reached_per_s(1.0) == pytest.approx(10e9, rel=0.01)
     assert found["memory"].reached_per_s(1e3) == pytest.approx(PEAK_PER_S, rel=0.01)
+
+
+def test_applications_are_held_against_the_roofline(node_run: Run) -> None:
+    node = Facts.of([node_run])
+    ran = applied({Ran("cg", "mpich", 1): 0.1, Ran("ep", "mpich", 1): 1.0})
+    both = [node.measurements, ran.measurements]
+    environments = {**node.environments, **ran.environments}
+    facts = Facts(
+        pl.concat(both, how="diagonal_relaxed"), {**node.titles, **ran.titles}, environments
+    )
+    (one,) = reached(facts)
+    assert (one.kernel, one.series, one.workers, one.limit) == ("cg.A", "MPICH", 1, "memory")
+    assert one.rate_per_s == pytest.approx(1e9, rel=0.02)
+    assert one.bound_per_s == pytest.approx(10e9 / 6, rel=0.01)
+    assert one.share == pytest.approx(0.6, rel=0.03)
+    table = ApplicationRoofline().render(facts)
+    assert table is not None
+    assert table.rows[0][-2:] == ["memory bandwidth", "60 %"]
+    assert ApplicationRoofline().render(ran) is None
 
 
 def test_what_a_core_does_joins_a_machine_file(node_run: Run) -> None:

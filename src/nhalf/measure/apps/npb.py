@@ -16,7 +16,7 @@ from nhalf.measure.plan.planning import check_hosts, placed, placements, words
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchanged
 from nhalf.measure.probe.libraries import libraries_of
-from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files
+from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.site import Site
 
 ALL = "all"
@@ -45,7 +45,8 @@ def _parts(asked: AppRequest, programs: Sequence[TransportFile], plan: Plan) -> 
         return []
     for program in programs:
         if program.carried_by_mpi:
-            return exchanged(tables, program, libraries_of(plan))
+            only = with_kernels(program, plan.patterns)
+            return exchanged(tables, only, libraries_of(plan))
     raise InputError("--barrier and --table are for message passing", "add --program mpi")
 
 

@@ -13,6 +13,8 @@ from nhalf.measure.plan.planning import check_hosts, placed, placements, words
 from nhalf.sites.site import Site
 
 ALL = "all"
+SDES = "sdes"
+"""The pattern."""
 ACCESSES = ("for-all", "pointer", "block", "cast")
 """How the arrays are read: what other applications call kernels."""
 TRANSPORTS = {"mpi": "rma", "threads": "threads"}
@@ -37,7 +39,7 @@ class Sdes(App):
         if "placement" in asked.given:
             check_hosts(blocks, site)
         plan = planned(asked, [TRANSPORTS[model] for model in models], blocks)
-        return msgspec.structs.replace(plan, app="sdes")
+        return msgspec.structs.replace(plan, app=SDES)
 
 
 def _block(asked: AppRequest, site: Site, model: str) -> Block:
@@ -47,7 +49,7 @@ def _block(asked: AppRequest, site: Site, model: str) -> Block:
             raise unknown("kernel", name, ACCESSES)
     text = asked.ranks if model == "mpi" else asked.threads or asked.ranks
     block = Block(
-        patterns=["sdes"],
+        patterns=[SDES],
         ranks=parse_ranks(text, site.cores),
         bytes="0",
         axes={

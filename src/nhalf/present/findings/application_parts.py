@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.application_races import Race, part_races
+from nhalf.facts.applications import pattern_of
 from nhalf.facts.difference import FASTER
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
@@ -46,7 +47,7 @@ def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Fi
         value=ratio.median,
         low=ratio.low,
         high=ratio.high,
-        pattern=f"npb-{most.partition('.')[0]}",
+        pattern=pattern_of(most),
     )
 
 

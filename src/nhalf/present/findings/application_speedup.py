@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.facts.application_races import Race, growth
+from nhalf.facts.applications import pattern_of
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times
@@ -38,5 +39,5 @@ def _finding(race: Race) -> Finding | None:
         value=low.median,
         low=low.low,
         high=low.high,
-        pattern=f"npb-{worst.partition('.')[0]}",
+        pattern=pattern_of(worst),
     )

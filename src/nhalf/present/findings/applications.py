@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.application_races import Race, series_races, shape_races
+from nhalf.facts.applications import pattern_of
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
@@ -41,5 +42,5 @@ def _both(race: Race, place: str, kind: str, label: str) -> Iterator[Finding]:
             value=ratio.median,
             low=ratio.low,
             high=ratio.high,
-            pattern=f"npb-{most.partition('.')[0]}",
+            pattern=pattern_of(most),
         )

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from nhalf.base.errors import InputError, NhalfError
-from nhalf.measure.apps import AppRequest, app_of
+from nhalf.measure.apps import AppRequest, app_of, npb
 from nhalf.measure.plan.agenda import Agenda
 from nhalf.measure.plan.resolve import absent, check_memory, resolve
+from nhalf.measure.plan.setting import Setting
 from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi.discover import libraries
-from nhalf.mpi.transport_files import kernels_of, program_files, with_kernels
+from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE
 from tests.patience import patience_s
@@ -210,6 +211,22 @@ def test_a_program_has_the_kernels_that_are_asked_for() -> None:
     few = with_kernels(whole, {"npb-ep", "npb-is"})
     own = ("-DNHALF_ONLY", "-DNHALF_ONLY_ep", "-DNHALF_ONLY_is")
     assert few.flags == (*whole.flags, *own)
+
+
+def test_parts_are_exchanged_beneath_the_program_that_is_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A library without the standard ABI compiles it: with the kernels asked for, and once."""
+    found: list[TransportFile] = []
+
+    def kept(_: object, program: TransportFile, __: object) -> list[Setting]:
+        found.append(program)
+        return []
+
+    monkeypatch.setattr(npb, "libraries_of", lambda _: [])
+    monkeypatch.setattr(npb, "exchanged", kept)
+    app_of("npb").plan(asked(kernel="is", barrier="tournament"), HERE)
+    assert [one.flags[-2:] for one in found] == [("-DNHALF_ONLY", "-DNHALF_ONLY_is")]
 
 
 def test_memory_is_that_of_the_hosts_that_a_placement_takes() -> None:

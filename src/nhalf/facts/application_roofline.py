@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How near kernels of applications come to what the units and the memory of a node allow.
+
+The traffic is the least that our programs have with arrays that no cache holds: each pass over an
+array moves it once. Reads that a write causes are left out, so that a kernel can do no better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nhalf.facts.applications import applications
+from nhalf.facts.facts import Facts
+from nhalf.facts.roofline import KERNEL, roofs
+from nhalf.node.bandwidth import MEMORY
+
+DOUBLE_BYTES = 8
+IN_MEMORY = ("A", "B", "C", "D")
+"""Classes whose arrays caches do not hold as a rule."""
+BYTES_PER_OPERATION = {
+    "cg": 12 / 2,
+    "mg": 12 * DOUBLE_BYTES * 8 / 7 / 58,
+    "ft": 8 * DOUBLE_BYTES / 120,
+    "is": 16.0,
+    "bt": 30 * DOUBLE_BYTES / 3479,
+    "sp": 30 * DOUBLE_BYTES / 881,
+    "lu": 35 * DOUBLE_BYTES / 1985,
+}
+"""By kernel, of operations as the reference counts them, for every point.
+
+CG: a value and its column for an addition and a multiplication. MG: 12 passes of a V-cycle on the
+finest grid, and an eighth of that on each next one. FT: two passes of complex numbers, read and
+written. IS: a key is read, put into its bucket, read there and counted. BT and SP: u, the forcing
+term and r, then u, r and u again; LU: the same of its lower sweep, and its changes, then these, u
+and u again. EP has no arrays; it counts pairs and IS keys, which units do not limit in a known way.
+"""
+FLOATING = frozenset(BYTES_PER_OPERATION) - {"is"}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A kernel on ranks or threads: its rate, and the most that the node allows."""
+
+    kernel: str
+    series: str
+    workers: int
+    rate_per_s: float
+    bound_per_s: float
+    limit: str
+
+    @property
+    def share(self) -> float:
+        """Of the bound."""
+        return self.rate_per_s / self.bound_per_s
+
+
+def reached(facts: Facts) -> list[Reached]:
+    """Kernels whose bound is known: on as many ranks as bandwidth was measured with.
+
+    Applications and the node are taken for the same machine, whose first node counts.
+    """
+    ceilings = _ceilings(facts)
+    found = []
+    for row in applications(facts):
+        workers = row["ranks"] * row["threads"]
+        kernel = row["kernel"]
+        if not row["mops"] or workers not in ceilings or kernel not in BYTES_PER_OPERATION:
+            continue
+        peak_per_s, rate_Bps = ceilings[workers]
+        limits = {}
+        if kernel in FLOATING:
+            limits["units"] = peak_per_s
+        if row["class"] in IN_MEMORY:
+            limits[MEMORY] = rate_Bps / BYTES_PER_OPERATION[kernel]
+        if limits:
+            limit = min(limits, key=lambda name: limits[name])
+            one = (f"{kernel}.{row['class']}", row["series"], workers, row["mops"] * 1e6)
+            found.append(Reached(*one, limits[limit], limit))
+    return found
+
+
+def _ceilings(facts: Facts) -> dict[int, tuple[float, float]]:
+    """By number of cores: operations a second of their units, and bytes a second of memory."""
+    for roof in roofs(facts):
+        if roof.level == MEMORY:
+            return {
+                row["ranks"]: (row["ranks"] * roof.peak_per_s, row[KERNEL])
+                for row in facts.results["stream"]
+                if (row["run"], row["level"]) == (roof.run, MEMORY) and row.get(KERNEL)
+            }
+    return {}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applications beside what the measured node allows."""
+
+from __future__ import annotations
+
+from nhalf.facts.application_roofline import reached
+from nhalf.facts.facts import Facts
+from nhalf.node.bandwidth import MEMORY
+from nhalf.present.panels import Panel, Table
+from nhalf.present.wording import percent
+
+LIMITS = {MEMORY: "memory bandwidth", "units": "floating-point units"}
+
+
+class ApplicationRoofline(Panel):
+    title = "Applications: how near to the machine's limits"
+    how_to_read = (
+        "The operations a second of a kernel, as the reference counts them, the most that the "
+        "node's floating-point units or memory allow by the roofline model, and how much of that "
+        "is reached. Classes S and W fit into caches: there only units count."
+    )
+    order = 84
+
+    def render(self, facts: Facts) -> Table | None:
+        rows = [
+            [
+                one.kernel,
+                one.series,
+                str(one.workers),
+                f"{one.rate_per_s / 1e9:.2f}",
+                f"{one.bound_per_s / 1e9:.2f}",
+                LIMITS[one.limit],
+                percent(one.share),
+            ]
+            for one in reached(facts)
+        ]
+        columns = ["kernel", "run by", "ranks or threads", "Gop/s", "bound", "limit", "reached"]
+        return Table(columns, rows) if rows else None
