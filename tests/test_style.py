@@ -132,6 +132,13 @@ def test_the_program_fails_on_a_bad_tree(
         ("docs/page.md", "It applies the file, outside the loop.", []),
         ("src/nhalf/cli/verbs/run.py", '"""Runs inside of a job."""', ["word"]),
         ("docs/page.json", "inside of", []),
+        ("src/nhalf/store/a.py", '"""The time, None where it is unknown."""', ["word"]),
+        ("src/nhalf/store/a.py", '"""Raises InputError when it is damaged."""', ["word"]),
+        ("tests/nhalf/test_a.py", "# So many ranks have a core of their own.", ["word"] * 2),
+        ("src/nhalf/store/a.py", '"""Slower beyond doubt than the middle pair."""', ["word"] * 2),
+        ("src/nhalf/store/a.py", "one is not known and there is no time", []),
+        ("src/nhalf/store/a.py", '"""The place where it is unknown; Raises InputError if."""', []),
+        ("native/a.hpp", "// None where it is unknown", []),
     ],
 )
 def test_pages_and_helps_have_the_words_of_the_field(

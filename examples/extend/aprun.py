@@ -9,7 +9,7 @@ from nhalf.mpi.job import Job, Launcher
 
 
 class Aprun(Launcher):
-    """Starts ranks through ALPS, inside of an allocation."""
+    """Starts ranks through ALPS, inside an allocation."""
 
     what: ClassVar[str] = "aprun of Cray's ALPS"
 

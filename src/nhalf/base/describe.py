@@ -14,7 +14,7 @@ from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 
 TIMEOUT_S = 30.0
-REMEDY = "nhalf doctor says what is here and how to mend it"
+REMEDY = "nhalf doctor shows what is wrong and how to fix it"
 
 
 def describe(

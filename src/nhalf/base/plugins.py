@@ -85,7 +85,7 @@ def _class_of(point: EntryPoint, kind: type[Kind], whose: str) -> type[Kind]:
     except Exception as error:  # a third-party module may raise anything on import
         raise MissingError(
             f"{whose} cannot be loaded: {type(error).__name__}: {error}",
-            f"mend it, or remove it with pip uninstall {_package_of(point)}",
+            f"fix it, or remove it with pip uninstall {_package_of(point)}",
         ) from error
     if isinstance(found, ModuleType):
         return _only_class(found, kind, whose)

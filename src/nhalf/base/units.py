@@ -75,7 +75,7 @@ def parse_rate(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """A fraction from '10%' or '0.1'; raises InputError when the text is neither."""
+    """A fraction from '10%' or '0.1'; raises InputError if the text is neither."""
     match = _SHARE.fullmatch(text.strip())
     share = float(match[1]) / (100 if match[2] else 1) if match else math.inf
     if not math.isfinite(share):

@@ -28,7 +28,7 @@ def allocate(request: Allocating) -> None:
 
     One allocation for the whole run: no launch waits in the queue, all have the same hosts, and
     it ends when the run ends, however that happens. A host that dies does not end it. Does
-    nothing in any other case; raises MissingError where there is no Slurm.
+    nothing in any other case; raises MissingError if there is no Slurm.
     """
     if os.environ.get("SLURM_JOB_ID"):
         return

@@ -126,7 +126,7 @@ def predict(
 def predicted(
     what: str, machine: str, ranks: Sequence[int], sizes: Sequence[int], ways: Sequence[Way]
 ) -> Prediction:
-    """The times of some ways in every cell; raises InputError where one cell has none."""
+    """The times of some ways in every cell; raises InputError if one cell has none."""
     pattern = what.partition("/")[0]
     sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
     ranks = sorted(set(ranks))

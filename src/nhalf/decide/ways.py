@@ -28,7 +28,7 @@ UNSIZED = ("barrier",)
 """Operations that have no size: they are asked for at 0 bytes."""
 
 Seconds = Callable[[int, int], float]
-"""Of numbers of ranks and bytes; raises InputError where nothing is known of them."""
+"""Of numbers of ranks and bytes; raises InputError if nothing is known of them."""
 
 
 @dataclass(frozen=True)

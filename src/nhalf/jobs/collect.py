@@ -37,7 +37,7 @@ def collected(job: Job, look: Look) -> Outcome:
 def _how(system: BatchSystem, state: JobState | None) -> str:
     """How a job ended, in the system's words."""
     if state is None:
-        return f"is not known to {system.title} any more"
+        return f"is unknown to {system.title} any more"
     return f"ended as {state}"
 
 

@@ -74,7 +74,7 @@ class Job:
 
 
 def system_here() -> tuple[str, BatchSystem]:
-    """The batch system of this machine; raises MissingError where there is none."""
+    """The batch system of this machine; raises MissingError if there is none."""
     systems = systems_known()
     for name, system in systems.items():
         if system.is_here():

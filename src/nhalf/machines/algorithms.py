@@ -28,7 +28,7 @@ class Algorithm:
 
 @functools.cache
 def algorithms() -> dict[str, tuple[Algorithm, ...]]:
-    """By operation; raises MissingError where the native part is not here."""
+    """By operation; raises MissingError if the native part is not here."""
     from nhalf.base.describe import describe
     from nhalf.base.native_files import executable
 

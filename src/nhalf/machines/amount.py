@@ -50,7 +50,7 @@ class Amount:
         if before is None:
             if self.factor is not None:
                 return None
-            raise InputError(f"{name} is not known", "give a factor, such as 2x, or a value")
+            raise InputError(f"{name} is unknown", "give a factor, such as 2x, or a value")
         after = before + self.value if self.factor is None else before * self.factor
         if not 0 < after < math.inf:
             raise InputError(f"{name} would be {after:g}", "it has to stay above 0 and finite")

@@ -103,7 +103,7 @@ def _parsed(text: str) -> tuple[str, str]:
 
 
 def _network(machine: Machine) -> Network:
-    """The network that links the nodes; raises InputError where there is one node only."""
+    """The network that links the nodes; raises InputError if there is one node only."""
     if machine.network is None or isinstance(machine.network.topology, SharedMemory):
         raise InputError(
             f"{machine.name} has no network", "give it one first: network.topology=crossbar"
@@ -117,7 +117,7 @@ def _factor(before: float | None, after: float | None, given: float | None, what
         return given
     if before and after:
         return after / before
-    raise InputError(f"{what} is not known", "give a factor, such as 2x: it changes the curves")
+    raise InputError(f"{what} is unknown", "give a factor, such as 2x: it changes the curves")
 
 
 def _bandwidth(state: Changed, text: str) -> Changed:
@@ -150,7 +150,7 @@ def _adapter(state: Changed, text: str) -> Changed:
     name = f"the rate of an adapter of {state.machine.name}"
     after = parse_amount(text, "rate").of(network.adapter_Bps, name)
     if after is None:
-        raise InputError(f"{name} is not known", "give a value, such as 1GBps")
+        raise InputError(f"{name} is unknown", "give a value, such as 1GBps")
     machine = replace(state.machine, network=replace(network, adapter_Bps=after))
     return Changed(machine, state.assumed)
 
@@ -164,7 +164,7 @@ def _memory(state: Changed, text: str) -> Changed:
     if amount.factor is None and not node.memory_Bps and not within:
         return Changed(replace(machine, node=replace(node, memory_Bps=after)), state.assumed)
     if node.memory_Bps is None and not within:
-        raise InputError(f"{name} is not known", "give a value, such as 10GBps")
+        raise InputError(f"{name} is unknown", "give a value, such as 10GBps")
     factor = _factor(node.memory_Bps, after, amount.factor, name)
     loggp = tuple(
         one if is_between_nodes(one.placement) else faster_per_byte(one, factor)
@@ -229,7 +229,7 @@ def _with_overheads(state: Changed, curves: Sequence[FittedModel]) -> Changed:
                 recv_overhead_s=share_s,
             )
         machine = replace(machine, loggp=(*kept, added))
-        words = f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are not known"
+        words = f"send and receive overhead are {OVERHEAD_SHARE:.0%} of t0 each: they are unknown"
         assumed = (*assumed, words)
     return Changed(machine, assumed)
 
@@ -252,7 +252,7 @@ def _topology(state: Changed, text: str) -> Changed:
 
 def _ranks(state: Changed, text: str) -> Changed:
     if not (text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= NODE_RANKS_MAX):
-        raise InputError(f"{text!r} is no number of ranks of a node", "write 1, 2, 4 or more")
+        raise InputError(f"{text!r} is not a number of ranks of a node", "write 1, 2, 4 or more")
     node = replace(state.machine.node or Node(), ranks=int(text))
     return Changed(replace(state.machine, node=node), state.assumed)
 
@@ -264,7 +264,7 @@ def _rendezvous(state: Changed, text: str) -> Changed:
     found = parse_amount(text, "size").of(old, name)
     after = None if found is None else round(found)
     if not after:
-        raise InputError(f"{name} is not known", "give a size, such as 64K")
+        raise InputError(f"{name} is unknown", "give a size, such as 64K")
     protocol = replace(machine.protocol or Protocol(), rendezvous_bytes=after)
     models = machine.models
     assumed = state.assumed

@@ -58,7 +58,7 @@ def faster_per_byte(one: LogGP, factor: float) -> LogGP:
 
 
 def overhead_s(machine: Machine, model: FittedModel) -> tuple[float, float] | None:
-    """o_s and o_r of a curve's library, in seconds; None where they were not measured."""
+    """o_s and o_r of a curve's library, in seconds; None if they were not measured."""
     known = loggp_of(machine, model)
     if known is None or known.send_overhead_s is None or known.recv_overhead_s is None:
         return None

@@ -25,7 +25,7 @@ APART = {"sends_apart": "M", "receives_apart": "R"}
 
 
 class Composer:
-    """Times of algorithms on one machine; raises MissingError where the program was not built."""
+    """Times of algorithms on one machine; raises MissingError if the program was not built."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts

@@ -28,12 +28,12 @@ def encode(machine: Machine) -> bytes:
 
 
 def write(machine: Machine, path: Path) -> None:
-    """Write the file whole or not at all; raises MissingError where it cannot be written."""
+    """Write the file whole or not at all; raises MissingError if it cannot be written."""
     write_bytes(Path(path), encode(machine))
 
 
 def read(path: Path) -> Machine:
-    """The machine in a file; raises InputError when it is none, damaged or of another version."""
+    """The machine in a file; raises InputError if it is none, damaged or of another version."""
     path = Path(path)
     try:
         content = msgspec.toml.decode(path.read_bytes())

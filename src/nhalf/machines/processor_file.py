@@ -40,7 +40,7 @@ def processor(name: str | Path) -> Processor:
 
 
 def read(path: Path) -> Processor:
-    """The processor in a file; raises InputError when there is none, or it is damaged."""
+    """The processor in a file; raises InputError if there is none, or it is damaged."""
     content = read_toml(path)
     version = content.get("schema")
     if version != SCHEMA or isinstance(version, bool):
@@ -50,7 +50,7 @@ def read(path: Path) -> Processor:
 
 
 def write(described: Processor, path: Path) -> None:
-    """Write the file whole or not at all; raises MissingError where it cannot be written."""
+    """Write the file whole or not at all; raises MissingError if it cannot be written."""
     write_bytes(path, encode(described))
 
 

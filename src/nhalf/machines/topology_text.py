@@ -30,7 +30,7 @@ EXAMPLES = {
 
 
 def parse_topology(text: str) -> Topology:
-    """The topology of a text; raises InputError where it is none, or has too many nodes."""
+    """The topology of a text; raises InputError if it is none, or has too many nodes."""
     kind, _, numbers = text.strip().partition(":")
     if kind not in _READERS:
         raise unknown("topology", kind, EXAMPLES)

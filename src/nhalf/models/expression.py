@@ -114,7 +114,7 @@ def _check(node: ast.expr, text: str) -> None:
                 _check(each, text)
             return
     raise InputError(
-        f"{text!r} is no cost: {ast.unparse(node)!r} is not known",
+        f"{text!r} is no cost: {ast.unparse(node)!r} is unknown",
         f"names are {', '.join(NAMES)}; functions {', '.join([*PARTS, *FUNCTIONS])}",
     )
 

@@ -71,7 +71,7 @@ def check_curve(curve: Curve) -> None:
 
 
 def check_range(size_bytes: Floats, low: float, high: float) -> Floats:
-    """The sizes as an array; raises InputError when one lies outside low..high."""
+    """The sizes as an array; raises InputError if one lies outside low..high."""
     size = np.asarray(size_bytes, dtype=np.float64)
     if size.size and not bool(np.all((size >= low) & (size <= high))):
         raise InputError(

@@ -74,7 +74,7 @@ def table_text(rules: Sequence[Rule], comments: Sequence[str] = ()) -> str:
 
 
 def read_table(path: Path) -> list[Rule]:
-    """The rules in a file; raises InputError where it is none, naming the line."""
+    """The rules in a file; raises InputError if it is none, naming the line."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -156,7 +156,9 @@ def _end(word: str) -> float:
     if word == "inf":
         return math.inf
     if not (word.isascii() and word.isdigit()):
-        raise InputError(f"{word!r} is no number of ranks or bytes", "write decimal digits or inf")
+        raise InputError(
+            f"{word!r} is not a number of ranks or bytes", "write decimal digits or inf"
+        )
     return int(word)
 
 

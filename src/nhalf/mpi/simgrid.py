@@ -47,7 +47,7 @@ class SimGrid:
 
 
 def simgrid() -> SimGrid:
-    """The SimGrid of this machine; raises MissingError where it, or a compiler, is not here."""
+    """The SimGrid of this machine; raises MissingError if it, or a compiler, is not here."""
     library = ctypes.util.find_library("simgrid")
     found = {name: shutil.which(name) for name in ("smpirun", "smpicxx")}
     absent = [name for name, path in found.items() if path is None]

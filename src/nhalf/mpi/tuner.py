@@ -78,7 +78,7 @@ class Tuner(ABC):
 
     @abstractmethod
     def activate(self, path: Path) -> dict[str, str]:
-        """The variables under which the library heeds a file."""
+        """The variables under which the library applies a file."""
 
     def worst(self, operation: str) -> str:
         """An algorithm that is sure to be slow for large messages, '' if none is known."""
@@ -90,7 +90,7 @@ class Tuner(ABC):
 
 
 def content(path: Path) -> str:
-    """The text of a tuning file; raises InputError where there is none."""
+    """The text of a tuning file; raises InputError if there is none."""
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -100,4 +100,4 @@ def content(path: Path) -> str:
 
 def rejected(path: Path, line: int, why: str) -> FailedError:
     """The error for a file that a library does not take as it is written."""
-    return FailedError(f"{path}, line {line}: {why}", "the library would ignore it in silence")
+    return FailedError(f"{path}, line {line}: {why}", "the library would ignore it silently")

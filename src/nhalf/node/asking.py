@@ -21,7 +21,7 @@ PLACEMENT = "cores"
 
 
 def node_subject() -> Subject:
-    """The probe of one core; raises MissingError where it was not built."""
+    """The probe of one core; raises MissingError if it was not built."""
     command = [str(native_files.executable(PROGRAM))]
     return Subject(TRANSPORT, tuple(command), describe(command))
 

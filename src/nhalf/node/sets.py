@@ -71,7 +71,7 @@ def _most(hits: Hits, stride_bytes: int, most: int) -> int:
 def sets(found: Iterable[Reading], limit_cycles: float) -> Sets | None:
     """What chases over few lines say of a cache whose hits take less than `limit_cycles`.
 
-    None where they contradict each other.
+    None if they contradict each other.
     """
     chases = [one for one in found if one.pattern == CHASE]
     small = [
@@ -107,7 +107,7 @@ def _of(small: Iterable[Reading], launch: int, stride_bytes: int = 0) -> list[Re
 
 
 def _divided(fitting: Mapping[int, Sequence[int]]) -> tuple[int, int, float] | None:
-    """Ways, bytes of a way, and the share of looks that say so; None where they do not agree."""
+    """Ways, bytes of a way, and the share of looks that say so; None if they do not agree."""
     far = [count for stride in STRIDES[-3:] for count in fitting[stride]]
     if not far:
         return None

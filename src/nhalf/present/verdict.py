@@ -13,7 +13,7 @@ from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.present.wording import between, times
 
 UNDECIDED = (
-    "No library is faster beyond doubt in ping-pong or any other pattern between two ranks: take "
+    "No library is significantly faster in ping-pong or any other pattern between two ranks: take "
     "the one that you have. More launches would narrow the intervals."
 )
 

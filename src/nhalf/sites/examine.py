@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examine this machine: what is here, what will work, what is wrong and how to mend it."""
+"""Examine this machine: what is here, what will work, what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _working(library: Library) -> Iterator[Finding]:
 
 
 def _broken(broken: Broken) -> Iterator[Finding]:
-    remedy = "mend it or take it off the search path"
+    remedy = "fix it or take it off the search path"
     yield Finding(f"mpiexec of {broken.mpiexec.parent}", DOUBT, broken.reason, remedy)
 
 
@@ -240,14 +240,12 @@ def library_works(library: Library) -> Finding:
     name = f"mpi {library.name}"
     outcome = hello(library)
     if outcome.reason:
-        return Finding(
-            name, BAD, outcome.reason, "name the others with nhalf run --mpi, or mend it"
-        )
+        return Finding(name, BAD, outcome.reason, "name the others with nhalf run --mpi, or fix it")
     text = f"2 ranks talked after {format_time(outcome.elapsed_s)}"
     if not outcome.has_probe:
         text += ", its probe will be compiled at its first measurement (a minute)"
     if outcome.bound_apart:
-        return Finding(name, GOOD, f"{text}, each on a core of its own")
+        return Finding(name, GOOD, f"{text}, each on its own core")
     remedy = "allow binding, or take more cores" if cores() < 2 else "allow ranks to be bound"
     return Finding(name, DOUBT, f"{text}, but not on cores of their own", remedy)
 

@@ -17,7 +17,7 @@ SAME_CACHE, SAME_NODE, OTHER_NODE = "same-cache", "same-node", "other-node"
 ONE_HOST = (SAME_CACHE, SAME_NODE)
 EVERY_HOST, WHOLE_HOST = "every-host", "whole-host"
 PLACEMENTS = {
-    CORES: "every rank on a core of its own, as the launcher chooses",
+    CORES: "every rank on its own core, as the launcher chooses",
     FREE: "ranks move as the system likes",
     SAME_CACHE: "ranks on cores that share their last-level cache (one core complex)",
     SAME_NODE: "ranks on one host, on cores that share no cache",

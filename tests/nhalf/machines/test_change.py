@@ -97,7 +97,7 @@ def test_unknown_overheads_are_assumed_said_and_kept() -> None:
     (loggp,) = found.loggp
     assert loggp.send_overhead_s == loggp.recv_overhead_s == 2.5e-6
     assert found.assumptions[1] == (
-        "send and receive overhead are 25% of t0 each: they are not known"
+        "send and receive overhead are 25% of t0 each: they are unknown"
     )
     again = change(found, ["network.latency=2x"])
     assert again.models[0].segments[0].t0_s == pytest.approx(10e-6)
@@ -190,7 +190,7 @@ def test_everything_may_be_unknown() -> None:
     assert faster.models[0].segments[0].r_inf_Bps == 1e9
     assert faster.network == Network(topology=Crossbar())
     for text in ("network.bandwidth=1GBps", "network.latency=1us", "network.latency=+1us"):
-        with pytest.raises(InputError, match="is not known; give a factor"):
+        with pytest.raises(InputError, match="is unknown; give a factor"):
             change(curves, [text])
     with pytest.raises(InputError, match="has no network; give it one first"):
         change(Machine(name="one"), ["network.bandwidth=2x"])
@@ -225,7 +225,7 @@ def test_what_is_no_change_is_refused(name: str, value: str) -> None:
         ("network.topology=multistage:2,1,3", "is no multistage"),
         ("network.topology=shared-memory:3", "is no shared-memory"),
         ("network.topology=ring", "unknown topology"),
-        ("node.ranks=1.5", "no number of ranks"),
+        ("node.ranks=1.5", "not a number of ranks"),
     ],
 )
 def test_refusals_say_what_to_write(text: str, words: str) -> None:

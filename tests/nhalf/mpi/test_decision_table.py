@@ -69,11 +69,11 @@ def test_equal_choices_are_one_rule() -> None:
         ("", "first line"),
         ("# nhalf decision table 2\n", "first line"),
         (f"{FIRST_LINE}\nbcast 2 4 0 10\n", "line 2.*no rule"),
-        (f"{FIRST_LINE}\n\nbcast 2 4 0 ten binomial\n", "line 3.*no number"),
+        (f"{FIRST_LINE}\n\nbcast 2 4 0 ten binomial\n", "line 3.*not a number"),
         (f"{FIRST_LINE}\nbroadcast 2 4 0 10 binomial\n", "line 2.*broadcast"),
         (f"{FIRST_LINE}\nbcast 4 2 0 10 binomial\n", "without a number"),
         (f"{FIRST_LINE}\nbcast inf inf 0 10 binomial\n", "without a number"),
-        (f"{FIRST_LINE}\nbcast -1 2 0 10 binomial\n", "no number"),
+        (f"{FIRST_LINE}\nbcast -1 2 0 10 binomial\n", "not a number"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -87,7 +87,7 @@ def _ladders(request: Request, processor: Processor, found: Sequence[Bound]) -> 
 
 
 def _program(request: Request) -> Program:
-    """What can be read of the file; raises InputError where that is nothing.
+    """What can be read of the file; raises InputError if that is nothing.
 
     nhalf bound kernel.c --machine power2
     nhalf bound kernel.c --machine here
@@ -118,7 +118,7 @@ def _numbers(said: tuple[str, ...]) -> dict[str, int]:
         except ValueError:
             equals = ""
         if not equals or not name.strip().isidentifier():
-            raise InputError(f"--set {one} is no NAME=VALUE", "write --set n=1000")
+            raise InputError(f"--set {one} is not NAME=VALUE", "write --set n=1000")
     return numbers
 
 

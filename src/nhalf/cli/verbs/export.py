@@ -74,7 +74,7 @@ def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
 
 
 def _form(request: Request, known: Collection[str]) -> str:
-    """The name of the form; raises InputError where none of the known is asked for."""
+    """The name of the form; raises InputError if none of the known is asked for."""
     if request.reframe and request.to not in ("", "reframe"):
         raise InputError(f"--reframe and --to {request.to} are two forms", "name one")
     name = "reframe" if request.reframe else request.to

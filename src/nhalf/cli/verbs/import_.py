@@ -99,7 +99,7 @@ def _ranks(text: str, files: int) -> list[int]:
     counts = [int(word) if word.isdecimal() and len(word) < 8 else 0 for word in words]
     if len(counts) not in (0, 1, files) or not all(0 < count <= 1 << 20 for count in counts):
         raise InputError(
-            f"{text!r} is no number of ranks for {files} files",
+            f"{text!r} is not a number of ranks for {files} files",
             "give one number for all, or one for each file, separated by commas",
         )
     return counts if len(counts) == files else (counts or [0]) * files

@@ -208,7 +208,7 @@ def _members(ones: Sequence[object], *names: str) -> list[dict[str, object]]:
 
 
 def _check_only_resume(request: Request) -> None:
-    """A run goes on with its own plan; raises InputError when another one was request for."""
+    """A run goes on with its own plan; raises InputError if another one was request for."""
     others = request.given - GOES_WITH_RESUME
     names = [one.spelled for one in parameters(type(request)) if one.name in others]
     if names:

@@ -161,7 +161,7 @@ def _library(name: str, prefixes: Sequence[Path]) -> Library:
 
 
 def _make(folder: Path) -> None:
-    """The folder; raises InputError where there is something already."""
+    """The folder; raises InputError if there is something already."""
     try:
         folder.mkdir(parents=True)
     except FileExistsError:

@@ -117,5 +117,5 @@ def axes(written: Mapping[str, Numbers]) -> list[Selector]:
 
 def _count(text: str) -> int:
     if not (text.strip().isdecimal() and len(text) < 10):
-        raise InputError(f"{text!r} is no number of ranks", 'write 2, [2, 4] or "2:8"')
+        raise InputError(f"{text!r} is not a number of ranks", 'write 2, [2, 4] or "2:8"')
     return int(text)

@@ -203,7 +203,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def _point_json(point: PointVerdict) -> dict[str, Any]:
-    """Not finite numbers become null where they are written."""
+    """Numbers that are not finite become null on output."""
     measured, bounds = point.measured, point.bounds
     return {
         **point.point,

@@ -115,7 +115,7 @@ def _started(named: Mapping[str, Run]) -> dict[str, float]:
 
 
 def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int]) -> pl.DataFrame:
-    """The launch medians that are asked about; raises InputError where nothing is left."""
+    """The launch medians that are asked about; raises InputError if nothing is left."""
     if pattern and pattern not in set(medians["pattern"]):
         raise unknown("pattern", pattern, set(medians["pattern"]))
     if pattern:

@@ -170,7 +170,7 @@ class MachineCosts(Costs):
 
 
 def _named(algorithm: str, pattern: str, ways: Sequence[Way]) -> Way:
-    """The way of an algorithm; raises InputError where nothing is known of it."""
+    """The way of an algorithm; raises InputError if nothing is known of it."""
     for way in ways:
         if way.algorithm == algorithm:
             return way

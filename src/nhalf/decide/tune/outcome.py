@@ -81,9 +81,9 @@ class Checked:
 
 
 def tune(bench: Bench, asked: Asked) -> Tuned:
-    """Search, write, prove; a file that is not heeded is not left there.
+    """Search, write, prove; a file that is not applied is not left there.
 
-    Raises FailedError if the library does not heed it, MissingError where nothing could be
+    Raises FailedError if the library does not apply it, MissingError where nothing could be
     measured.
     """
     check_operations(bench.tuner, asked.operations)
@@ -102,7 +102,7 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
     if activity and activity.verdict == "not active":
         path.unlink()
         raise FailedError(
-            f"{bench.library.name} does not heed the file: {activity.why}",
+            f"{bench.library.name} does not apply the file: {activity.why}",
             "see whether other variables or parameter files choose its algorithms",
         )
     curves = trial(bench, path, cells, TRIAL_SHARE * asked.budget_s)
@@ -118,7 +118,7 @@ def tune(bench: Bench, asked: Asked) -> Tuned:
 
 
 def check(bench: Bench, path: Path, asked: Asked) -> Checked:
-    """Read a file strictly, prove that the library heeds one like it, compare it with the default.
+    """Read a file strictly, prove that the library applies it, compare it with the default.
 
     Raises FailedError if the file would be rejected, InputError where there is none.
     """

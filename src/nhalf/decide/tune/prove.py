@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof: a library heeds a file, and what it does then is faster.
+"""The proof: a library applies a file, and what it does then is faster.
 
-*Heeded*: in the same place, a file with one bad rule more (the slowest algorithm that was seen)
+*Applied*: in the same place, a file with one bad rule more (the slowest algorithm that was seen)
 must make that cell as slow as when the algorithm is forced by variables. Where launch k took d by
 default, f forced and b with the bad rule,
 
     x(k) = log b(k) - (log f(k) + log d(k)) / 2
 
-is half of the effect log f - log d where the rule is heeded and minus that where it is not; the
+is half of the effect log f - log d where the rule is applied and minus that where it is not; the
 interval of its mean tells which. *Faster*: default and tuned take turns, judged by decide/compare.
 """
 
@@ -29,7 +29,7 @@ from nhalf.measure.plan.setting import JOINT
 from nhalf.mpi.decision_table import NATIVE, Rule
 from nhalf.statistics.intervals import Floats
 
-Heeded = Literal["active", "not active", "unclear"]
+Applied = Literal["active", "not active", "unclear"]
 
 EFFECT_LEAST = math.log(1.3)
 """A bad rule has to make this much of a difference to prove anything."""
@@ -49,12 +49,12 @@ THRESHOLD = 1.02
 
 @dataclass(frozen=True)
 class Activity:
-    """Whether a bad rule was heeded, where, and by what measure.
+    """Whether a bad rule was applied, where, and by what measure.
 
     `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN if nothing is known.
     """
 
-    verdict: Heeded
+    verdict: Applied
     cell: Cell
     algorithm: str
     default_s: float
@@ -119,7 +119,7 @@ def judge(
     return Activity(verdict, cell, algorithm, middle[0], middle[1], middle[2], share, why)
 
 
-def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Heeded, float, str]:
+def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, float, str]:
     """The verdict, the share of the effect, and why; of logarithms by launch (launches,)."""
     effect, level = f - d, b - (f + d) / 2
     (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
@@ -130,7 +130,7 @@ def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Heeded, f
     if middle - level_reach > 0:
         return "active", share, f"{where} takes as long as {algorithm} forced"
     if middle + level_reach < 0:
-        return "not active", share, f"{where} changes nothing: the file is not heeded"
+        return "not active", share, f"{where} changes nothing: the file is not applied"
     return "unclear", share, "launches differ too much to tell"
 
 

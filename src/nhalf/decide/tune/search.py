@@ -32,7 +32,7 @@ from nhalf.mpi.tuner import Tuner
 ROUNDS_MAX = 20
 LAUNCHES_PER_ROUND = 3
 SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
-"""Of the time, for the first look, the race, the proof of being heeded and the last comparison."""
+"""Of the time, for the first look, the race, the proof of being applied and the last comparison."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Exporter(ABC):
     """One sentence: what is written, and for which program."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
-    """The members of `Asked` that this form heeds; the others are refused before it is made."""
+    """The members of `Asked` that this form applies; the others are refused before it is made."""
 
     is_folder: ClassVar[bool] = False
     """Whether it is a folder of files: it has no text, and `--out` names it."""

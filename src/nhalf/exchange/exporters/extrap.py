@@ -32,7 +32,7 @@ class ExtraP(Exporter):
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
-        """The JSON; raises InputError where no point has data that verified."""
+        """The JSON; raises InputError if no point has data that verified."""
         facts = the_facts(subject, "extrap")
         sound = facts.measurements.filter(pl.col("verified"))
         rows = launch_medians(sound).filter(pl.col("median_s") > 0)

@@ -51,7 +51,7 @@ class LogGOPSimParams(Exporter):
     takes: ClassVar[frozenset[str]] = frozenset({"mpi"})
 
     def text(self, subject: Subject) -> str:
-        """The options; raises InputError where there is neither LogGP nor a ping-pong."""
+        """The options; raises InputError if there is neither LogGP nor a ping-pong."""
         machine = the_machine(subject, "loggopsim-params")
         found = _parameters(machine, self.asked.mpi)
         scale = _units_per_ns(found.gap_per_byte_s)
@@ -109,7 +109,7 @@ def _parameters(machine: Machine, mpi: str) -> Parameters:
         notes.append("L cannot be told from o here: of their sum, o is a quarter on each side.")
     gap_s = busy_s if known.gap_s is None else known.gap_s
     if known.gap_s is None:
-        notes.append("g is not known: o.")
+        notes.append("g is unknown: o.")
     notes.append(words)
     return Parameters(latency_s, busy_s, gap_s, max(0.0, gap_per_byte_s), threshold, (*notes,))
 

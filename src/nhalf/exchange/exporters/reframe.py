@@ -89,7 +89,7 @@ def _defaults() -> dict[str, Any]:
 
 
 def _of_run(facts: Facts) -> dict[str, Any]:
-    """What the template is filled with from a run: raises InputError where its plan is unknown."""
+    """What the template is filled with from a run: raises InputError if its plan is unknown."""
     name, plan = _plan(facts)
     pattern = PATTERN if PATTERN in plan.patterns else plan.patterns[0]
     nodes, tasks_per_node = _shape(plan)
@@ -111,7 +111,7 @@ def _of_run(facts: Facts) -> dict[str, Any]:
 def _plan(facts: Facts) -> tuple[str, Plan]:
     """The name and the plan of a run.
 
-    Raises InputError where it is unknown, or if these are several runs.
+    Raises InputError if it is unknown, or if these are several runs.
     """
     names = ", ".join(facts.environments)
     if len(facts.environments) > 1:

@@ -44,7 +44,7 @@ class SimGrid(Exporter):
     takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})
 
     def text(self, subject: Subject) -> str:
-        """The platform as XML; raises InputError where there is no ping-pong."""
+        """The platform as XML; raises InputError if there is no ping-pong."""
         machine = the_machine(subject, "simgrid")
         given = _platform(machine, self.asked)
         return render(TEMPLATE, given)
@@ -169,7 +169,7 @@ def _loopback(
     if alone:
         return Loopback(link_Bps, costs[0].way_s)
     if not found:
-        words = "Messages within a node cost what those between neighbours do: they are not known."
+        words = "Messages within a node cost what those between neighbours do: they are unknown."
         return Loopback(link_Bps, costs[0].way_s, (words,))
     first, last = found[0].segments[0], found[0].segments[-1]
     rate_Bps = last.r_inf_Bps if math.isfinite(last.r_inf_Bps) else link_Bps

@@ -40,7 +40,7 @@ class Shape:
 
 
 def shape_of(topology: Topology, node: Node, asked: Asked) -> Shape:
-    """The attributes of a cluster; raises InputError where it is too small for the ranks."""
+    """The attributes of a cluster; raises InputError if it is too small for the ranks."""
     needed = -(-(asked.ranks or 0) // node.ranks)
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, needed or NODES))

@@ -53,12 +53,12 @@ def what_is_assumed(
     lines = [*machine.assumptions, threshold]
     if overhead_s(machine, model) is None:
         share = "" if hop_s else f" of {OVERHEAD_SHARE:.0%} of the first t0"
-        lines.append(f"Overheads are not known: equal ones{share} on both sides are assumed.")
+        lines.append(f"Overheads are unknown: equal ones{share} on both sides are assumed.")
     if hop_s == SHORTEST_S:
-        lines.append("The latency of a link is not known: next to nothing is assumed.")
+        lines.append("The latency of a link is unknown: next to nothing is assumed.")
     if known_Bps is None:
         lines.append(
-            f"The rate of a link is not known: {format_rate(link_Bps)}, the most of one message."
+            f"The rate of a link is unknown: {format_rate(link_Bps)}, the most of one message."
         )
     elif known_Bps < link_Bps:
         lines.append(

@@ -47,7 +47,7 @@ def is_mpip(text: str) -> bool:
 
 
 def read_mpip(text: str, name: str) -> Profile:
-    """A report as a trace; raises InputError where it has no statistics of call sites."""
+    """A report as a trace; raises InputError if it has no statistics of call sites."""
     sections = _sections(text)
     times = list(_rows(sections.get("Callsite Time statistics", ""), 7))
     if not times:
@@ -65,7 +65,7 @@ def read_mpip(text: str, name: str) -> Profile:
 def write_profile(profile: Profile, folder: Path) -> None:
     """The report as the folder of a trace.
 
-    Raises InputError where there is one already, MissingError if it cannot be written.
+    Raises InputError if there is one already, MissingError if it cannot be written.
     """
     if (folder / DESCRIPTION).exists():
         raise InputError(f"{folder} holds a trace already", "choose another --out")

@@ -33,7 +33,7 @@ class Starting:
     open: Open = Probe
 
     def processes(self, start: Start, doing: str, launch: int, at_once: int = 1) -> Processes:
-        """The processes of a start; raises LaunchError where they do not come up together.
+        """The processes of a start; raises LaunchError if they do not come up together.
 
         Each launch of a simulated machine has its own seed. `at_once` are the questions that may
         be asked before the first is answered.

@@ -128,7 +128,7 @@ def _number(end: str, known: Known) -> int:
     """The number that one end of a range, or an item by itself, stands for."""
     match = _END.fullmatch(end.strip())
     if match is None:
-        raise InputError(f"{end!r} is no number and no name", _REMEDY)
+        raise InputError(f"{end!r} is neither a number nor a name", _REMEDY)
     if match[1]:
         return int(match[1])
     name, sign, operand = match[2], match[3], int(match[4] or 0)
@@ -137,7 +137,7 @@ def _number(end: str, known: Known) -> int:
     try:
         number = int(known[name])
     except ValueError:
-        raise InputError(f"axis {name} is {known[name]!r} here, which is no number") from None
+        raise InputError(f"axis {name} is {known[name]!r} here, which is not a number") from None
     if sign == "/" and operand == 0:
         raise InputError(f"{end!r} divides by 0", _REMEDY)
     changed = {"+": number + operand, "-": number - operand, "*": number * operand}

@@ -170,7 +170,7 @@ def _selected(blocks: list[Block], patterns: list[str]) -> list[Block]:
 def _ranks(text: str, site: Site) -> list[int]:
     ranks = parse_ranks(text, site.cores)
     if not ranks:
-        raise InputError(f"{text!r} is no number of ranks here", "write 2 or 2,4,8")
+        raise InputError(f"{text!r} is not a number of ranks here", "write 2 or 2,4,8")
     return ranks
 
 

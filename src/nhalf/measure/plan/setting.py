@@ -95,7 +95,7 @@ def check_settings(settings: Sequence[Setting]) -> None:
         if len({variable.rpartition(".")[0] for variable in setting.variables}) > 1:
             raise InputError(
                 f"the setting {setting.name!r} is for more than one transport",
-                "give each transport a setting of its own, and variables another",
+                "give each transport its own setting, and variables another",
             )
 
 

@@ -47,7 +47,7 @@ class Crew:
     """
 
     def __init__(self, start: Callable[[], Processes], count: int) -> None:
-        """Start this many; raises LaunchError where one of them does not come up."""
+        """Start this many; raises LaunchError if one of them does not come up."""
         with ExitStack() as started:
             self._members = [started.enter_context(start()) for _ in range(count)]
             self._open = started.pop_all()
@@ -56,7 +56,7 @@ class Crew:
         self._asked: deque[Processes] = deque()
 
     def send(self, line: str) -> None:
-        """Ask the next one for a point; raises LaunchError when it does not listen any more."""
+        """Ask the next one for a point; raises LaunchError if it does not listen any more."""
         member = next(self._next)
         member.send(line)
         self._asked.append(member)

@@ -102,7 +102,7 @@ class Probe:
             raise
 
     def send(self, line: str) -> None:
-        """Ask for a point; raises LaunchError when nobody listens any more."""
+        """Ask for a point; raises LaunchError if nobody listens any more."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line.encode() + b"\n")

@@ -138,7 +138,7 @@ def known(transport: str) -> TransportFile:
 
 
 def library_subject(library: Library, transport: TransportFile = MPI) -> Subject:
-    """A transport that a library starts; raises MissingError when no probe of it runs there."""
+    """A transport that a library starts; raises MissingError if no probe of it runs there."""
     command = probe_command(library, transport)
     description = describe(command, library.environment)
     return Subject(

@@ -127,7 +127,7 @@ def _network(machine: Machine) -> Network:
 def _memory_Bps(machine: Machine, node: Node, fastest_Bps: float, assumed: list[str]) -> float:
     if node.memory_Bps is None and not machine.shared:
         assumed.append(
-            "What the memory of a node moves in all is not known: it moves what its ranks do, each "
+            "What the memory of a node moves in all is unknown: it moves what its ranks do, each "
             "as much as in a ping-pong."
         )
     return max(node.memory_Bps or WIDE, fastest_Bps)
@@ -135,7 +135,7 @@ def _memory_Bps(machine: Machine, node: Node, fastest_Bps: float, assumed: list[
 
 def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float:
     if network.bandwidth_Bps is None and not isinstance(network.topology, SharedMemory):
-        assumed.append("A link is as fast as the fastest ping-pong: its own rate is not known.")
+        assumed.append("A link is as fast as the fastest ping-pong: its own rate is unknown.")
     return max(network.bandwidth_Bps or 0.0, fastest_Bps)
 
 
@@ -181,7 +181,7 @@ def _curve(
     if known is None:
         assumed.append(
             f"Of the latency each processor is taken to be busy for {OVERHEAD_SHARE:.0%}: o_s and "
-            "o_r are not known."
+            "o_r are unknown."
         )
     share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
     send_s, recv_s = known or (share_s, share_s)

@@ -15,7 +15,7 @@ from nhalf.measure.simulate.multicast import PATTERN, costs
 
 
 def nodes_of(machine: Machine) -> int:
-    """The nodes that a multicast can have; raises InputError where it cannot be simulated."""
+    """The nodes that a multicast can have; raises InputError if it cannot be simulated."""
     costs(machine)
     assert machine.network is not None
     return machine.network.topology.nodes

@@ -40,7 +40,7 @@ class Model(ABC):
     @classmethod
     @abstractmethod
     def fit(cls, curve: Curve) -> Self:
-        """The model that describes the curve best; raises InputError when it cannot be fitted."""
+        """The model that describes the curve best; raises InputError if it cannot be fitted."""
 
     @abstractmethod
     def predict_s(self, size_bytes: Floats) -> Floats:

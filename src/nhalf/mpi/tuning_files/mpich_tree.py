@@ -151,7 +151,7 @@ def _name(operation: str, algorithm: str, known: set[str]) -> str:
 
 
 def check_tree(path: Path, text: str, base: Tree) -> Tree:
-    """The tree in a file; raises FailedError where MPICH would not take it, or end at a call."""
+    """The tree in a file; raises FailedError if MPICH would not take it, or end at a call."""
     try:
         tree = json.loads(text)
     except ValueError as error:

@@ -2,7 +2,7 @@
 """Open MPI's file of dynamic rules as JSON, from version 6 on; the first rule that matches counts.
 
 An unknown name of an algorithm disables its rule there, and any other mistake the whole file,
-both in silence.
+both silently.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ def _end(path: Path, where: str, value: Any) -> float:
     if isinstance(value, str) and value.lower() == "inf":
         return math.inf
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _wrong(path, where, f"{value!r} is no number and not inf")
+        raise _wrong(path, where, f"{value!r} is neither a number nor inf")
     return value
 
 
 def _wrong(path: Path, where: str, why: str) -> FailedError:
     text = f"{path}, {where}: {why}" if where else f"{path}: {why}"
-    return FailedError(text, "the library would ignore it in silence")
+    return FailedError(text, "the library would ignore it silently")

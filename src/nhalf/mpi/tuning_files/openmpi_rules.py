@@ -127,7 +127,7 @@ def _parse(path: Path, text: str) -> tuple[int, _Numbers]:
         if place == 1 and line.startswith(HEADLINE):
             word = line.removeprefix(HEADLINE)
             if word not in ("1", "2"):
-                raise rejected(path, 1, f"version {word!r} of the form is not known")
+                raise rejected(path, 1, f"version {word!r} of the form is unknown")
             version = int(word)
             continue
         for word in line.split():

@@ -35,7 +35,7 @@ def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, st
         for word in words:
             name, equals, value = word.partition("=")
             if not equals or not _NAME.fullmatch(name):
-                raise rejected(path, number, f"{word!r} is no NAME=value")
+                raise rejected(path, number, f"{word!r} is not NAME=value")
             if name in found:
                 raise rejected(path, number, f"{name} stands twice")
             if wrong := check(name, value):

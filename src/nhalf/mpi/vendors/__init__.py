@@ -93,7 +93,7 @@ def vendors() -> dict[str, Vendor]:
 
 
 def vendor_of(library: Library) -> Vendor:
-    """The vendor of a library; raises MissingError where its file is gone."""
+    """The vendor of a library; raises MissingError if its file is gone."""
     if library.vendor not in vendors():
         raise MissingError(
             f"nothing is known of {library.vendor}, the vendor of {library.name}",

@@ -43,7 +43,7 @@ POWER_OF_TWO = ("recursive_doubling", "recursive_halving", "scatter_recursive_do
 ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
 """Operations whose algorithms of these names take any number."""
 STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}
-"""An algorithm that does not fit is an error, not another one in silence."""
+"""An algorithm that does not fit is an error, not another one silently."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 

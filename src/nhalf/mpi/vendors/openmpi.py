@@ -2,8 +2,8 @@
 """Open MPI 4 and 5: its mpirun, its variables, and the rules of its component coll/tuned.
 
 What there is to choose from is asked of `ompi_info`, since it differs between versions. A rule's
-file that coll/tuned does not like is dropped in silence (its messages are compiled out of usual
-builds), so it is read here as strictly as there, and `nhalf tune` proves that it is heeded.
+file that coll/tuned does not like is dropped silently (its messages are compiled out of usual
+builds), so it is read here as strictly as there, and `nhalf tune` proves that it is applied.
 
 From version 5 on coll/han goes before coll/tuned where ranks are on several hosts: it is set behind
 it by its priority, as are other components that would hide the rules.
@@ -117,7 +117,7 @@ class OpenMpi(Vendor):
         return found
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
-        """coll/tuned; raises MissingError where ompi_info is not to be had."""
+        """coll/tuned; raises MissingError if ompi_info is not to be had."""
         return CollTuned(library, form)
 
 

@@ -55,7 +55,7 @@ class Counts:
 
 
 def count(iteration: Iteration) -> Counts:
-    """The essential operations of a loop; raises Refused where they cannot be counted."""
+    """The essential operations of a loop; raises Refused if they cannot be counted."""
     found = streams(iteration.accesses)
     values = iteration.values
     operations = list(values.counted())

@@ -248,4 +248,4 @@ class Expressions(Memory):
             return self.values.operation("fused_multiply_add", three, not self.guards)
         if called in WITHOUT_SIGN and len(given) == 1:
             return self.values.operation("same", [self.real(given[0])], False)
-        raise refused(node, f"{called} is called, and what that takes is not known")
+        raise refused(node, f"{called} is called, and what that takes is unknown")

@@ -49,7 +49,7 @@ class Outside:
 
 
 def read_loop(loop: Loop, outside: Outside) -> Iteration:
-    """One iteration of a loop without loops in it; raises Refused where it cannot be read."""
+    """One iteration of a loop without loops in it; raises Refused if it cannot be read."""
     changing = [one for one in changed_names(loop) if one in outside.variables]
     starts = _starts(loop, outside, changing)
     steps = _steps(loop, outside, starts)
@@ -194,7 +194,7 @@ def _carried_out(
     distance = left.subscripts[-1] if isinstance(left, Place) else left
     if not isinstance(distance, Polynomial) or not distance.step().terms or distance.is_indirect:
         what = "it has no condition" if left is None else "its condition counts no iterations"
-        raise Refused(f"how often this loop runs is not known: {what}", line_of(loop))
+        raise Refused(f"how often this loop runs is unknown: {what}", line_of(loop))
     return made
 
 

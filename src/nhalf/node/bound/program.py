@@ -41,7 +41,7 @@ class Reading:
 
 
 def read_program(path: Path, reading: Reading | None = None) -> Program:
-    """All innermost loops of a file; raises Refused where it cannot be read, or has no loop.
+    """All innermost loops of a file; raises Refused if it cannot be read, or has no loop.
 
     Raises InputError for a function that is not there.
     """

@@ -26,7 +26,7 @@ PLAIN = (
 
 
 def parsed(path: Path) -> c_ast.FileAST:
-    """The syntax tree of a file; raises Refused where it is empty or no C.
+    """The syntax tree of a file; raises Refused if it is empty or no C.
 
     Raises MissingError if there is no compiler to preprocess it.
     """

@@ -64,7 +64,7 @@ class Stream:
 
 
 def streams(accesses: Iterable[Access]) -> list[Stream]:
-    """The accesses of an iteration as streams; raises Refused where that cannot be decided."""
+    """The accesses of an iteration as streams; raises Refused if that cannot be decided."""
     listed = list(accesses)
     _check_overlaps(listed)
     found: list[Stream] = []

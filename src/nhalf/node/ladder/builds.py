@@ -31,7 +31,7 @@ class Build:
 
 
 def builds() -> list[Build]:
-    """What can be compiled here; raises MissingError where there is no compiler."""
+    """What can be compiled here; raises MissingError if there is no compiler."""
     found = [Build(one, level) for one in COMPILERS if shutil.which(one) for level in LEVELS]
     if not found:
         raise MissingError("there is no C compiler", f"install one of {', '.join(COMPILERS)}")

@@ -114,7 +114,7 @@ def _number(known: Variable, numbers: Mapping[str, int]) -> str:
     if known.element.is_real:
         return str(float(numbers.get(known.name, 1)))
     if known.name not in numbers:
-        raise FailedError(f"{known.name} is not known: --set {known.name}=1000")
+        raise FailedError(f"{known.name} is unknown: --set {known.name}=1000")
     return str(numbers[known.name])
 
 

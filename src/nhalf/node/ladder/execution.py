@@ -79,7 +79,7 @@ def followed_cycles(
 def _check_alone(loop: Counts, loops: Sequence[Counts]) -> None:
     """Raise FailedError for a function whose time is that of several loops."""
     if sum(other.function == loop.function for other in loops) > 1:
-        raise FailedError(f"{loop.function} has several loops: give each a function of its own")
+        raise FailedError(f"{loop.function} has several loops: give each its own function")
 
 
 def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
@@ -94,7 +94,7 @@ def _iterations(execution: Execution, build: Build, loop: Counts) -> int:
 
 
 def _said(build: Build, text: str) -> str:
-    """What a program says; raises FailedError where it cannot be compiled, or fails."""
+    """What a program says; raises FailedError if it cannot be compiled, or fails."""
     include = native_files.include_folder()
     with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
         source, program = Path(folder, "driver.c"), Path(folder, "driver")

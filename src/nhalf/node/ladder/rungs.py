@@ -64,7 +64,7 @@ class Rungs:
 
 
 def listing(compiler: str, level: Sequence[str], source: Path) -> str:
-    """What a compiler emits; raises FailedError where it fails."""
+    """What a compiler emits; raises FailedError if it fails."""
     outcome = run([compiler, *level, "-g", "-S", "-o", "-", str(source)], COMPILE_TIMEOUT_S)
     if not outcome.succeeded:
         raise FailedError(f"{compiler} cannot compile {source}: {outcome.reason}")

@@ -54,7 +54,7 @@ class KernelBound:
 
 
 def sources() -> list[Path]:
-    """The C files of all kernels, by number; raises MissingError where they are not installed."""
+    """The C files of all kernels, by number; raises MissingError if they are not installed."""
     folder = native_files.include_folder() / FOLDER
     found = sorted(folder.glob("kernel_*.c"))
     if len(found) != len(TITLES):

@@ -41,7 +41,7 @@ class Timing:
 
 
 def program(build: Build) -> Path:
-    """The kernels and their driver, compiled; raises MissingError where they do not compile."""
+    """The kernels and their driver, compiled; raises MissingError if they do not compile."""
     words = [build.compiler, *build.level, "-std=gnu11", *map(str, sources()), "-lm"]
     return compiled(
         Program(
@@ -56,7 +56,7 @@ def program(build: Build) -> Path:
 
 
 def timings(build: Build, number: int = 0) -> Iterator[Timing]:
-    """Run the kernels of a build, one or all; raises FailedError where they fail."""
+    """Run the kernels of a build, one or all; raises FailedError if they fail."""
     command = [str(program(build)), str(number), "0", str(SAMPLES), str(SECONDS)]
     outcome = run(command, RUN_TIMEOUT_S)
     if not outcome.succeeded:

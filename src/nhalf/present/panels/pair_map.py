@@ -35,7 +35,7 @@ class PairMap(Panel):
     how_to_read = (
         "Each cell is a pair, from the row to the column, brighter the slower it is beside the "
         "usual pair of its kind: a bright row is a node that sends slowly, a bright column one "
-        "that receives slowly, a single bright cell a slow link; what is beyond doubt has an "
+        "that receives slowly, a single bright cell a slow link; significantly slow cells have an "
         "orange frame, and pairs within one host, which are compared with each other only, have a "
         "dot."
     )

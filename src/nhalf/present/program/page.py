@@ -19,7 +19,7 @@ from nhalf.present.wording import count, percent
 
 LEAD_FINDINGS = 3
 FOOTER = (
-    "The calls of the program were counted while it ran. Times are those inside of MPI calls; "
+    "The calls of the program were counted while it ran. Times are those inside MPI calls; "
     "waiting is the whole time of waits, probes and barriers, and what any other call took beyond "
     "the shortest one with the same partner and size."
 )

@@ -42,7 +42,7 @@ def machine_json(machine: Machine, path: str) -> dict[str, Any]:
 
 
 def narrowed(machine: Machine, pattern: str, mpi: str) -> Machine:
-    """The same with one pattern, of one library; raises InputError where there is none."""
+    """The same with one pattern, of one library; raises InputError if there is none."""
     patterns = {model.pattern for model in machine.models}
     patterns |= {model.pattern for model in machine.patterns}
     patterns |= {point.pattern for point in machine.points}

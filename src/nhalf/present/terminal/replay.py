@@ -21,7 +21,7 @@ WORST_MAX = 0.15
 
 
 def show(found: Sequence[Replay], *, as_json: bool) -> None:
-    """Print every ping-pong; raises FailedError where a simulation is too far from its run."""
+    """Print every ping-pong; raises FailedError if a simulation is too far from its run."""
     from nhalf.present.terminal.output import emit_json, stdout_console
 
     if as_json:

@@ -114,10 +114,10 @@ def _trial(curves: list[CurveRatio]) -> Table:
 
 
 def _show_activity(console: Console, bench: Bench, activity: Activity | None) -> None:
-    """Whether the library heeds the file, and how that is known."""
+    """Whether the library applies the file, and how that is known."""
     if activity is None:
         console.print(
-            "not proven: no algorithm is slow enough to show that rules are heeded",
+            "not proven: no algorithm is slow enough to show that rules are applied",
             style="yellow",
         )
         return

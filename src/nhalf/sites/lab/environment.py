@@ -24,8 +24,8 @@ def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
     """
     pid = keeper(lab, place)
     if pid is None:
-        mended = "down, then up again" if place == HEAD else f"restart {place} --name {lab.name}"
-        raise FailedError(f"{place} is dead", f"nhalf lab {mended}")
+        remedy = "down, then up again" if place == HEAD else f"restart {place} --name {lab.name}"
+        raise FailedError(f"{place} is dead", f"nhalf lab {remedy}")
     spaces = ["--uts", "--mount", "--root", *([] if place == HEAD else ["--net", "--ipc"])]
     entered = ["nsenter", "--target", str(pid), *spaces]
     return [*entered, "sh", "-c", IN_THE_SAME_FOLDER, "nhalf-lab", os.getcwd(), *command]

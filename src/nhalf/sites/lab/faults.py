@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Break a lab, and mend it, while things run: slower links, pulled cables, power cuts."""
+"""Break and repair a lab while things run: slower links, pulled cables, power cuts."""
 
 from __future__ import annotations
 

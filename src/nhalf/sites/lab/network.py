@@ -104,7 +104,7 @@ def buckets(lab: Lab, link: Link, rate_Bps: float | None) -> list[tuple[str, str
 
 
 def make(lab: Lab) -> None:
-    """Make all of it; raises MissingError where this kernel has no such links or queues."""
+    """Make all of it; raises MissingError if this kernel has no such links or queues."""
     _kernel(["ip", "-batch", "-"], cables(lab))
     for place in (*lab.layout.places, HEAD):
         if place != HEAD:

@@ -99,7 +99,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Lab:
-    """The lab of that name; raises InputError where there is none."""
+    """The lab of that name; raises InputError if there is none."""
     found = read(folder_of(name))
     if found is None:
         if folder_of(name).exists():

@@ -81,7 +81,7 @@ def name() -> str:
 @pytest.fixture
 def possible(name: str) -> object:
     if "NHALF_LAB" in os.environ:
-        pytest.skip("these tests run inside of a lab")
+        pytest.skip("these tests run inside a lab")
     try:
         build.require_root()
         packages.ensure(False, lambda _: None)

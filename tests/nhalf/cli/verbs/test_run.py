@@ -130,7 +130,7 @@ BAD = [
     (["--axis", "pairs=1"], 2, "unknown axis 'pairs'"),
     (["--axis", "pairs=1", "--axis", "pairs=2"], 2, "axis pairs is given twice"),
     (["--ranks", "2:kores"], 2, "did you mean cores"),
-    (["--ranks", "5:4"], 2, "no number of ranks here"),
+    (["--ranks", "5:4"], 2, "not a number of ranks here"),
     (["--placement", "cores,fre"], 2, "did you mean free"),
 ]
 

@@ -94,7 +94,7 @@ def test_a_name_is_made_of_what_is_selected() -> None:
         ('[[expect]]\nmetric="bandwidth"\nat_least="1us"', "at_least: '1us' is not a rate"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\nbytes="8Q"', "bytes: '8Q' is not a size"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\nbytes="8:2"', "ends before it begins"),
-        ('[[expect]]\nmetric="time"\nat_most="1us"\nranks="x"', "ranks: 'x' is no number"),
+        ('[[expect]]\nmetric="time"\nat_most="1us"\nranks="x"', "ranks: 'x' is not a number"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\ntolerance="x"', "tolerance: 'x' is not a sh"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\nat_least="2us"', "nothing can meet both"),
         ('[[expect]]\nmetric="b_eff"\nat_least="1 GB/s"\nbytes=8', "b_eff is of no one bytes"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a real Open MPI: a file is heeded, and under the wrong variables it is said not to be."""
+"""On a real Open MPI: a file is applied, and under the wrong variables it is said not to be."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ pytestmark = [
 
 
 class Forgetful(CollTuned):
-    """Does not tell the library to heed rules at all."""
+    """Does not tell the library to apply rules at all."""
 
     def activate(self, path: Path) -> dict[str, str]:
         found = super().activate(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heeded or not, from made-up launches: a rule that does nothing is never called active."""
+"""Applied or not, from made-up launches: a rule that does nothing is never called active."""
 
 from __future__ import annotations
 

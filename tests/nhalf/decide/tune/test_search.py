@@ -62,7 +62,7 @@ class Made(Tuner):
 class MadeBench(Bench):
     """Times of 10 us per cell, times a factor that `gain` names for large messages."""
 
-    heeds = True
+    applies = True
     noise = 0.02
     runs: list[str]
     factors: dict[str, float]
@@ -95,7 +95,7 @@ class MadeBench(Bench):
         size_bytes, setting, launch = at
         (operation,) = block.patterns
         algorithm = variables.get(f"FORCE_{operation}", NATIVE)
-        if "FILE" in variables and self.heeds:
+        if "FILE" in variables and self.applies:
             from nhalf.mpi.decision_table import choice
 
             rules = read_table(Path(variables["FILE"]))
@@ -157,8 +157,8 @@ def test_nothing_wins_and_nothing_is_written(bench: MadeBench, tmp_path: Path) -
 
 
 def test_a_file_that_is_not_heeded_is_not_left_there(bench: MadeBench) -> None:
-    bench.heeds = False
-    with pytest.raises(FailedError, match="does not heed the file"):
+    bench.applies = False
+    with pytest.raises(FailedError, match="does not apply the file"):
         tune(bench, ASKED)
     assert not (bench.folder / "made.table").exists()
 
@@ -187,7 +187,7 @@ class TestTold:
     def test_a_checked_file(self, bench: MadeBench, told: Console, tmp_path: Path) -> None:
         path = tmp_path / "mine.table"
         path.write_text(table_text([Rule("bcast", 2, 8, 2048, math.inf, "tree")]))
-        bench.heeds = False
+        bench.applies = False
         show_checked(told, bench, check(bench, path, ASKED))
         text = told.export_text()
         assert "bcast 2 8 2048 inf tree" in text
@@ -209,7 +209,7 @@ class TestCheck:
         assert checked.activity.cell.size_bytes >= 2048  # where the file has a rule
 
     def test_not_heeded(self, bench: MadeBench, path: Path) -> None:
-        bench.heeds = False
+        bench.applies = False
         assert check(bench, path, ASKED).activity.verdict == "not active"
 
     def test_rules_for_something_else(self, bench: MadeBench, path: Path) -> None:

@@ -118,7 +118,7 @@ def test_parts_may_be_unknown() -> None:
     bare = msgspec.structs.replace(LOGGP, gap_s=None, gap_per_byte_s=None)
     found, text = of(box(bare))
     assert (found["g"], found["G"]) == (1500, 0)
-    assert "g is not known" in text
+    assert "g is unknown" in text
     assert of(box(bare, models=(CURVE,)))[0]["G"] == 100
 
 

@@ -234,8 +234,8 @@ def test_ranks_size_a_crossbar_and_must_fit_elsewhere() -> None:
 def test_what_is_assumed_is_said() -> None:
     fitted = SimGrid().text(MACHINES["fitted"])
     assert "That sends wait for their receives from 64 KiB on is assumed." in fitted
-    assert "Overheads are not known" in fitted
-    assert "The rate of a link is not known" in fitted
+    assert "Overheads are unknown" in fitted
+    assert "The rate of a link is unknown" in fitted
     assert "changed: network.bandwidth=2x, network.latency=/2" in SimGrid().text(
         MACHINES["what-if"]
     )

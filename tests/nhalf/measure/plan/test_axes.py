@@ -44,8 +44,8 @@ def test_items_become_values_in_their_order(text: str, values: str) -> None:
     [
         ("", "is no value of an axis"),
         ("1,,2", "is no value of an axis"),
-        ("1:", "is no number and no name"),
-        (":4", "is no number and no name"),
+        ("1:", "is neither a number nor a name"),
+        (":4", "is neither a number nor a name"),
         ("1:2:3", "is no range of values"),
         ("1:8:x1", "is no range of values"),
         ("1:8:x", "is no range of values"),
@@ -55,7 +55,7 @@ def test_items_become_values_in_their_order(text: str, values: str) -> None:
         ("1:rnaks", "unknown axis 'rnaks'; did you mean ranks?"),
         ("frist+1", "unknown axis 'frist'; did you mean first?"),
         ("1:ranks/0", "divides by 0"),
-        ("1:start", "axis start is 'sync' here, which is no number"),
+        ("1:start", "axis start is 'sync' here, which is not a number"),
         ("1:10000000", "more than 100000 values"),
         ("1:8:x2.5", "is no range of values"),
     ],
@@ -125,7 +125,7 @@ class TestChecks:
             ({"pair": "1"}, "unknown axis 'pair'; did you mean pairs"),
             ({"pairs": "1:first"}, "unknown axis 'first'"),
             ({"first": "second+1"}, "unknown axis 'second'"),
-            ({"pairs": "1:"}, "no number"),
+            ({"pairs": "1:"}, "neither a number"),
         ],
     )
     def test_others_are_one_clear_line(self, given: dict[str, str], said: str) -> None:

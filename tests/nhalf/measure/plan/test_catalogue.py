@@ -153,7 +153,11 @@ class TestOfUsers:
             (f'title = "x"\n{BLOCK}ranks = "two"', "block[0].ranks", "not a list of ranks"),
             (f'title = "x"\n{BLOCK}ranks = "2:kores"', "block[0].ranks", "did you mean cores"),
             (f'title = "x"\n{BLOCK}bytes = "8:4"', "block[0].bytes", "write 4:8"),
-            (f'title = "x"\n{BLOCK}axes = {{pairs = "1:"}}', "block[0].axes.pairs", "no number"),
+            (
+                f'title = "x"\n{BLOCK}axes = {{pairs = "1:"}}',
+                "block[0].axes.pairs",
+                "neither a number",
+            ),
             (f'title = "x"\n{BLOCK}axes = 3', "block[0].axes", "Expected `object`"),
             (
                 f'title = "x"\n{BLOCK}placements = ["core"]',

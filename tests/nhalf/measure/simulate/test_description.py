@@ -170,7 +170,7 @@ def test_overheads_that_are_not_known_are_a_share_and_said_to_be_assumed() -> No
     known = describe(machine())
     first = read(known.text).curves[1].at(0)
     assert first["send_s"] == first["recv_s"] == pytest.approx(OVERHEAD_SHARE * 4e-6)
-    assert any("o_s and o_r are not known" in line for line in known.assumed)
+    assert any("o_s and o_r are unknown" in line for line in known.assumed)
 
 
 def test_overheads_of_more_than_the_latency_are_cut_in_proportion() -> None:

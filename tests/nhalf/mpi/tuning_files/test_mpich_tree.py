@@ -163,7 +163,7 @@ class TestVariables:
         [
             ("", "line 1: it sets no variable"),
             ("# only\n", "sets no variable"),
-            ("A=1\nB", "line 2: 'B' is no NAME=value"),
+            ("A=1\nB", "line 2: 'B' is not NAME=value"),
             ("A=1\nA=2", "line 2: A stands twice"),
             ("A='1", "quot"),
             ("BAD=1", "line 1: not this one"),

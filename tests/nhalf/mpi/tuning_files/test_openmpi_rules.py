@@ -154,7 +154,7 @@ class TestJson:
             ('"binomial"', '"binomail"', "bcast has no algorithm 'binomail'"),
             ('"bcast"', '"bcats"', "no such collective"),
             ('"alg"', '"algorithm"', "'algorithm' means nothing"),
-            ('"msg_size_max": 2047', '"msg_size_max": -1', "-1 is no number"),
+            ('"msg_size_max": 2047', '"msg_size_max": -1', "-1 is not a number"),
             ('"msg_size_min": 1024', '"msg_size_min": 4096', "empty range"),
             ('"collectives"', '"collective"', "'collective' means nothing"),
             ("]", "", "no JSON"),

@@ -71,7 +71,7 @@ def test_the_file_comes_back(tuner: Presets, tmp_path: Path) -> None:
         ("export I_MPI_ADJUST_BCAST=1;;2", "not written as"),
         ("export I_MPI_ADJUST_BCAST=binomial", "not written as"),
         ("export I_MPI_ADJUST_BCATS=1", "no variable that chooses"),
-        ("I_MPI_ADJUST_BCAST", "no NAME=value"),
+        ("I_MPI_ADJUST_BCAST", "not NAME=value"),
     ],
 )
 def test_mistakes_are_said(tuner: Presets, tmp_path: Path, text: str, said: str) -> None:

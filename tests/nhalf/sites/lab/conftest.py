@@ -27,7 +27,7 @@ TIMEOUT_S = 60.0
 def can_have_labs() -> None:
     """Skips where this user or machine cannot have a lab, with the reason."""
     if "NHALF_LAB" in os.environ:
-        pytest.skip("these tests run inside of a lab")
+        pytest.skip("these tests run inside a lab")
     try:
         build.require_root()
         packages.ensure(False, lambda _: None)

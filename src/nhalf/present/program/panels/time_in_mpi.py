@@ -21,7 +21,7 @@ class TimeInMpi(ProgramPanel):
     how_to_read = (
         "Each bar is a rank, its parts the calls in which it spends the time of the run; what is "
         "missing up to 100 % is computing. Bars of different heights mean that the work is not "
-        "shared equally: ranks that finish early wait inside of MPI."
+        "shared equally: ranks that finish early wait inside MPI."
     )
     order = 30
 
