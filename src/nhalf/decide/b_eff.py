@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The effective bandwidth of a machine, from its ping-pong and what its messages share.
+"""The effective bandwidth of a machine, from its ping-pong and its shared resources.
 
-What was not published is drawn from its range, so that the prediction is an interval. Messages of a
-pattern go at the same time, as with the method that is the fastest of the benchmark's three where
-links have two directions; the random orders are others than those of the probe.
+Unpublished values are drawn from their range, so that the prediction is an interval. Messages of a
+pattern go at the same time, as with the fastest of the benchmark's three methods if links have two
+directions; the random orders differ from those of the probe.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
 
 @dataclass(frozen=True)
 class EffectiveBandwidth:
-    """Bytes per second by name, what was published of the same ranks, and why they are ranges."""
+    """Bytes per second by name, published values for the same ranks, and why they are ranges."""
 
     machine: str
     ranks: int
@@ -91,7 +91,7 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
 
 
 def _ranks_per_node(machine: Machine, ranks: int) -> int:
-    """How many ranks share a node; checks that there is room."""
+    """The number of ranks that share a node; checks that there is room."""
     per_node = machine.node.ranks if machine.node else ranks
     nodes = machine.network.topology.nodes if machine.network else 1
     if ranks < 2:
@@ -130,7 +130,7 @@ def _rings(ranks: int, target: int) -> list[list[int]]:
 
 
 def messages(rings: Sequence[Sequence[int]]) -> Pairs:
-    """What the members of rings send: to both neighbours, in a ring of two to the one."""
+    """The messages of rings: members send to both neighbours, in a ring of two to the other."""
     return [
         (rank, ring[(place + step) % len(ring)])
         for ring in rings
@@ -153,7 +153,7 @@ def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]
 
 
 def _reasons(machine: Machine) -> Iterator[str]:
-    """Whatever makes the interval wide."""
+    """The causes of a wide interval."""
     yield "the longest message is 4 to 32 MiB: a 128th of 0.5 to 4 GB"
     yield "two exchanges start within 1 to 3.2 latencies: at once, or in turn"
     yield "long messages (from 1 to 256 KiB on) start with up to three trips if no curve says so"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a measured run to a machine that can be simulated.
 
-The machine's ping-pongs are the fitted segments; where one of them is more than TOLERANCE from the
-reported median of a size that was measured, the piece of the curve around that size is scaled to
-it. Scaled segments keep coefficients of at least 0.
+The machine's ping-pongs are the fitted segments; if one of them is more than TOLERANCE from the
+reported median of a measured size, the piece of the curve around that size is scaled to it. Scaled
+segments keep coefficients of at least 0.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from nhalf.machines.machine import FittedModel, Machine, Segment
 TOLERANCE = 0.02
 
 Measured = Sequence[tuple[int, float]]
-"""Sizes in bytes, rising, and the reported median of each in seconds."""
+"""Sizes in bytes, increasing, and the reported median of each in seconds."""
 
 
 def calibrated(facts: Facts) -> Machine:
-    """The machine of a run, with ping-pongs that follow what was measured.
+    """The machine of a run, with ping-pongs that follow the measurements.
 
     Raises InputError if the run has no curve to fit.
     """
@@ -40,7 +40,7 @@ def calibrated(facts: Facts) -> Machine:
 
 
 def follow(model: FittedModel, measured: Measured) -> FittedModel:
-    """The model, with a scaled piece around each measured size from which it is too far."""
+    """The model, with a scaled piece around each measured size from which it deviates too much."""
     segments: list[Segment] = []
     bounds = starts(model)
     ends = [*(start - 1 for start in bounds[1:]), model.segments[-1].to_bytes]

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithm is the fastest where, known from few measurements.
+"""The fastest algorithm by ranks and size, from few measurements.
 
-Of each algorithm, time is a prior times a correction,
+The time of each algorithm is a prior times a correction,
 
     T(n, p) = cost(n, p) exp(c(log2 p, log2 n, sharing, protocol))
 
-where the cost is composed of the machine's parts (machines/parts.py) and c is fitted to what was
-measured (gaussian_process.py), with a standard deviation everywhere. The protocol, by which
-messages are sent from the machine's rendezvous threshold on, may change it at once, and so may
-ranks that share a node; between two ranks, where algorithms degenerate, it is another than among
-more.
+where the cost is composed of the machine's parts (machines/parts.py) and c is fitted to the
+measurements (gaussian_process.py), with a standard deviation everywhere. c may jump at the
+machine's rendezvous threshold, and where ranks share a node; between two ranks, where algorithms
+degenerate, it differs from that among more.
 
-What is worth measuring next follows from both: where an algorithm may beat the one that seems best
+The next measurement follows from both: where an algorithm may beat the one that seems best
 (its expected improvement; D. Jones, M. Schonlau, W. Welch, Efficient Global Optimization, Journal
 of Global Optimization 13, 1998), or where the one that seems best may not be.
 """
@@ -35,7 +34,7 @@ from nhalf.mpi.decision_table import NATIVE
 from nhalf.statistics.gaussian_process import Correction, Prior
 
 TREE = parse("ceil(log2(p)) * T(n)")
-"""The prior of what has no cost of its own, such as the library's own algorithm."""
+"""The prior without a composed cost, such as for the library's own algorithm."""
 TIME_MIN_S = 1e-12
 PRIOR = Prior(
     scale=(4.0, 4.0, 8.0, 8.0),
@@ -48,23 +47,23 @@ PRIOR = Prior(
 """Costs are mostly right within a fifth. Chosen on grids of simulated machines (docs/choice.md)."""
 SCALES = ((1.0, 2.0, 4.0, 8.0), (1.0, 2.0, 4.0, 8.0), (4.0, 16.0), (4.0, 16.0))
 PROTOCOL = 4.0
-"""How far messages of two protocols are apart, in doublings."""
+"""The distance between two protocols, in doublings of the size."""
 SHARING = 2.0
-"""How far twice as many ranks of a node are apart, in the same."""
+"""The distance between a number of ranks per node and twice that, in the same unit."""
 PAIR = -3.0
-"""The place of 2 ranks on the axis of log2 p: as far from 3 as protocols are from each other."""
+"""The position of 2 ranks on the axis of log2 p: as far from 3 as two protocols are apart."""
 
 Cost = Callable[[NDArray[Any], NDArray[Any]], Floats]
 Cell = tuple[str, int, int]
-"""Algorithm, place of the number of ranks in the grid, place of the size."""
+"""Algorithm, index of the number of ranks in the grid, index of the size."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Where to choose: numbers of ranks (k,) and sizes in bytes (m,), both increasing.
+    """The grid of choices: numbers of ranks (k,) and sizes in bytes (m,), both increasing.
 
-    From `rendezvous_bytes` on messages are sent by another protocol; `per_node` is how many ranks
-    share a node, by number of ranks, 1 each where it is not said.
+    From `rendezvous_bytes` on, messages use a different protocol; `per_node` is the number of ranks
+    that share a node, by number of ranks, by default 1.
     """
 
     ranks: tuple[int, ...]
@@ -73,7 +72,7 @@ class Grid:
     per_node: tuple[int, ...] = ()
 
     def places(self) -> Floats:
-        """(k m, 4): what corrections are functions of; sizes change fastest."""
+        """(k m, 4): the arguments of corrections; sizes change fastest."""
         sizes = np.array(self.size_bytes, dtype=np.float64)
         logs = np.log2(np.maximum(sizes, 1.0))
         ranks = np.array(self.ranks)
@@ -90,10 +89,10 @@ class Grid:
 
 @dataclass
 class Choice:
-    """What is known of every algorithm of one operation on a grid.
+    """The state of knowledge about every algorithm of one operation on a grid.
 
-    `costs` are the composed costs by algorithm, seconds of arrays of ranks and bytes that go
-    together; `measured_s` is what was measured, seconds by cell.
+    `costs` are the composed costs by algorithm, seconds for paired arrays of ranks and bytes;
+    `measured_s` are the measured times, seconds by cell.
     """
 
     grid: Grid
@@ -112,7 +111,7 @@ class Choice:
         return cls(grid, {name: _cost(operation, cost, parts) for name, cost in costs.items()})
 
     def learn(self, cells: Mapping[Cell, float]) -> None:
-        """Add what was measured, seconds by cell."""
+        """Add measured times, seconds by cell."""
         self.measured_s.update(cells)
         for name in {cell[0] for cell in cells}:
             self._fitted.pop(name, None)
@@ -120,12 +119,12 @@ class Choice:
     def predict(self, algorithm: str) -> tuple[Floats, Floats]:
         """Seconds, and the standard deviation of their logarithm, (k, m) each.
 
-        A cell that was measured has its own time, and no deviation.
+        A measured cell has its own time, and no deviation.
         """
         return self._known(algorithm, self._correction(algorithm))
 
     def time_s(self, algorithm: str, ranks: int, size_bytes: int) -> float:
-        """Seconds within the grid, at a place of it or between its places."""
+        """Seconds within the grid, at its points or between them."""
         prior_s = float(self.costs[algorithm](np.array(ranks), np.array(size_bytes)))
         nearest = min(range(len(self.grid.ranks)), key=lambda i: abs(self.grid.ranks[i] - ranks))
         per_node = self.grid.per_node[nearest : nearest + 1]
@@ -135,7 +134,7 @@ class Choice:
         return prior_s * math.exp(float(self._correction(algorithm).predict(place)[0][0]))
 
     def measured_of(self, algorithm: str) -> dict[tuple[int, int], float]:
-        """Seconds by number of ranks and size of what was measured of an algorithm."""
+        """Measured seconds of an algorithm by number of ranks and size."""
         ranks, sizes = self.grid.ranks, self.grid.size_bytes
         return {(ranks[i], sizes[j]): s for (i, j), s in self._own(algorithm).items()}
 
@@ -146,9 +145,9 @@ class Choice:
         return [[names[place] for place in row] for row in times.argmin(axis=0)]
 
     def next_cells(self, count: int) -> list[Cell]:
-        """Up to `count` cells whose measurement promises most; that in the middle goes first.
+        """Up to `count` cells with the most promising measurement; the central one goes first.
 
-        After each, what it would teach of its neighbours is taken as learnt.
+        After each, its expected information about its neighbours is assumed.
         """
         if not self.measured_s:
             return [(name, *self.grid.middle()) for name in self.prior_s][:count]
@@ -213,7 +212,7 @@ class Choice:
 
 
 def _cost(operation: str, cost: Expression, parts: Parts) -> Cost:
-    """The composed cost; where a formula comes to nothing or less, that of one message."""
+    """The composed cost; if a formula gives zero or less, that of one message."""
 
     def time_s(ranks: NDArray[Any], size_bytes: NDArray[Any]) -> Floats:
         found = cost.value(ranks, cost_bytes(operation, ranks, size_bytes), parts.functions)
@@ -225,7 +224,8 @@ def _cost(operation: str, cost: Expression, parts: Parts) -> Cost:
 
 
 def _gain(log_s: Floats, deviation: Floats) -> Floats:
-    """What knowing each algorithm in each cell promises, as a share of time; (algorithms, k, m).
+    """The expected gain from measuring each algorithm in each cell, share of time; (algorithms, k,
+    m).
 
     For the one that seems best: how much slower than the second it may be. For the others: how
     much faster than the best.
@@ -252,13 +252,13 @@ def _beyond(z: Floats) -> Floats:
 
 
 Measure = Callable[[Sequence[Cell]], Mapping[Cell, float]]
-"""Seconds of each of some cells; those that could not be measured are missing."""
+"""Seconds of some cells, without those that could not be measured."""
 
 
 def explore(choice: Choice, measure: Measure, cells_max: int, batch: int = 0) -> None:
-    """Measure what promises most, in batches, until this many cells are known or nothing promises.
+    """Measure the most promising cells, in batches, until enough are known or none is promising.
 
-    `batch` 0 takes a tenth of what is left each time.
+    `batch` 0 takes a tenth of the remaining number each time.
     """
     while len(choice.measured_s) < cells_max:
         left = cells_max - len(choice.measured_s)

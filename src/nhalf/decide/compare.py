@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is B slower than A? Paired by launches, with few false alarms over a whole curve.
 
-Launch k of every library ran in the same round, so what disturbed the machine then disturbed both:
-the logarithm of the ratio of their launch medians is the datum, one per launch and size,
+Launch k of every library ran in the same round, so a disturbance of the machine affected both: the
+logarithm of the ratio of their launch medians is the datum, one per launch and size,
 
     d(k, n) = log B(k, n) - log A(k, n) = effect(n) + launch(k) + noise(k, n)
 
@@ -10,13 +10,13 @@ the logarithm of the ratio of their launch medians is the datum, one per launch 
   in it, a few odd sizes are not. The curve's ratio is the mean level, its interval Student's.
 - At one size the interval has two parts: that of the level (few launches, few degrees of
   freedom) and that of the size's deviations from the level, whose variances are moderated over
-  sizes (Smyth 2004); both are joined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
-- All intervals of a curve hold together: Bonferroni over its sizes. A verdict is given where an
-  interval excludes the threshold, so a false alarm anywhere on a curve has at most the chance of
+  sizes (Smyth 2004); they are combined by Satterthwaite's formula (Biometrics Bulletin 2, 1946).
+- All intervals of a curve hold jointly: Bonferroni over its sizes. A verdict is given if an
+interval excludes the threshold, so a false alarm anywhere on a curve has at most the probability
   1 - confidence, half of it on the slow side of the level and half on that of the sizes.
 
-Two runs are paired by launch number in the same way; what changed in the machine between two runs
-that were not interleaved cannot be told from what changed in the libraries.
+Two runs are paired by launch number in the same way; between two runs that were not interleaved, a
+change of the machine cannot be distinguished from a change of the libraries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Ratio:
     high: float
 
     def verdict(self, threshold: float) -> Verdict:
-        """Slower or faster where the interval excludes the threshold, equal where it is inside."""
+        """Slower or faster if the interval excludes the threshold, equal if it lies inside."""
         if self.low > threshold:
             return "slower"
         if self.high < 1 / threshold:
@@ -59,7 +59,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class SizeRatio:
-    """One size: the reported times of both, their ratio and what follows."""
+    """One size: the reported times of both, their ratio and the verdict."""
 
     size_bytes: int
     a_s: float
@@ -88,7 +88,7 @@ class CurveRatio:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All curves that A and B share, and what they do not share."""
+    """All curves that A and B share, and those that they do not."""
 
     threshold: float
     confidence: float
@@ -97,7 +97,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Of everything: a slow-down anywhere shows."""
+        """The overall verdict: a slow-down anywhere counts."""
         return _together([curve.verdict for curve in self.curves])
 
     @property
@@ -106,7 +106,7 @@ class Comparison:
         return self.verdict in ("slower", "mixed")
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf compare --json` prints; an interval that is unknown is null."""
+        """The output of `nhalf compare --json`; an unknown interval is null."""
         return {
             "verdict": self.verdict,
             "threshold": self.threshold,
@@ -236,7 +236,7 @@ def launch_matrix(rows: pl.DataFrame, sizes: Floats, column: str) -> Floats:
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict from several: what differs shows, and equal is what is equal everywhere."""
+    """One verdict from several: any difference counts, and equal means equal everywhere."""
     kinds = set(verdicts)
     if "mixed" in kinds or {"slower", "faster"} <= kinds:
         return "mixed"

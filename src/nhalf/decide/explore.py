@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithm is the fastest on a simulated machine: the models, and few simulations of cells.
+"""The fastest algorithm on a simulated machine, from models and a few simulated cells.
 
-Every cell that is asked for is simulated in one run per batch, whose directory goes afterwards.
+The requested cells are simulated in one run per batch, whose directory is removed afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nhalf.statistics.summary import summarise
 
 
 class Simulated:
-    """Measures cells of one operation on a machine, with ranks over as many nodes as there are."""
+    """Measures cells of one operation on a machine, with ranks spread over all nodes."""
 
     def __init__(
         self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
@@ -77,7 +77,7 @@ class Simulated:
 
 
 def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
-    """How many ranks share a node, spread over as many nodes as share them evenly."""
+    """The number of ranks per node, spread over as many nodes as divide them evenly."""
     layout = parse_layout(both_ways(ranks, hosts, cores_per_host)[-1])
     return layout.per_host if layout else 1
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What barriers and broadcasts take where messages wait for each other on a wire or at an adapter.
+"""Barriers and broadcasts when messages queue on a shared wire or at an adapter.
 
-On a wire that all nodes share an operation takes as long as its messages one after the other,
+On a wire shared by all nodes, an operation takes as long as its messages one after the other,
 however few rounds it has (Krishnamurthy, "Performance of Barriers and NAS Parallel Benchmarks on
-the Intel Clusters", 1998). At an adapter the messages of a node's ranks follow each other, those
-that leave and those that arrive, whenever all ranks send in the same round.
+the Intel Clusters", 1998). At an adapter the messages of a node's ranks are serialised, outgoing
+and incoming ones, whenever all ranks send in the same round.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def shares_a_wire(machine: Machine) -> bool:
 
 
 def on_one_wire(operation: str) -> dict[str, Algorithm]:
-    """By name, what algorithms cost on a shared wire; those whose messages are not counted lack."""
+    """Costs of algorithms on a shared wire by name, if their messages are counted."""
     source = "messages one after the other on a shared wire"
     return {
         name: Algorithm(name, "", source, parse(f"{messages} * T(n)"))
@@ -53,7 +53,7 @@ def on_one_wire(operation: str) -> dict[str, Algorithm]:
 
 
 def waiting_at_adapters(machine: Machine, parts: Parts) -> Parts:
-    """Parts of which each message waits for those of the other ranks of full nodes."""
+    """Parts in which each message waits for those of the other ranks of full nodes."""
     waits = [each.per_message_s for each in machine.shared if each.per_message_s is not None]
     if not waits or machine.node is None:
         return parts

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pattern takes on a machine, which algorithm is the fastest, and where that changes.
+"""The time of a pattern on a machine, the fastest algorithm, and the crossings.
 
-Of an algorithm a fitted model counts, where the machine has one; otherwise its cost is composed of
-the machine's parts (machines/parts.py), never of its own timing. The library's own way (`native`)
-is what was published or fitted of it.
+A fitted model of an algorithm takes precedence if the machine has one; otherwise its cost is
+composed of the machine's parts (machines/parts.py), never of its own timing. The library's own
+algorithm (`native`) has published or fitted times.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nhalf.machines.machine import Machine
 
 @dataclass(frozen=True)
 class Crossover:
-    """At this many ranks another algorithm becomes the fastest from `size_bytes` on."""
+    """With `ranks` ranks, a different algorithm is the fastest from `size_bytes` on."""
 
     ranks: int
     size_bytes: int
@@ -39,8 +39,8 @@ class Crossover:
 class Prediction:
     """Seconds of every way in every cell: `time_s` (ways, ranks, sizes), NaN if none is known.
 
-    `missing` says why ways have no time somewhere; `extrapolated` (ways, ranks, sizes) where a time
-    is beyond what was measured or published.
+    `missing` says why ways lack a time somewhere; `extrapolated` (ways, ranks, sizes) marks times
+    beyond the measured or published range.
     """
 
     pattern: str
@@ -55,19 +55,19 @@ class Prediction:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader has to know of the times."""
+        """Caveats about the times."""
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
         return [*self.missing, *([words] if count else [])]
 
     def best(self) -> list[list[str]]:
-        """The fastest algorithm by number of ranks and size; of equal ones the first."""
+        """The fastest algorithm by number of ranks and size; ties go to the first."""
         filled = np.where(np.isnan(self.time_s), np.inf, self.time_s)
         index = filled.argmin(axis=0)
         return [[self.ways[way].algorithm for way in row] for row in index]
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf predict --json` prints."""
+        """The output of `nhalf predict --json`."""
         cells = [(i, j) for i in range(len(self.ranks)) for j in range(len(self.size_bytes))]
         best = self.best()
         return {
@@ -115,8 +115,8 @@ def predict(
 ) -> Prediction:
     """Times of a pattern ('bcast'), or of one of its algorithms ('bcast/binomial').
 
-    `known` are the algorithms by operation. Raises InputError for what nobody knows of, and if
-    no cell can be predicted.
+    `known` are the algorithms by operation. Raises InputError for an unknown pattern, and if no
+    cell can be predicted.
     """
     pattern, _, algorithm = what.partition("/")
     ways = known_ways(pattern, machine, known, mpi, extrapolate)
@@ -126,7 +126,7 @@ def predict(
 def predicted(
     what: str, machine: str, ranks: Sequence[int], sizes: Sequence[int], ways: Sequence[Way]
 ) -> Prediction:
-    """The times of some ways in every cell; raises InputError if one cell has none."""
+    """The times of some ways in every cell; raises InputError if a cell has none."""
     pattern = what.partition("/")[0]
     sizes = [0] if pattern in UNSIZED else sorted(set(sizes))
     ranks = sorted(set(ranks))
@@ -149,7 +149,7 @@ def predicted(
 
 
 def corrected(what: str, machine: str, choice: Choice) -> Prediction:
-    """The times of a choice that has learnt from measured cells, on its own grid."""
+    """The times of a choice fitted to measured cells, on its own grid."""
     pattern, _, algorithm = what.partition("/")
 
     def timed(name: str) -> Seconds:
@@ -165,7 +165,7 @@ def corrected(what: str, machine: str, choice: Choice) -> Prediction:
 
 
 def _chosen(ways: list[Way], pattern: str, algorithm: str) -> list[Way]:
-    """All ways, or the one that was asked for."""
+    """All ways, or the requested one."""
     names = [way.algorithm for way in ways]
     if algorithm and algorithm not in names:
         raise unknown(f"algorithm of {pattern}", algorithm, names)
@@ -185,9 +185,9 @@ def _check_known(
     if nothing.size:
         i, j = nothing[0]
         raise InputError(
-            f"{machine} says nothing of {pattern} of {format_size(sizes[j])} on {ranks[i]} ranks"
+            f"{machine} has no data on {pattern} of {format_size(sizes[j])} on {ranks[i]} ranks"
             + (f": {reasons[0]}" if reasons else ""),
-            "ask for what was measured, or allow more with --extrapolate",
+            "choose measured ranks and sizes, or allow others with --extrapolate",
         )
 
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which algorithm wins where: races of algorithms against the library's own choice.
+"""Races of algorithms against the library's own choice: the winner of every cell.
 
 Launch k of every algorithm ran in the same round, so the datum of a cell (operation, ranks, bytes)
 is the logarithm of the ratio of two launches' times, as in decide/compare.py; trimmed means of them
-are taken (Yuen 1974). Its variance in one cell is known badly from a few launches; over all cells
-variances are moderated (Smyth 2004).
+are taken (Yuen 1974). A few launches determine its variance in one cell poorly, so variances are
+moderated over all cells (Smyth 2004).
 
-- An algorithm leaves a cell's race where it is slower than the cell's best (t-test at 5 %). That
-  decides only where more launches go, not what is written.
+- An algorithm leaves a cell's race if it is slower than the cell's best (t-test at 5 %). That
+decides only where more launches are spent, not what is written.
 - An algorithm *wins* a cell where it is faster than the library's own choice, by so much at least,
   and the one-sided t-test against no gain holds at a level that Holm's procedure (Scand. J. Stat.
   6, 1979) keeps over all pairs of cells and algorithms in the race: an entry that is no gain at all
   is written with at most that chance, anywhere. Which algorithms race at all must be decided by
   other launches than these.
-- Among winners of about the same time that of the neighbouring size is taken, for few switches.
+- Among winners of about the same time, that of the neighbouring size is taken, for few switches.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ LEAVES_AT = 0.05
 ALIKE = math.log(1.02)
 """Algorithms within 2 % of each other are about as fast."""
 SCOUT_FACTOR = 1.5
-"""After one launch, those within this factor of a cell's best go on."""
+"""After one launch, those within this factor of a cell's best continue."""
 FALSE_RATE = 0.025
 """One-sided, so that the interval of 95 % of what is written excludes no gain."""
 TRIMMED = 0.2
-"""The share of launches left out at either end: some are disturbed as wholes."""
+"""The share of launches trimmed at either end: some are disturbed as a whole."""
 
 
 class Cell(NamedTuple):
-    """Where a choice is made; bytes as patterns count them."""
+    """A cell in which a choice is made; bytes as patterns count them."""
 
     operation: str
     ranks: int
@@ -56,7 +56,7 @@ Times = Mapping[Cell, Mapping[str, Launches]]
 
 @dataclass(frozen=True)
 class Gain:
-    """An algorithm against another one in a cell; logarithms of the ratio of times, 0 is alike.
+    """An algorithm against another one in a cell; logarithms of the ratio of times, 0 is equal.
 
     `probability` is that of such a gain, or a larger one, where there is none; it is NaN, as the
     ends of the interval (95 %, of this pair alone), where launches are too few.
@@ -72,7 +72,7 @@ class Gain:
 
     @property
     def share(self) -> float:
-        """The share of time that is saved."""
+        """The share of time saved."""
         return 1 - math.exp(-self.log_ratio)
 
 
@@ -100,7 +100,7 @@ def gains(times: Times, against: Mapping[Cell, str] | None = None) -> list[Gain]
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = stdtr(degrees, -mean / deviation)
         reach = stdtrit(degrees, 0.975) * deviation
-    # Without any spread the sign alone tells.
+    # Without any spread, the sign alone decides.
     chance = np.where(deviation == 0, np.where(mean > 0, 0.0, 1.0), chance)
     few = count < 2
     chance, reach = (np.where(few, math.nan, values) for values in (chance, reach))
@@ -124,7 +124,7 @@ def holm(chances: Sequence[float], false_rate: float = FALSE_RATE) -> list[bool]
 def winners(
     found: Sequence[Gain], least_share: float, false_rate: float = FALSE_RATE
 ) -> dict[Cell, list[Gain]]:
-    """By cell the algorithms that win it, the fastest first, with those that are about as fast."""
+    """The winning algorithms by cell, the fastest first, with those about as fast."""
     won: dict[Cell, list[Gain]] = {}
     for gain, holds in zip(found, holm([g.probability for g in found], false_rate), strict=True):
         if holds and gain.share >= least_share:
@@ -137,10 +137,10 @@ def winners(
 
 
 def still_racing(times: Times, least_share: float) -> dict[Cell, list[str]]:
-    """The algorithms of each cell on which more launches are to be spent; the own one not named.
+    """The algorithms of each cell that need more launches, without the library's own.
 
-    A cell where nobody can gain as much as is asked for needs no more. One that seems to be won
-    goes on: a race that ended as soon as somebody won would find winners where there are none.
+    A cell in which none can gain the required minimum needs no more. One that seems to be won
+    continues: a race that stopped at the first winner would find false winners.
     """
     best = {
         cell: min(algorithms, key=lambda name: _centre(algorithms[name]))

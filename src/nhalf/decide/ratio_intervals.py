@@ -16,10 +16,10 @@ CONFIDENCE = 0.99
 def ratio_intervals(
     logs: Floats, confidence: float = CONFIDENCE
 ) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
-    """Centre, low and high of the level, and the same (sizes,) for each size; all logarithms.
+    """Centre, low and high of the level, and the same (sizes,) for each size; all are logarithms.
 
     `logs` (launches, sizes) are logarithms of ratios, NaN if a launch lacks a size. Intervals
-    are NaN if fewer than two launches are there. A width of zero is right without noise.
+    are NaN for fewer than two launches. A width of zero is correct without noise.
     """
     complete = ~np.isnan(logs).any(axis=0)
     level = _level(logs[:, complete]) if complete.any() else np.zeros(len(logs))
@@ -37,7 +37,7 @@ def ratio_intervals(
 def _size_intervals(
     logs: Floats, level: Floats, level_variance: float, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Centre, low and high (sizes,): deviations from the level, and the level, joined."""
+    """Centre, low and high (sizes,): level and deviations from it, combined."""
     deviations = logs - level[:, None]
     count = (~np.isnan(logs)).sum(axis=0).astype(np.float64)
     mean = np.nanmean(deviations, axis=0) + level.mean()
@@ -58,7 +58,7 @@ def _size_intervals(
 
 
 def _level(logs: Floats) -> Floats:
-    """Interquartile mean over sizes of each launch: robust, and nearly as sharp as the mean."""
+    """Interquartile mean over sizes of each launch: robust, and nearly as precise as the mean."""
     quarter = logs.shape[1] // 4
     middle: Floats = np.sort(logs, axis=1)[:, quarter : logs.shape[1] - quarter].mean(axis=1)
     return middle
@@ -72,7 +72,7 @@ def _quantile(degrees: Floats, probability: float) -> Floats:
 
 
 def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float]:
-    """An interval around the mean, stretched to contain the reported centre."""
+    """An interval around the mean, extended to contain the reported centre."""
     if math.isnan(reach):
         return centre, math.nan, math.nan
     return centre, min(mean - reach, centre), max(mean + reach, centre)

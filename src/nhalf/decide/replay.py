@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How near a simulation comes to the run it was calibrated from: the same ping-pong in both."""
+"""The error of a simulation relative to the run it was calibrated from, by ping-pong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUT_S = 120.0
 class Replayed:
     """One measured size and the same simulated; seconds, `error` relative to the measured time.
 
-    `model_s` is what the fitted segments alone say.
+    `model_s` is the time from the fitted segments alone.
     """
 
     size_bytes: int
@@ -43,7 +43,7 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Replay:
-    """One ping-pong of a run beside its simulation."""
+    """One ping-pong of a run next to its simulation."""
 
     mpi: str
     placement: str
@@ -63,7 +63,7 @@ class Replay:
 
 
 def replay(facts: Facts, mpi: str = "") -> list[Replay]:
-    """Every ping-pong of a run (or of one library), simulated at the sizes that were measured.
+    """Every ping-pong of a run (or of one library), simulated at the measured sizes.
 
     Raises InputError if there is none, MissingError without SimGrid.
     """
@@ -97,7 +97,7 @@ def replay(facts: Facts, mpi: str = "") -> list[Replay]:
 
 
 def _simulated(machine: Machine, model: FittedModel, sizes: Sequence[int]) -> list[float]:
-    """What the sizes take on the simulated machine, in seconds."""
+    """The times of the sizes on the simulated machine, in seconds."""
     subject = smpi_subject(machine, site_of(machine, 2))
     placement = "2x1" if is_between_nodes(model.placement) else "1x2"
     tokens, variables = subject.launch(2, placement, "")

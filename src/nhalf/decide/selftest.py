@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we claim of our own statistics, measured where the truth is known.
+"""Claims about nhalf's own statistics, verified where the truth is known.
 
 Whole runs are simulated on the model transport: the real probe with its sampler and stopping
 criterion on a virtual clock, then the real summary, advice and comparison. Noise is lognormal with
 5 % per batch; the machine has two states, 20 % of the time 1.25 times slower, for 20 batches at a
-stretch. The truth is computed here, from the distribution, by another way than the probe's:
+stretch. The truth is computed here from the distribution, independently of the probe:
 
     T(n) = o_s + L + o_r + nG,   times the median m of the mixture
     (1 - f) Phi(x / s) + f Phi((x - ln slow) / s) = 1/2,   m = exp(x)
@@ -33,14 +33,14 @@ from nhalf.statistics.advice import PRECISION_TARGET
 LEAST_RUNS = 20
 DETECTED = {"1.05": 0.80, "1.25": 0.99}
 COVERAGE = (0.93, 0.998)
-"""Simulated runs differ by nothing but their launches, so that the interval is wide for them."""
+"""Simulated runs differ only in their launches, so the interval is conservative for them."""
 FALSE_ALARMS = 0.01
 ADVICE_FALSE_ALARMS = 0.02
 
 
 @dataclass(frozen=True)
 class Check:
-    """One published figure with the range that we promise."""
+    """One published figure with its promised range."""
 
     name: str
     what: str
@@ -94,7 +94,7 @@ class SelfTest:
 
 
 def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
-    """Simulate `runs` whole runs, and a fifth as many of other machines, and judge ourselves.
+    """Simulate `runs` whole runs, and a fifth as many of other machines, and judge nhalf itself.
 
     Raises InputError for fewer than 20 runs, MissingError without the model probe.
     """
@@ -113,17 +113,17 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
 
 
 def _coverage(world: Simulated) -> Check:
-    """How often the 95 % interval holds what the next run reports: over all sizes and runs."""
+    """How often the 95 % interval contains the next run's value, over all sizes and runs."""
     summary = world.summary.sort("bytes", "run")
     median, low, high = (summary[c].to_numpy() for c in ("median_s", "ci_low_s", "ci_high_s"))
     following = np.roll(median.reshape(len(SIZES), -1), 1, axis=1).ravel()
     inside = (low <= following) & (following <= high)
-    what = "95 % interval covers what the next run reports (5 % noise, two states)"
+    what = "95 % interval covers the value of the next run (5 % noise, two states)"
     return Check("coverage", what, float(inside.mean()), *COVERAGE, len(inside))
 
 
 def _false_alarms(world: Simulated) -> Check:
-    """How often equal machines are told apart, anywhere on the curve; each run with the next."""
+    """How often equal machines are found to differ, anywhere on the curve; consecutive runs."""
     pairs = zip(world.medians, [*world.medians[1:], world.medians[0]], strict=True)
     alarms = [compare(a, b).regressed for a, b in pairs]
     what = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many simulated runs of machines whose truth is known, analysed as real ones."""
+"""Many simulated runs of machines with known parameters, analysed like real ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nhalf.statistics.summary import launch_medians, summarise
 from nhalf.store.schema import MEASUREMENT_COLUMNS
 
 SIZES = (0, *(2**k for k in range(15)), 24, 48, 96, 192, 1536, 3072, 6144, 12288)
-"""A whole curve of 24 sizes; small ones, since the probe really moves the bytes."""
+"""A whole curve of 24 sizes; small ones, because the probe really moves the bytes."""
 
 LAUNCHES = 5
 
@@ -54,7 +54,7 @@ class SimulatedMachine:
         return SimulatedMachine(**{**vars(self), "state_fraction": 0.0})
 
     def options(self) -> str:
-        """As the probe wants them: key=value,..."""
+        """In the probe's format: key=value,..."""
         return ",".join(f"{name}={value!r}" for name, value in vars(self).items())
 
     def median_s(self, size_bytes: Floats) -> Floats:
@@ -77,7 +77,7 @@ class SimulatedMachine:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Many simulated runs after the real analysis: no samples are kept."""
+    """Many simulated runs after the real analysis, without their samples."""
 
     summary: pl.DataFrame
     medians: list[pl.DataFrame]
@@ -86,7 +86,7 @@ class Simulated:
 def simulate_worlds(
     worlds: Iterable[tuple[SimulatedMachine, int]], seed: int = 1
 ) -> list[Simulated]:
-    """Simulated runs of several machines, as many each as asked, on all cores."""
+    """Simulated runs of several machines, on all cores."""
     probe = str(executable("probe-model"))
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         batches = []
@@ -114,7 +114,7 @@ def simulate_worlds(
 
 
 def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> Simulated:
-    """Measure some runs with one process of the probe and analyse them as real ones."""
+    """Measure some runs with one probe process and analyse them like real ones."""
     frame = _measure(probe, machine, runs, seed)
     medians = launch_medians(frame.lazy())
     by_run = medians.partition_by("run", maintain_order=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to do what is asked for, and what is known of the time of each."""
+"""The ways to perform a pattern, and the known times of each."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from nhalf.mpi.decision_table import NATIVE
 COMPLETION = "completion"
 
 UNSIZED = ("barrier",)
-"""Operations that have no size: they are asked for at 0 bytes."""
+"""Operations without a size: their size is 0 bytes."""
 
 Seconds = Callable[[int, int], float]
-"""Of numbers of ranks and bytes; raises InputError if nothing is known of them."""
+"""Time as a function of ranks and bytes; raises InputError if it is unknown."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to do what is asked for, and in a sentence what its time is taken from.
+    """One way to perform a pattern, with the source of its time in a sentence.
 
-    `knows` says of a number of ranks and a size whether its time there is no extrapolation.
+    `knows` says whether the time for a number of ranks and a size is not an extrapolation.
     """
 
     algorithm: str
@@ -46,21 +46,21 @@ class Way:
 
 @dataclass(frozen=True)
 class Extent:
-    """What a machine is known for: this many ranks, messages of such a size; None: no end."""
+    """The range of validity of a machine: ranks and message sizes; None: unbounded."""
 
     ranks_max: int | None
     largest_bytes: int | None
 
     def holds(self, ranks: int, size_bytes: int) -> bool:
-        """Whether it is known for that."""
+        """Whether it covers these."""
         return ranks <= (self.ranks_max or ranks) and size_bytes <= (
             size_bytes if self.largest_bytes is None else self.largest_bytes
         )
 
     def check(self, ranks: int, size_bytes: int) -> None:
-        """Raises InputError for what it does not hold."""
+        """Raises InputError for values that it does not cover."""
         if ranks > (self.ranks_max or ranks):
-            reason = f"the machine has room for {self.ranks_max} ranks and not for {ranks}"
+            reason = f"the machine has room for {self.ranks_max} ranks, not for {ranks}"
             raise InputError(reason, "ask for fewer, or allow more with --extrapolate")
         if not self.holds(ranks, size_bytes):
             raise InputError(
@@ -76,7 +76,7 @@ def known_ways(
     mpi: str,
     extrapolate: bool,
 ) -> list[Way]:
-    """Every way that something is known of, the library's own first."""
+    """Every way with a known time, the library's own first."""
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
@@ -116,7 +116,7 @@ def _modelled(
     extent: Extent,
     extrapolate: bool,
 ) -> Way:
-    """A way that was published or fitted.
+    """A way with published or fitted times.
 
     What was measured at a number of ranks counts there; of models those of completion times.
     """
@@ -147,7 +147,7 @@ def _modelled(
             return _nearest(models, size_bytes).time_s(size_bytes, ranks)
         raise InputError(
             f"no model covers {format_size(size_bytes)} on {ranks} ranks",
-            "ask for what was measured, or allow more with --extrapolate",
+            "choose measured ranks and sizes, or allow others with --extrapolate",
         )
 
     published = [model.source for model in models] + [curve.source for curve in curves]
@@ -170,8 +170,8 @@ def _composed(
 ) -> list[Way]:
     """Ways whose cost is composed of the machine's parts.
 
-    Where enough is known of messages each is followed, which is exact for any number of ranks, else
-    the algorithm's own expression holds.
+    If enough is known about messages, each is simulated, which is exact for any number of ranks;
+    otherwise the algorithm's own expression is used.
     """
     extent = Extent(extent.ranks_max, parts.largest_bytes)
     composer = None if parts.overheads_s is None else Composer(parts)

@@ -146,7 +146,7 @@ def test_what_no_model_covers_is_refused_unless_allowed() -> None:
 def test_more_ranks_than_a_machine_has_room_for_are_refused_or_marked() -> None:
     known = machine("sp2-mpl")
     assert known.ranks_max == 32
-    with pytest.raises(InputError, match="room for 32 ranks and not for 33"):
+    with pytest.raises(InputError, match="room for 32 ranks, not for 33"):
         predict("bcast", known, [33], [8], algorithms())
     with pytest.raises(InputError, match="room for 32 ranks"):
         predict("one-to-many", known, [33], [8], algorithms())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acceptance: does a run meet what was promised, by a vendor, by a former run or by a model?"""
+"""Acceptance: does a run meet the promises of a vendor, an earlier run or a model?"""

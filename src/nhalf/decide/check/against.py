@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run against a former one, or against what a model predicts, by decide/compare.py.
+"""A run against an earlier one, or against a model's prediction, by decide/compare.py.
 
-A curve is one answer: its level over all sizes and every size are points of it. A model enters as
-a run without noise that measured just what it predicts, at the sizes and launches of the run.
+A curve is one answer: its points are its level over all sizes and every size. A model enters as a
+noiseless run that measured exactly its predictions, at the sizes and launches of the run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nhalf.statistics.same_state import SameState, same_state
 from nhalf.store.keys import COMPARED_CURVE, COMPARED_POINT, CURVE, POINT
 
 TOLERANCE = 0.10
-"""Two good runs on two days differ by some percent; what a user feels is more than that."""
+"""Two good runs on different days differ by a few percent; users notice only more than that."""
 
 Missing = list[dict[str, Any]]
 
@@ -37,7 +37,7 @@ Missing = list[dict[str, Any]]
 def against_former(
     facts: Facts, former: pl.DataFrame, tolerance: float
 ) -> tuple[list[Answer], Missing, list[str]]:
-    """As `against_run`, by what both did in the same state of the machine; and notes on that.
+    """As `against_run`, restricted to the same state of the machine; and notes on that.
 
     `former` are launch medians with `flag_s` (statistics/same_state.py).
     """
@@ -63,8 +63,8 @@ def _notes(pairs: Sequence[SameState]) -> list[str]:
 
 
 def _in_another_state(key: dict[str, Any], tolerance: float) -> Answer:
-    """A curve of which nothing was measured in the same state of the machine."""
-    reason = "the machine was in another state: a flag between two cores tells it"
+    """A curve without measurements in the same state of the machine."""
+    reason = "the machine was in a different state, as the time of a flag between two cores shows"
     point = PointVerdict(key, "", Bounds(high=1 + tolerance), None, "unclear", reason)
     return Answer(_name(key), "time", (point,))
 
@@ -74,8 +74,8 @@ def against_run(
 ) -> tuple[list[Answer], Missing]:
     """One answer per curve that both have or that only `former` has (launch medians).
 
-    Also the sizes that one of both lacks; those are no failures, since runs choose their own. `now`
-    are the launch medians to take instead of all that was measured.
+    Also the sizes missing in one of them; those are not failures, because runs choose their own
+    sizes. `now` are launch medians to use instead of all measured ones.
     """
     medians = facts.launches if now is None else now
     former = former.with_columns(pl.col(pl.String).fill_null(""))
@@ -115,13 +115,13 @@ def against_machine(
 
 
 def model_notes(machine: Machine, tolerance: float) -> list[str]:
-    """What to know where a model may itself be farther off than what is tolerated."""
+    """A remark if the error of a model itself may exceed the tolerance."""
     errors = [model.heldout_p95 for model in machine.models if model.heldout_p95 is not None]
     if not errors or max(errors) <= tolerance:
         return []
     return [
         f"models of {machine.name} are themselves off by up to {max(errors) * 100:.2g} % at sizes "
-        f"that they had not seen: with a tolerance of {tolerance * 100:.3g} % that may show as "
+        f"left out of the fit: with a tolerance of {tolerance * 100:.3g} % that may show as "
         "missed"
     ]
 
@@ -181,13 +181,13 @@ def _answer(curve: CurveRatio, wrong: pl.DataFrame, tolerance: float) -> Answer:
 
 
 def _time(a_s: float, b_s: float, ratio: Ratio) -> Interval:
-    """The time of B with the interval of the ratio, stretched to hold what is reported."""
+    """The time of B with the interval of the ratio, extended to contain the reported value."""
     low, high = a_s * ratio.low, a_s * ratio.high
     return Interval(b_s, float(np.minimum(low, b_s)), float(np.maximum(high, b_s)))
 
 
 def _families(a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]) -> int:
-    """How many curves both have: they share the probability of a false alarm."""
+    """The number of common curves: they share the probability of a false alarm."""
     on = COMPARED_POINT
     return sum(
         left.join(right, on=on, how="semi").select(on[:-1]).n_unique()
@@ -204,7 +204,7 @@ def _pair(
 def _unpaired(
     a: pl.DataFrame, b: pl.DataFrame, libraries: Sequence[tuple[str, str]]
 ) -> list[dict[str, Any]]:
-    """The curves that A has and B does not, by libraries that belong together."""
+    """The curves of A missing in B, by paired libraries."""
     on = COMPARED_CURVE
     curves = a.select(CURVE).unique(maintain_order=True)
     paired = [
@@ -222,7 +222,7 @@ def _lacking(
 
 
 def _absent(row: dict[str, Any]) -> Answer:
-    """A curve that is expected and was not measured."""
+    """A curve that is expected but was not measured."""
     key = {name: row[name] for name in CURVE}
     reason = "this curve was not measured"
     point = PointVerdict(key, "s", Bounds(), None, "not measured", reason)
@@ -230,7 +230,7 @@ def _absent(row: dict[str, Any]) -> Answer:
 
 
 def _not_compared(comparison: Comparison, unpaired: list[Answer]) -> Missing:
-    """What one of both lacks, without curves that are answers already."""
+    """Sizes and curves missing on one side, except curves that already have an answer."""
     told = {"only in A": "only expected", "only in B": "only measured"}
     known = [answer.points[0].point for answer in unpaired]
     rows = [

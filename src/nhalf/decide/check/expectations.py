@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of expectations: what somebody promised of a machine, as typed TOML."""
+"""The file of expectations: promises about a machine, as typed TOML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Read = TypeVar("Read")
 
 
 class WrittenExpectation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An [[expect]] as it is written. A selector that is left out allows everything.
+    """An [[expect]] as written. An omitted selector matches everything.
 
     `at_most` and `at_least` are texts with units, such as "3us", "1.2 GB/s" or "64K"; numbers for
     results without a unit. `tolerance` is "5%" or 0.05.
@@ -50,7 +50,7 @@ class WrittenExpectation(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class WrittenFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file as it is written; `source` and `tolerance` hold where an [[expect]] has none."""
+    """The file as written; `source` and `tolerance` are defaults for each [[expect]]."""
 
     expect: list[WrittenExpectation]
     source: str = ""
@@ -59,7 +59,7 @@ class WrittenFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Expectation:
-    """One promise: a metric, its bounds with the tolerance in them, and whom it is about.
+    """One promise: a metric, its bounds including the tolerance, and its subject.
 
     `metric` is one of POINT_METRICS or MODEL_METRICS, or a result: its name and, after a dot, one
     of its members.
@@ -76,7 +76,7 @@ class Expectation:
 def read_expectations(
     path: Path, content: Mapping[str, Any], tolerance: float | None
 ) -> list[Expectation]:
-    """The promises of a file; `tolerance` is that of those which have none of their own.
+    """The promises of a file; `tolerance` is the default for those without one.
 
     Raises InputError that names the file, the place and what is allowed.
     """
@@ -104,7 +104,7 @@ def _expectation(
         column = "axes" if selector.is_axis else selector.column
         if column not in allowed:
             raise InputError(
-                f"{path}: {place}.{column}: {written.metric} is of no one {column}",
+                f"{path}: {place}.{column}: {written.metric} cannot be selected by {column}",
                 f"select it by {', '.join(allowed)}",
             )
     described = " ".join([*(s.text() for s in selectors), written.metric])
@@ -168,7 +168,7 @@ def _amount(text: str, unit: Unit) -> float:
 
 
 def _selectors(path: Path, place: str, written: WrittenExpectation) -> list[Selector]:
-    """What is selected, in the order in which people say it."""
+    """The selectors, in the usual order."""
     found: list[Selector] = []
     for column in ("pattern", "algorithm", "transport", "mpi", "placement"):
         texts: Words = getattr(written, column)
@@ -183,7 +183,7 @@ def _selectors(path: Path, place: str, written: WrittenExpectation) -> list[Sele
 
 
 def _at(path: Path, place: str, read: Callable[[Any], Read], value: Any) -> Read:
-    """What `read` makes of a value; its complaint then says where the value stands."""
+    """The result of `read` for a value; an error names the position of the value."""
     try:
         return read(value)
     except InputError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is expected: a file of promises, a former run or a machine; and the check against it."""
+"""Expectations (a file of promises, an earlier run or a machine), and the check against them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nhalf.machines import catalogue, machine_file
 from nhalf.machines.machine import Machine
 from nhalf.store.run import DESCRIPTION, Run
 
-NOT_SHARED = "intervals of models and results hold with 95 % each, not together with the others"
+NOT_SHARED = "intervals of models and results hold at 95 % individually, not jointly"
 
 
 def check(
@@ -34,8 +34,8 @@ def check(
     """The facts of one run against a file, a run directory or the name of a machine.
 
     `tolerance` is a fraction; by default TOLERANCE for runs and machines, and none for promises
-    that do not say theirs. `pattern` and `mpi` narrow down what is expected, too. Raises InputError
-    for what is neither of the three.
+    without one. `pattern` and `mpi` also restrict the expectations. Raises InputError for anything
+    else.
     """
     path, kind = find(expect)
     chosen = facts.restricted(pattern=pattern, mpi=mpi)
@@ -58,13 +58,15 @@ def check(
 
 
 def find(expect: str) -> tuple[Path, Kind]:
-    """Where it is and what it is; a name without a file is that of a machine we know."""
+    """The path and the kind of `expect`; a name without a file is that of a known machine."""
     path = Path(expect)
     if not path.exists():
         if expect in catalogue.names():
             return catalogue.path_of(expect), "machine"
         if path.suffix or path.parent != Path():
-            raise InputError(f"{expect} is not there", "name a file, a run directory or a machine")
+            raise InputError(
+                f"{expect} does not exist", "name a file, a run directory or a machine"
+            )
         raise unknown("machine or file", expect, catalogue.names())
     if path.is_dir() or ((path.parent / DESCRIPTION).is_file() and path.suffix != ".toml"):
         return path, "baseline"
@@ -80,7 +82,7 @@ def find(expect: str) -> tuple[Path, Kind]:
 
 
 def _only(medians: pl.DataFrame, pattern: str, mpi: str) -> pl.DataFrame:
-    """The launch medians with one pattern, and of one library where it is known by that name."""
+    """The launch medians of one pattern, and of one library if it has that name."""
     if pattern:
         medians = medians.filter(pl.col("pattern") == pattern)
     ours = medians.filter(pl.col("mpi") == mpi) if mpi else medians

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intervals of the times that are checked, which hold together.
+"""Simultaneous intervals of the times that are checked.
 
-The method is that of decide/compare.py, with the median of each size in the place of a run A: the
-deviations of a launch at all sizes are its level and what remains, variances are moderated over
-sizes, and the intervals of a curve hold together (Bonferroni over its sizes). Curves share the
-error probability equally, so that all intervals of a check hold together with its confidence: a
-machine that keeps every promise is said to miss one with a chance of (1 - confidence) / 2 at most,
-since only one side of an interval can say so.
+The method is that of decide/compare.py, with the median of each size in place of a run A: the
+deviations of a launch at all sizes are its level plus residuals, variances are moderated over
+sizes, and the intervals of a curve hold jointly (Bonferroni over its sizes). Curves share the error
+probability equally, so that all intervals of a check hold jointly with its confidence: a machine
+that keeps every promise is reported to miss one with a probability of at most (1 - confidence) / 2,
+because only one side of an interval can cause that.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from nhalf.statistics.intervals import Interval
 from nhalf.store.keys import CURVE, POINT
 
 CONFIDENCE = 0.95
-"""That all intervals of a check hold."""
+"""The probability that all intervals of a check hold."""
 
 
 Key = tuple[Any, ...]
 
 
 def shared_confidence(curves: int) -> float:
-    """What each of several curves needs, so that all of them hold together."""
+    """The confidence that each of several curves needs, so that all of them hold jointly."""
     return 1 - (1 - CONFIDENCE) / max(curves, 1)
 
 
@@ -49,7 +49,7 @@ def time_intervals(summary: pl.DataFrame, medians: pl.DataFrame) -> dict[Key, In
     for row in summary.select(*POINT, "median_s").iter_rows():
         key, value = row[:-1], row[-1]
         low, high = ends.get(key, (np.nan, np.nan))
-        # The reported value is another mean of the launches: the interval is made to hold it.
+        # The reported value is a different mean of the launches: the interval is extended to it.
         found[key] = Interval(value, float(np.minimum(low, value)), float(np.maximum(high, value)))
     return found
 

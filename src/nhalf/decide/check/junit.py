@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A check as JUnit XML, as Jenkins and GitLab read it: an expectation is a test case.
+"""A check as JUnit XML for Jenkins and GitLab: an expectation is a test case.
 
 The form is that of the Ant task's schema, the strictest in use: all attributes, and properties,
-system-out and system-err even where they are empty.
+system-out and system-err even if they are empty.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def junit(
     check: Check, *, name: str, host: str, started_s: float, time_s: float, strict: bool
 ) -> bytes:
-    """The document. `name` is that of what was expected: results of many runs line up under it.
+    """The document. `name` identifies the expectations: results of many runs line up under it.
 
     `started_s` is when measuring began, in seconds since 1970, `time_s` how long it took; with
     `strict` what is unclear is a failure, otherwise it is skipped.
@@ -53,7 +53,7 @@ def junit(
 
 
 def _add_case(suite: xml.Element, name: str, answer: Answer, fails: bool) -> None:
-    """One expectation, with a failure or a skip where it is not met."""
+    """One expectation, with a failure or a skip if it is not met."""
     case = _child(suite, "testcase", classname=f"nhalf.{name}", name=answer.name, time="0.000")
     if answer.verdict == "met":
         return
@@ -72,7 +72,7 @@ def _add_case(suite: xml.Element, name: str, answer: Answer, fails: bool) -> Non
 
 
 def sentence(point: PointVerdict) -> str:
-    """A point in a line: where, what was expected, what was measured, by how much it differs."""
+    """A point in a line: its place, the expected and the measured value, and the deviation."""
     parts = []
     if point.bounds.low > 0 or point.bounds.high < float("inf"):
         parts.append(f"expected {format_bounds(point.bounds, point.unit)}")
@@ -95,5 +95,5 @@ def _child(parent: xml.Element, tag: str, **attributes: Any) -> xml.Element:
 
 
 def _clean(text: str) -> str:
-    """The text without letters that XML cannot hold, whichever way they are written."""
+    """The text without characters that XML cannot hold, even if escaped."""
     return _NOT_XML.sub("�", text)

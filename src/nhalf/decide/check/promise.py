@@ -53,7 +53,7 @@ def answers(facts: Facts, expectations: Sequence[Expectation]) -> list[Answer]:
 
 
 def verified(facts: Facts) -> Answer:
-    """Whether the data of every point arrived as it was sent; without it no time means anything."""
+    """Whether the data of every point arrived intact; otherwise no time is valid."""
     wrong = facts.summary.filter(~pl.col("verified")).select(POINT).to_dicts()
     name, bounds = "all data verified", Bounds(1.0, 1.0)
     if wrong:
@@ -66,7 +66,7 @@ def verified(facts: Facts) -> Answer:
 
 
 def _points(facts: Facts, expectation: Expectation) -> pl.DataFrame:
-    """The points that are judged one by one; a rate belongs to those that move something."""
+    """The points that are judged individually; only points that move data have a rate."""
     if expectation.metric not in POINT_METRICS:
         return facts.summary.clear()
     points = select(facts.summary, expectation.selectors)
@@ -93,9 +93,9 @@ def _point(
 
 
 def _models(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:
-    """The parameters of each model: the start-up time of its first segment, the rest of its last.
+    """The parameters of each model: start-up time of the first segment, others of the last.
 
-    With sizes selected, of those segments only that hold one of them. Also what they are about.
+    With selected sizes, only segments that contain one of them. Also the subject of each.
     """
     rows = [_model_row(model) for model in facts.models]
     frame = pl.DataFrame(rows, schema=CURVE)
@@ -127,7 +127,7 @@ def _touches(segment: Segment, sizes: Any) -> bool:
 
 
 def _results(facts: Facts, expectation: Expectation) -> tuple[pl.DataFrame, list[PointVerdict]]:
-    """A member of each row of a result, and whom the rows are about."""
+    """A member of each row of a result, with the subject of the row."""
     name, _, member = expectation.metric.partition(".")
     rows = facts.results.get(name, [])
     member = member or kinds()[name].columns[0].name
@@ -158,14 +158,14 @@ def _result(facts: Facts, expectation: Expectation, row: Row, member: str) -> Po
 def _whole(
     facts: Facts, subject: dict[str, Any], expectation: Expectation, value: Interval
 ) -> PointVerdict:
-    """A value that follows from many points: with one launch it has no interval that counts."""
+    """A value derived from many points: with one launch it has no valid interval."""
     if facts.launches_of(subject) < 2:
         value = Interval(value.median, math.nan, math.nan)
     return judge(subject, expectation.unit, expectation.bounds, value)
 
 
 def _missing(expectation: Expectation, points: pl.DataFrame) -> list[PointVerdict]:
-    """What an expectation names exactly and was not measured; nothing if nothing was at all."""
+    """Exact selections that were not measured; none if nothing was measured at all."""
     if points.is_empty():
         return []
     return [

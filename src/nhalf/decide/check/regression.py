@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A regression watch: what a check against a former run says of every curve, as an effect.
+"""Regression tests: the result of a check against an earlier run for every curve, as an effect.
 
 The effect is the ratio of the times of both over all sizes of a curve, with its interval
-(decide/compare.py). A regression is where a whole curve, or one of its sizes, is slower than before
-by more than is tolerated, and its interval says so too.
+(decide/compare.py). A regression is a whole curve, or one of its sizes, that is slower than before
+by more than the tolerance, with its interval entirely beyond it.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Effect:
 
 
 def effects(found: Check) -> list[Effect]:
-    """The effect on every curve that the former run has, worst first."""
+    """The effect on every curve of the earlier run, worst first."""
     return [_effect(answer) for answer in found.worst_first() if answer.metric == "time"]
 
 
 def finding(found: Check) -> Finding:
-    """Of all curves together."""
+    """The effect over all curves together."""
     if found.verdict in FAILURES:
         return "regression"
     return "unclear" if found.verdict == "unclear" else "no regression"
 
 
 def regression_json(found: Check) -> dict[str, Any]:
-    """What `nhalf check --against --json` says beside the check itself."""
+    """The output of `nhalf check --against --json` besides the check itself."""
     return {
         "finding": finding(found),
         "effects": [

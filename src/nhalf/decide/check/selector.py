@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which points an expectation speaks of, and what it names that was not measured."""
+"""The points to which an expectation applies, and selections that were not measured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Selector:
     is_axis: bool = False
 
     def allows(self, value: str | int | None) -> bool:
-        """Whether a value of the column is one of those that are meant."""
+        """Whether a value of the column is selected."""
         if value is None:
             return False
         if value in self.exact:
@@ -45,17 +45,17 @@ class Selector:
         return frame.select(self._expression().unique()).to_series().to_list()
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a frame with a value that is meant."""
+        """The rows of a frame with a selected value."""
         allowed = [value for value in self.values(frame) if self.allows(value)]
         return frame.filter(self._expression().is_in(allowed))
 
     def missing(self, frame: pl.DataFrame) -> list[str | int]:
-        """The values that are named exactly and that no row of a frame has."""
+        """The exact values that no row of a frame has."""
         there = set(self.values(frame))
         return [value for value in self.exact if value not in there]
 
     def text(self) -> str:
-        """What it selects, for people: '0 B to 8 KiB', '2 ranks', 'mpich'."""
+        """The selection in words: '0 B to 8 KiB', '2 ranks', 'mpich'."""
         parts = [self._written(value) for value in self.exact]
         parts += self.wildcards
         parts += [f"{self._written(low)} to {self._written(high)}" for low, high in self.ranges]
@@ -89,8 +89,7 @@ def words(column: str, written: Words, *, is_axis: bool = False) -> Selector:
 def numbers(column: str, written: Numbers) -> Selector:
     """A selector of ranks or bytes: 8, "8K", "0,8,4K", "0:8K" or a list of these.
 
-    A range holds everything from its first to its last number. Raises InputError for what is not a
-    number.
+    A range includes both ends. Raises InputError for anything but numbers.
     """
     items = written if isinstance(written, list) else [written]
     texts = [part for item in items for part in str(item).split(",")]

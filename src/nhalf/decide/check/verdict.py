@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check answers: a verdict for every point of every expectation, the worst one for all."""
+"""Verdicts: one for every point of every expectation, and the worst one overall."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ WORST_FIRST: tuple[Verdict, ...] = ("missed", "not measured", "unclear", "met")
 FAILURES: tuple[Verdict, ...] = ("missed", "not measured")
 
 ROUNDING = 1e-9
-"""Relative difference that the arithmetic leaves behind: a machine without noise, of which just
-its own time is expected, meets that."""
+"""Relative rounding error: a machine without noise meets an expectation of exactly its own
+time."""
 
 ONE_LAUNCH = "one launch: there is no interval between launches"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value may be, its tolerance included; in the unit of the value."""
+    """The allowed range of a value, including the tolerance, in the unit of the value."""
 
     low: float = 0.0
     high: float = math.inf
@@ -36,9 +36,8 @@ class Bounds:
 class PointVerdict:
     """One measured value against its bounds.
 
-    `point` holds the columns of the store that tell which one it is; `measured` is None if there
-    is no value, its interval is NaN if launches are too few for one. `reason` is a sentence
-    wherever the numbers do not speak for themselves.
+    `point` holds the columns of the store that identify it; `measured` is None without a value, its
+    interval is NaN with too few launches. `reason` is a sentence if the numbers are not enough.
     """
 
     point: dict[str, Any]
@@ -50,7 +49,7 @@ class PointVerdict:
 
     @property
     def excess_fraction(self) -> float:
-        """How far the value lies beyond its nearest bound, relative to it; negative inside."""
+        """Excess of the value over its nearest bound, relative to it; negative inside."""
         if self.measured is None:
             return math.nan
         value, bounds = self.measured.median, self.bounds
@@ -61,7 +60,7 @@ class PointVerdict:
 
 @dataclass(frozen=True)
 class Answer:
-    """One expectation with the verdict on each point it speaks of; there is at least one."""
+    """One expectation with the verdict on each of its points; there is at least one."""
 
     name: str
     metric: str
@@ -70,19 +69,19 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all its points: the worst."""
+        """The worst verdict of all its points."""
         return worst([point.verdict for point in self.points])
 
     @property
     def worst_point(self) -> PointVerdict:
-        """The point that decides: of those with the verdict the one farthest beyond its bound."""
+        """The decisive point: of those with the verdict, the one farthest beyond its bound."""
         deciding = [point for point in self.points if point.verdict == self.verdict]
         return max(deciding, key=lambda point: _or_least(point.excess_fraction))
 
 
 @dataclass(frozen=True)
 class Check:
-    """Everything that was asked of one run. `confidence` is that of all intervals together."""
+    """The answers for one run. `confidence` is that of all intervals jointly."""
 
     kind: Kind
     confidence: float
@@ -92,15 +91,15 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """Of everything: the worst; nothing at all is nothing measured."""
+        """The worst verdict; "not measured" without answers."""
         return worst([answer.verdict for answer in self.answers])
 
     def failed(self, strict: bool) -> bool:
-        """Whether a script should take it for a failure."""
+        """Whether a script should treat it as a failure."""
         return self.verdict in FAILURES or (strict and self.verdict == "unclear")
 
     def worst_first(self) -> list[Answer]:
-        """The answers in the order in which a reader wants them."""
+        """The answers in reading order."""
 
         def rank(answer: Answer) -> tuple[int, float]:
             excess = _or_least(answer.worst_point.excess_fraction)
@@ -109,12 +108,12 @@ class Check:
         return sorted(self.answers, key=rank)
 
     def counts(self) -> dict[Verdict, int]:
-        """How many expectations have each verdict."""
+        """The number of expectations with each verdict."""
         verdicts = [answer.verdict for answer in self.answers]
         return {verdict: verdicts.count(verdict) for verdict in WORST_FIRST}
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf check --json` prints; bounds and intervals that there are not are null."""
+        """The output of `nhalf check --json`; missing bounds and intervals are null."""
         return {
             "verdict": self.verdict,
             "kind": self.kind,
@@ -127,14 +126,14 @@ class Check:
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The worst of some; of none, nothing was measured."""
+    """The worst of several verdicts; "not measured" for none."""
     return min(verdicts, key=WORST_FIRST.index, default="not measured")
 
 
 def judge(point: dict[str, Any], unit: Unit, bounds: Bounds, measured: Interval) -> PointVerdict:
-    """Met where the interval lies inside the bounds, missed where it lies outside.
+    """Met if the interval lies inside the bounds, missed if it lies outside.
 
-    Whatever straddles a bound is unclear, and so is a value without an interval.
+    An interval that straddles a bound is unclear, as is a value without an interval.
     """
     if math.isnan(measured.low) or math.isnan(measured.high):
         return PointVerdict(point, unit, bounds, measured, "unclear", ONE_LAUNCH)
@@ -148,7 +147,7 @@ def judge(point: dict[str, Any], unit: Unit, bounds: Bounds, measured: Interval)
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """A value as people read it, with its unit."""
+    """A value in readable form, with its unit."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞"
     if unit == "s":
@@ -167,7 +166,7 @@ def format_bounds(bounds: Bounds, unit: Unit) -> str:
 
 
 def format_excess(point: PointVerdict) -> str:
-    """'12 % too slow', '5 % too low', '8 % to spare', or nothing if there is no value."""
+    """'12 % too slow', '5 % too low', '8 % to spare', or '' without a value."""
     excess, measured = point.excess_fraction, point.measured
     if measured is None or not math.isfinite(excess):
         return ""
@@ -180,7 +179,7 @@ def format_excess(point: PointVerdict) -> str:
 
 
 def format_place(point: dict[str, Any]) -> str:
-    """Which point it is: 'pingpong, mpich, 2 ranks, cores, 8 KiB'; some columns may be left out."""
+    """The point in words: 'pingpong, mpich, 2 ranks, cores, 8 KiB'; columns may be left out."""
     ranks = f"{point['ranks']} ranks" if "ranks" in point else ""
     words = [point.get("pattern"), point.get("mpi") or point.get("transport"), ranks]
     size = format_size(point["bytes"]) if "bytes" in point else ""

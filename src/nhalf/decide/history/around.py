@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed around a curve when its level did.
+"""Environment changes that coincide with a change of a curve's level.
 
-A line of the environment is named where all runs of the level before agree on one value and all of
-the level after on another: what differs from run to run anyway, as the number of a job, explains
+A line of the environment is named if all runs of the level before agree on one value and all of the
+level after on another: a value that differs from run to run anyway, such as a job number, explains
 nothing.
 """
 
@@ -28,7 +28,7 @@ FLAG = "flag between two cores"
 
 @dataclass(frozen=True)
 class Difference:
-    """A line of the environment before and after, '–' where it was not there."""
+    """A line of the environment before and after, '–' if it was absent."""
 
     name: str
     before: str
@@ -36,13 +36,13 @@ class Difference:
 
 
 def surroundings(run: Run) -> dict[str, str]:
-    """The environment of a run and what was asked of its transports, a text by name."""
+    """The environment of a run and the options of its transports, text by name."""
     asked = {name: run.plan[name] for name in ASKED if name in run.plan}
     return dict(flat({**run.environment, **asked}))
 
 
 def with_library(around: Mapping[str, str], run: Run, library: str) -> dict[str, str]:
-    """The same, with what the library of a curve says of itself."""
+    """The same, with the self-description of a curve's library."""
     if not library:
         return dict(around)
     said = run.titles.get(library, "")
@@ -64,7 +64,7 @@ def differences(
 
 
 def flag_difference(before: Floats, after: Floats) -> list[Difference]:
-    """A change of what two cores need to pass a flag: the machine itself is in another state."""
+    """A change of the time of a flag between two cores: the machine itself changed its state."""
     was, became = (
         float(np.nanmedian(side)) if _known(side) else math.nan for side in (before, after)
     )

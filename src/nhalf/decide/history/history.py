@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each curve over time: its level in every run, its changes, and what changed with them."""
+"""Each curve over time: its level in every run, its changes, and changes that coincide."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nhalf.store.run import Run
 
 RUNS_MIN = 2
 RUNS_SURE = 4
-"""A change needs this many: two on either side of it."""
+"""The minimum number of runs for a change: two on either side."""
 METHOD = (
     "circular binary segmentation (Olshen, Venkatraman, Lucito, Wigler 2004) by Student's t; "
     "dates by likelihood (Hansen 2000)"
@@ -32,7 +32,7 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Shift:
-    """A change of a curve's level: `before` is the last run of the former level, `at` the next one.
+    """A change of a curve's level: `before` is the last run of the old level, `at` the next one.
 
     `first` and `last` are the runs between which the first run of the new level lies in 95 of 100
     cases. `ratio` is time after over time before, with its interval.
@@ -50,7 +50,7 @@ class Shift:
 
     @property
     def date(self) -> str:
-        """When the first run of the new level began, local time."""
+        """Start of the first run of the new level, local time."""
         return moment(self.started_s)
 
 
@@ -68,7 +68,7 @@ class CurveHistory:
 
 @dataclass(frozen=True)
 class History:
-    """All curves that two runs have at least; `started_s` by run, in order of time."""
+    """All curves present in at least two runs; `started_s` by run, in order of time."""
 
     started_s: dict[str, float]
     curves: tuple[CurveHistory, ...]
@@ -82,7 +82,7 @@ class History:
 
 
 def moment(started_s: float) -> str:
-    """A time as people write it, to the minute, local."""
+    """A local time, to the minute."""
     return f"{datetime.fromtimestamp(started_s):%Y-%m-%d %H:%M}"
 
 
@@ -115,7 +115,7 @@ def _started(named: Mapping[str, Run]) -> dict[str, float]:
 
 
 def _narrowed(medians: pl.DataFrame, pattern: str, mpi: str, sizes: Sequence[int]) -> pl.DataFrame:
-    """The launch medians that are asked about; raises InputError if nothing is left."""
+    """The selected launch medians; raises InputError if none are left."""
     if pattern and pattern not in set(medians["pattern"]):
         raise unknown("pattern", pattern, set(medians["pattern"]))
     if pattern:
@@ -165,7 +165,7 @@ def _shift(
     change = changes[number]
     start = changes[number - 1].at if number else 0
     end = changes[number + 1].at if number + 1 < len(changes) else len(levels.runs)
-    # Within the range of the date nobody knows which side a run is on.
+    # Within the range of the date, the side of a run is undetermined.
     before, after = slice(start, max(change.first, start + 1)), slice(change.last, end)
     found = [
         *around.flag_difference(levels.flag_s[before], levels.flag_s[after]),
@@ -186,7 +186,7 @@ def _shift(
 
 
 def as_json(found: History) -> dict[str, Any]:
-    """What `nhalf history --json` prints; an interval that is unknown is null."""
+    """The output of `nhalf history --json`; an unknown interval is null."""
     return {
         "method": METHOD,
         "error": found.error,

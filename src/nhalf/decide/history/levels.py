@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The level of each curve in each run.
 
-A run is compared with the others size by size: the logarithm of a launch median less the middle of
+A run is compared with the others size by size: the logarithm of a launch median minus the median of
 all runs at that size. The level of a launch is the interquartile mean of these over sizes, as in
-decide/compare.py, so runs need not have measured the same sizes; that of a run and its interval are
-taken over its launches (statistics/intervals.py).
+decide/compare.py, so runs need not have measured the same sizes; the level of a run and its
+interval are taken over its launches (statistics/intervals.py).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from nhalf.store.run import Run
 
 FAMILY = re.compile(r"^(.+?)-v?\d[^+]*")
 SHARE_LEAST = 0.5
-"""A size counts where this many of the runs that have the curve measured it."""
+"""A size counts if this share of the runs with the curve measured it."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """A curve in the runs that have it, in order of time; `curve` are the columns of CURVE.
+    """A curve in the runs that have it, in order of time; `curve` holds the columns of CURVE.
 
     `ratio`, `low` and `high` (runs,) are relative to the first run; the ends are NaN if a run
-    has one launch. `time_s` is that of the first run where the curve has one size, else NaN.
-    `flag_s` is what a flag between two cores took, NaN if it was not measured.
+    has one launch. `time_s` is that of the first run if the curve has one size, else NaN.
+    `flag_s` is the time of a flag between two cores, NaN if it was not measured.
     """
 
     curve: dict[str, Any]
@@ -51,7 +51,7 @@ class Levels:
 
 
 def all_medians(named: dict[str, Run]) -> pl.DataFrame:
-    """Launch medians of runs by name, with `flag_s`, and `family`, the library less its version.
+    """Launch medians of runs by name, with `flag_s`, and `family`, the library without its version.
 
     Runs that measured two versions of a library keep them apart.
     """
@@ -67,7 +67,7 @@ def all_medians(named: dict[str, Run]) -> pl.DataFrame:
 
 
 def _families(names: pl.DataFrame) -> dict[str, str]:
-    """Libraries by name, each without its version where every run has one of that family at most.
+    """Libraries by name, each without its version if every run has at most one of that family.
 
     Settings stay: `openmpi-5.0.11+tcp` is of the family `openmpi+tcp`.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two machines by their models: same pattern, same axes, side by side, and where the order changes.
+"""Two machines by their models, pattern by pattern, and the crossings between them.
 
-As G. Abandah compared the SP2 with the SPP-1000 (1995). Nothing is tested: models have no launches
-that could be paired, and a machine of record has no intervals at all.
+As G. Abandah compared the SP2 with the SPP-1000 (1995). There is no significance test: models have
+no launches that could be paired, and a machine of record has no intervals.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from nhalf.machines.timings import Timing, timings
 from nhalf.store.axes import parse_axes
 
 SAME = 1.02
-"""Ratios below are no difference."""
+"""Smaller ratios do not count as a difference."""
 SIZE_MAX = 2**20
-"""Of two models without an end."""
+"""The largest size for two models without an upper bound."""
 RANKS_SHOWN = 4
 SIZES_SHOWN = 3
 RANKS_SCANNED = 256
@@ -138,7 +138,7 @@ def _paired(left: Sequence[Timing], right: Sequence[Timing]) -> list[tuple[Timin
 
 
 def _likeness(pair: tuple[Timing, Timing]) -> tuple[int, bool, str]:
-    """What sorts the pair first that says most: many ranks in common, timed in the same way."""
+    """Sorts the most informative pair first: many common numbers of ranks, same kind of timing."""
     common = len(pair[0].ranks() & pair[1].ranks())
     return -min(common, RANKS_SHOWN), pair[0].how != pair[1].how, pair[0].where
 
@@ -182,7 +182,7 @@ def _chosen_ranks(common: Sequence[int]) -> list[int]:
 
 
 def shown_sizes(sizes: Sequence[int]) -> list[int]:
-    """The smallest, the largest and one between them: what a table shows."""
+    """The smallest, the largest and one in between, as shown in a table."""
     different = sorted(set(sizes))
     if len(different) <= SIZES_SHOWN:
         return different
@@ -199,7 +199,7 @@ def faster(a_s: float, b_s: float) -> str:
 
 
 def _size_crossings(a: Timing, b: Timing, p: int, places: Sequence[Place]) -> tuple[Crossing, ...]:
-    """The sizes from which on the other one is faster, found between the places of a curve."""
+    """The sizes from which the other one is faster, located between the points of a curve."""
 
     def order(n: int) -> str:
         return faster(a.time_s(n, p), b.time_s(n, p))
@@ -213,7 +213,7 @@ def _rank_crossings(a: Timing, b: Timing, n: int, common: Sequence[int]) -> tupl
 
 
 def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
-    """Where the faster one changes; within a gap the place is found by halving it."""
+    """Where the faster one changes; within a gap the size is found by bisection."""
     found: list[Crossing] = []
     last, last_at = "", 0
     for value in at:
@@ -230,7 +230,7 @@ def _changes(at: Sequence[int], order: Any) -> tuple[Crossing, ...]:
 
 
 def as_json(comparison: MachineComparison) -> dict[str, Any]:
-    """What `nhalf compare --json` prints of machines."""
+    """The output of `nhalf compare --json` for machines."""
     return {
         "a": comparison.a.name,
         "b": comparison.b.name,

@@ -26,7 +26,7 @@ class Parameter:
 def parameters_of(
     a: Machine, b: Machine, timed: Sequence[tuple[Timing, Timing]], mpi: tuple[str, str]
 ) -> tuple[Parameter, ...]:
-    """Those of one message, then those of the LogP family; what neither knows is left out."""
+    """Those of one message, then those of the LogP family, without those that neither has."""
     message = [(_message(one), _message(two)) for one, two in timed if one.pattern == PINGPONG]
     one, two = message[0] if message else ({}, {})
     one |= _loggp(a, mpi[0])

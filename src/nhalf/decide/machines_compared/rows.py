@@ -23,7 +23,7 @@ WORDS = {
     "gap_s": "g",
     "gap_per_byte_s": "G, 1 MB",
 }
-"""How people call the parameters of one message."""
+"""The usual names of the parameters of one message."""
 
 
 def value_text(parameter: Parameter, value: float | None) -> str:
@@ -38,7 +38,7 @@ def value_text(parameter: Parameter, value: float | None) -> str:
 
 
 def rows_of(comparison: MachineComparison) -> list[list[str]]:
-    """Pattern, where, ranks, size, both times, ratio, and who is faster: a few sizes each."""
+    """Pattern, place, ranks, size, both times, ratio, and the faster one: a few sizes each."""
     names, rows = labels(comparison), []
     for pattern in comparison.patterns:
         head = [title(pattern), _where(pattern)]
@@ -56,7 +56,7 @@ def rows_of(comparison: MachineComparison) -> list[list[str]]:
 
 
 def _where(pattern: PatternRatio) -> str:
-    """Where the ranks are, of both machines where that differs; '–' where it is unknown."""
+    """The placement of the ranks, of both machines if it differs; '–' if unknown."""
     a, b = pattern.a.where, pattern.b.where
     return a if a == b else f"{a or '–'} | {b or '–'}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two machines in words: who is faster, by how much, and where that changes."""
+"""Two machines in words: the faster one, by how much, and the crossings."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from nhalf.decide.machines_compared.compare import (
 
 NAME_LONGEST = 20
 ALIKE = 1.25
-"""Factors of short and long messages that differ by less are one."""
+"""Factors of short and long messages that differ by less are reported as one."""
 
 
 def labels(comparison: MachineComparison) -> dict[str, str]:
-    """How A and B are called: by name, or just so where names are the same or long."""
+    """The names of A and B, or these letters if the names are equal or long."""
     a, b = comparison.a.name, comparison.b.name
     if a == b or max(len(a), len(b)) > NAME_LONGEST:
         return {"A": "A", "B": "B"}
@@ -31,7 +31,7 @@ def labels(comparison: MachineComparison) -> dict[str, str]:
 
 
 def sentences(comparison: MachineComparison) -> list[str]:
-    """One for each pattern and number of ranks, and one where ranks change the order."""
+    """One for each pattern and number of ranks, and one if the order changes with the ranks."""
     names = labels(comparison)
     found: list[str] = []
     for pattern in comparison.patterns:
@@ -48,7 +48,7 @@ def sentences(comparison: MachineComparison) -> list[str]:
 
 
 def title(pattern: PatternRatio) -> str:
-    """A pattern with its algorithm and axes, where there are any."""
+    """A pattern with its algorithm and axes, if any."""
     name = pattern.a.pattern
     if pattern.a.algorithm not in ("", "native"):
         name += f"/{pattern.a.algorithm}"
@@ -73,7 +73,7 @@ def _curve(pattern: PatternRatio, curve: RatioCurve, names: dict[str, str]) -> s
     who = faster(first[0].a_s, first[0].b_s)
     leads = next((w for one in first if (w := faster(one.a_s, one.b_s))), "")
     if not leads:
-        return "both are as fast"
+        return "both are equally fast"
     if len(parts) == 1:
         return _one_order(first, names[leads], pattern.sized)
     start = factor(first[0])
@@ -98,7 +98,7 @@ def _one_order(places: Sequence[Place], name: str, sized: bool) -> str:
 
 
 def _regimes(curve: RatioCurve) -> list[list[Place]]:
-    """The places before, between and behind the crossings."""
+    """The intervals before, between and after the crossings."""
     edges = [0, *(crossing.at for crossing in curve.crossings), 2**63]
     return [
         [place for place in curve.places if low <= place.size_bytes < high]

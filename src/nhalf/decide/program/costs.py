@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages and collective operations cost on a machine, for ranks that are placed on it."""
+"""The cost of messages and collective operations on a machine, for placed ranks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nhalf.machines.message import Message, curves_by_distance
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 BUSY_SHARE = 0.5
-"""Of a message within a node: its sender copies it in, its receiver out."""
+"""Share of a message within a node per side: the sender copies it in, the receiver out."""
 CROSSING = "pingping"
 OVERHEAD_SHARE = 0.25
 """Of the shortest message between nodes, where overheads were not measured: see machines/change."""
@@ -36,7 +36,7 @@ class Costs(ABC):
 
     @abstractmethod
     def message_s(self, source: int, target: int, size_bytes: int) -> float:
-        """From the begin of the send to the end of a receive that is there in time."""
+        """From the start of the send to the end of a receive posted in time."""
 
     def crossing_s(self, source: int, target: int, size_bytes: int) -> float:
         """The same of a message while another one goes the other way."""
@@ -44,7 +44,7 @@ class Costs(ABC):
 
     @abstractmethod
     def busy_s(self, source: int, target: int, size_bytes: int) -> tuple[float, float]:
-        """What the sender and the receiver spend themselves."""
+        """Processor time of the sender and of the receiver."""
 
     @abstractmethod
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
@@ -59,7 +59,7 @@ class _Distance:
     overheads_s: tuple[float, float] | None
     between: bool
     both_ways: Message | None = None
-    """Messages that cross: what they take longer, each rank spends itself."""
+    """Messages that cross: their additional time is processor time of each rank."""
 
     known_s: dict[int, float] = field(default_factory=dict)
     known_busy_s: dict[int, tuple[float, float]] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class _Distance:
 class MachineCosts(Costs):
     """Those of a machine file; ranks with the same entry of `hosts` share a node.
 
-    Operations that `rules` speak of take the algorithm that they name.
+    Operations covered by `rules` use the algorithm named there.
     """
 
     def __init__(
@@ -130,9 +130,9 @@ class MachineCosts(Costs):
         return self._distance(source, target).busy_s(size_bytes)
 
     def collective_s(self, call: str, ranks: Sequence[int], size_bytes: int) -> float:
-        """The algorithm of a rule, else the machine's own model, else the best of those composed.
+        """The algorithm of a rule, else the machine's own model, else the best composed one.
 
-        Raises InputError for an algorithm that the machine knows nothing of.
+        Raises InputError for an algorithm that the machine has no data on.
         """
         name, count = operation(call), len(ranks)
         if count < 2:
@@ -197,9 +197,10 @@ def _of_one_node(machine: Machine, within: FittedModel) -> Machine:
 
 
 def pattern_of(name: str, ranks: int, size_bytes: int) -> tuple[str, int]:
-    """The pattern by which machines know an operation, and its size there.
+    """The pattern of an operation in machine files, and its size there.
 
-    What a rank puts into an all-to-all is the blocks of all, a pattern has the size of one.
+    A rank's input to an all-to-all is the blocks for all ranks; a pattern has the size of one
+    block.
     """
     pattern = {
         "allgatherv": "allgather",

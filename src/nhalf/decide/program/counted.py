@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace without a timeline on another machine: each call costs what the machine says.
+"""A trace without a timeline on a different machine: each call costs the machine's time.
 
-A rank's computing is the run less its time in MPI; what it waited stays as it was, since it comes
-from the other ranks' computing. A receive that has to wait costs the whole message, one that was
-begun before and every send only what the processor does. So messages that overlap are counted
-after each other, and the prediction is rather too long.
+A rank's computing is the run minus its time in MPI; its waiting stays unchanged, because it results
+from the other ranks' computing. A blocking receive costs the whole message, a nonblocking one and
+every send only the processor's work. So overlapping messages are counted one after the other, and
+the prediction tends to be too long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nhalf.facts.program.program import Program
 
 
 def counted(program: Program, costs: Costs, computing: float = 1.0) -> list[Spent]:
-    """What every rank spends; its busiest thread stands for it."""
+    """The time of every rank; its busiest thread represents it."""
     members = _members(program)
     times = {row["rank"]: row for row in program.time_by_rank.iter_rows(named=True)}
     threads = program.calls.group_by("rank", "thread").agg(pl.col("time_s").sum())
@@ -51,7 +51,7 @@ def _block_bytes(row: Row, ranks: int) -> int:
 
 
 def _message_s(row: Row, costs: Costs) -> float:
-    """What one message of a row costs the rank that the row is of."""
+    """The cost of one message of a row for the row's rank."""
     rank, partner, size_bytes = row["rank"], row["partner"], row["size_bytes"]
     if row["kind"] == "received":
         busy_s = costs.busy_s(partner, rank, size_bytes)

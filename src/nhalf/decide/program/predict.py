@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The run time of a traced program on another machine, and how wrong such a prediction is.
+"""The run time of a traced program on a different machine, and the error of the prediction.
 
-The same is done for the machine that the program was traced on; how far that is from the measured
-run is the error that is printed, and that the interval is made of. Where no machine file of that
-machine is given, the trace's own calls stand for it: they say what messages without waiting took,
-so that the error is that of the replay alone.
+The same prediction for the machine on which the program was traced, compared with the measured run,
+gives the printed error and the interval. Without a machine file for that machine, the trace's own
+calls replace it: they show how long messages took without waiting, so that the error is that of the
+replay alone.
 
-What the replay leaves out of the measured time (noise, ranks that share a core, messages that slow
-each other down) is added to the prediction: nothing says that another machine is without it. Where
-the replay takes too long, the prediction is too long in the same ratio and divided by that.
+The measured time that the replay does not explain (noise, ranks that share a core, contention) is
+added to the prediction: another machine is not assumed to be free of it. If the replay takes too
+long, the prediction is too long by the same ratio and is divided by it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ProgramPrediction:
 
     @property
     def dominated_by(self) -> str:
-        """What takes most of the predicted time."""
+        """The largest part of the predicted time."""
         return max(self.time_share, key=lambda name: self.time_share[name])
 
     def as_json(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ProgramPrediction:
 def predict_program(
     program: Program, asked: Asked, traced_on: Machine | None = None, traced_mpi: str = ""
 ) -> ProgramPrediction:
-    """The run time of a program as asked for.
+    """The run time of a program for the target.
 
     Raises InputError if nothing was traced, the machine has no ping-pong, or the placement has
     no room for all ranks.
@@ -166,7 +166,7 @@ def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list
 
 
 def _later_s(program: Program, costs: Costs, known: ComputingRatio, ratio: float) -> float:
-    """By how much later a run ends where computing takes `ratio` times what it did."""
+    """How much later a run ends if computing takes `ratio` times as long."""
     if ratio == known.mean_ratio:
         return 0.0
     return _end_s(_spent(program, costs, ratio)[0]) - _end_s(

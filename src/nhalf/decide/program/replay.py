@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of a timeline replayed: each rank does what it did, calls cost what a machine says.
+"""Replay of a timeline: each rank makes its calls, which cost the times of a machine.
 
 Time outside MPI is taken as measured. A message arrives so much later than its send began as the
 machine says; from the threshold of rendezvous on see rendezvous.py. A collective operation ends so
@@ -66,7 +66,7 @@ class Replay:
         self._paired = set(self._sizes) & receives
 
     def run(self) -> list[Spent]:
-        """What every actor spent, in their order."""
+        """The times of all actors, in order."""
         ready = deque(self._going)
         while ready:
             stuck = []
@@ -227,7 +227,7 @@ class Replay:
         one.now_s = end_s
 
     def _force(self, stuck: Sequence[Going]) -> bool:
-        """Let the earliest waiting send go, as a library with larger buffers would."""
+        """Release the earliest waiting send, as a library with larger buffers would."""
         waits = [one for one in stuck if self._large.waits_for(one.step)]
         if not waits:
             return False
@@ -239,7 +239,7 @@ class Replay:
         return True
 
     def _skip(self, stuck: Sequence[Going]) -> None:
-        """A trace that was cut may lack what ranks wait for: they go on after what was measured."""
+        """A truncated trace may lack what ranks wait for: they continue after the measured time."""
         one = min(stuck, key=lambda going: going.now_s)
         self._spend(one, one.now_s + one.step.measured_s, 0.0)
         one.at += 1
@@ -260,7 +260,7 @@ def _steps(actors: Sequence[Actor]) -> Iterator[Step]:
 def _operations(
     actors: Sequence[Actor],
 ) -> tuple[dict[Operation, tuple[int, ...]], dict[Operation, int]]:
-    """The ranks that take part in each operation, and the mean of what they put in."""
+    """The ranks that take part in each operation, and the mean size of their input."""
     given: dict[Operation, dict[int, int]] = {}
     roots: dict[Operation, int] = {}
     for actor in actors:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages and collective operations cost in a trace itself, where nothing waited."""
+"""The cost of messages and collective operations in the trace itself, without waiting."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Known = Sequence[tuple[int, float]]
 class TracedCosts(Costs):
     """Those of a program's own calls.
 
-    A message takes the median of those whose receive was there before them, a collective operation
-    that from the last arrival to the end. Without a timeline these are the shortest calls. Sizes
-    that were never seen take the time of the next smaller one.
+    A message takes the median of those whose receive was posted in time, a collective operation the
+    median from the last arrival to the end. Without a timeline these are the shortest calls. Sizes
+    that do not occur take the time of the next smaller one.
     """
 
     def __init__(self, program: Program) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning: measure a library's own algorithms, write what it reads, and prove that it applies it."""
+"""Tuning: measure a library's algorithms, write its tuning file, and verify its effect."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where algorithms are measured: one library, as it is and under settings, in runs of a folder."""
+"""Measures algorithms: one library, unmodified and with settings, in runs of a folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Made = dict[Cell, dict[str, dict[tuple[str, int], float]]]
 
 @dataclass
 class Bench:
-    """Measures one library; `plan` says how (its blocks, settings and budget are replaced)."""
+    """Measures one library by `plan`, whose blocks, settings and budget are replaced."""
 
     library: Library
     tuner: Tuner
@@ -80,13 +80,13 @@ class Bench:
 def launch_times(measurements: pl.LazyFrame) -> pl.DataFrame:
     """As `launch_medians`, but `median_s` is the lower quartile of a launch's samples.
 
-    What disturbs a machine adds time, and here as much to some algorithms as to others only in
-    the long run: a quarter of undisturbed samples is enough.
+    Disturbances add time, and they affect all algorithms equally only in the long run; the lower
+    quartile needs only a quarter of undisturbed samples.
     """
     quartile = pl.col("samples_s").list.eval(pl.element().quantile(0.25, "lower"))
     return launch_medians(measurements.with_columns(samples_s=quartile))
 
 
 def size_text(sizes: Sequence[int]) -> str:
-    """Sizes as blocks name them."""
+    """Sizes in the notation of blocks."""
     return ",".join(map(str, sorted(set(sizes))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tuning and checking as wholes: search, file, proof, and what came out of them."""
+"""Complete tuning and checking: search, file, proof, and their results."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ SURE_BYTES = 8192
 
 @dataclass(frozen=True)
 class Tuned:
-    """What tuning came to; without a file nothing won.
+    """The result of tuning; without a file, no algorithm won.
 
-    `curves` compare the library as it is (A) with the file (B); `refuted` are cells that the last
-    comparison found slower, whose rules were taken out of the file again.
+    `curves` compare the unmodified library (A) with the file (B); `refuted` are cells that the last
+    comparison found slower, whose rules were removed from the file.
     """
 
     found: Found
@@ -49,7 +49,7 @@ class Tuned:
     refuted: list[Cell]
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf tune --json` prints of it."""
+        """The result in `nhalf tune --json`."""
         return {
             "rules": [_rule_json(rule) for rule in self.rules],
             "cells": [_cell_json(cell, self) for cell in sorted(self.found.look)],
@@ -63,7 +63,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of a file that somebody brought."""
+    """The result of checking an existing file."""
 
     rules: list[Rule]
     variables: dict[str, str]
@@ -71,7 +71,7 @@ class Checked:
     curves: list[CurveRatio]
 
     def as_json(self) -> dict[str, Any]:
-        """What `nhalf tune --check --json` prints of it."""
+        """The result in `nhalf tune --check --json`."""
         return {
             "rules": [_rule_json(rule) for rule in self.rules],
             "environment": self.variables,
@@ -81,7 +81,7 @@ class Checked:
 
 
 def tune(bench: Bench, asked: Asked) -> Tuned:
-    """Search, write, prove; a file that is not applied is not left there.
+    """Search, write, prove; a file that is not applied is removed.
 
     Raises FailedError if the library does not apply it, MissingError where nothing could be
     measured.
@@ -148,12 +148,12 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
 
 
 def _covered(rules: Sequence[Rule], cell: Cell) -> bool:
-    """Whether a rule speaks of a cell."""
+    """Whether a rule covers a cell."""
     return choice(rules, cell.operation, cell.ranks, cell.size_bytes) != NATIVE
 
 
 def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
-    """The file, read again as the library would."""
+    """The file, read back as the library would."""
     path = bench.folder / bench.tuner.file_name
     path.write_text(bench.tuner.text(rules), "utf-8")
     bench.tuner.read(path)
@@ -161,7 +161,7 @@ def _write(bench: Bench, rules: Sequence[Rule]) -> Path:
 
 
 def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -> Activity | None:
-    """The proof at the place with the largest effect, one that has a rule if there is such."""
+    """The proof at the cell with the largest effect, preferably one with a rule."""
     operations = {rule.operation for rule in rules}
     places = bad_places(bench, found.look)
     near = [place for place in places if place[0].operation in operations]
@@ -175,7 +175,7 @@ def _activity(bench: Bench, rules: Sequence[Rule], found: Found, asked: Asked) -
 
 
 def bad_places(bench: Bench, look: Made) -> list[tuple[Cell, str]]:
-    """Cells with an algorithm that is bad there: those that are sure, then the slowest seen."""
+    """Cells with a bad algorithm: known ones first, then the slowest observed."""
     sure = [
         (cell, algorithm)
         for cell in sorted(look, key=lambda one: (one.ranks, -one.size_bytes))
@@ -188,9 +188,9 @@ def bad_places(bench: Bench, look: Made) -> list[tuple[Cell, str]]:
 def _without(
     won: dict[Cell, list[Gain]], rules: Sequence[Rule], against: Sequence[Cell]
 ) -> dict[Cell, list[Gain]]:
-    """What is left when cells turned out slower.
+    """The rules left after cells turned out slower.
 
-    Where that is a cell without a rule, being told at all costs its operation more than it gains.
+    If such a cell has no rule, the mere presence of rules costs its operation more than it gains.
     """
     whole = {cell.operation for cell in against if not _covered(rules, cell)}
     return {
@@ -213,7 +213,7 @@ def _rule_json(rule: Rule) -> dict[str, Any]:
 
 
 def _cell_json(cell: Cell, tuned: Tuned) -> dict[str, Any]:
-    """A cell: what is written for it, and the gain with its interval where something won."""
+    """A cell: its rule, and the gain with its interval if an algorithm won."""
     gains = tuned.found.won.get(cell, [])
     chosen = choice(tuned.rules, *cell)
     gain = next((one for one in gains if one.algorithm == chosen), None)

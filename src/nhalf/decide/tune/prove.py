@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof: a library applies a file, and what it does then is faster.
+"""The proof: a library applies a file, and is faster with it.
 
-*Applied*: in the same place, a file with one bad rule more (the slowest algorithm that was seen)
-must make that cell as slow as when the algorithm is forced by variables. Where launch k took d by
-default, f forced and b with the bad rule,
+*Applied*: a file with an additional bad rule (the slowest algorithm observed) must make its cell as
+slow as when the algorithm is forced by variables. If launch k took d by default, f forced and b
+with the bad rule,
 
     x(k) = log b(k) - (log f(k) + log d(k)) / 2
 
-is half of the effect log f - log d where the rule is applied and minus that where it is not; the
-interval of its mean tells which. *Faster*: default and tuned take turns, judged by decide/compare.
+is half of the effect log f - log d if the rule is applied and minus that if it is not; the interval
+of its mean decides. *Faster*: default and tuned take turns, judged by decide/compare.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from nhalf.statistics.intervals import Floats
 Applied = Literal["active", "not active", "unclear"]
 
 EFFECT_LEAST = math.log(1.3)
-"""A bad rule has to make this much of a difference to prove anything."""
+"""A bad rule must have at least this effect to prove anything."""
 LAUNCHES = 5
 LAUNCHES_LEAST = 3
 TRIES = 4
 LOWEST = "lowest_s"
-"""Of a launch its fastest sample: what is sure to be slow is so undisturbed, too."""
+"""The fastest sample of a launch: a truly slow algorithm is slow even undisturbed."""
 PLACES_MAX = 3
 TRIAL_LAUNCHES = 6
 TRY_LEAST_S, TRIAL_LEAST_S = 30.0, 30.0
-"""A proof of fewer launches is none, so that small budgets are exceeded here. What launches do not
-need of it is not spent."""
+"""Fewer launches prove nothing, so small budgets are exceeded here. Unneeded time is not
+spent."""
 SURE = 0.99
 THRESHOLD = 1.02
 
 
 @dataclass(frozen=True)
 class Activity:
-    """Whether a bad rule was applied, where, and by what measure.
+    """Whether a bad rule was applied, where, and the evidence.
 
     `heeded_share` is 0 for no effect and 1 for the effect of forcing; NaN if nothing is known.
     """
@@ -70,11 +70,11 @@ def prove_active(
     text: Callable[[Rule], str],
     budget_s: float,
 ) -> Activity:
-    """Measure a place by default, forced to a bad algorithm, and under a file that has it so.
+    """Measure a cell by default, forced to a bad algorithm, and with a file that selects it.
 
-    `places` are cells with such an algorithm, the best first: the next one is taken where it is
-    not as bad as was thought. `text` gives the file with a rule that goes before all others. More
-    launches are made while it is not clear.
+    `places` are cells with such an algorithm, the best first: the next one is taken if it is not
+    as bad as expected. `text` gives the file with a rule that takes precedence over all others.
+    More launches follow while the result is unclear.
     """
     times: Made = {}
     left = list(places[:PLACES_MAX])
@@ -125,17 +125,17 @@ def _verdict(algorithm: str, d: Floats, f: Floats, b: Floats) -> tuple[Applied, 
     (centre, effect_reach), (middle, level_reach) = _interval(effect), _interval(level)
     share = 0.5 + middle / centre if centre else math.nan
     if centre - effect_reach < EFFECT_LEAST:
-        return "unclear", share, f"{algorithm} is not surely slower than the own choice there"
+        return "unclear", share, f"{algorithm} is not significantly slower than the default there"
     where = f"a rule for {algorithm} in the same place"
     if middle - level_reach > 0:
         return "active", share, f"{where} takes as long as {algorithm} forced"
     if middle + level_reach < 0:
         return "not active", share, f"{where} changes nothing: the file is not applied"
-    return "unclear", share, "launches differ too much to tell"
+    return "unclear", share, "launches differ too much"
 
 
 def _interval(logs: Floats) -> tuple[float, float]:
-    """The trimmed mean of logarithms by launch, and how far its interval reaches on either side."""
+    """The trimmed mean of logarithms by launch, and the half-width of its interval."""
     from scipy.special import stdtrit
 
     centre, variance, count = trimmed(logs)
@@ -161,7 +161,7 @@ def trial(bench: Bench, path: Path, cells: Sequence[Cell], budget_s: float) -> l
 
 
 def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
-    """The cells that are slower under the file."""
+    """The cells that are slower with the file."""
     return [
         Cell(curve.point["pattern"], curve.point["ranks"], size.size_bytes)
         for curve in curves
@@ -171,5 +171,5 @@ def refuted(curves: Sequence[CurveRatio]) -> list[Cell]:
 
 
 def bad_rule(cell: Cell, algorithm: str) -> Rule:
-    """A rule for one cell alone."""
+    """A rule for only one cell."""
     return Rule(cell.operation, cell.ranks, cell.ranks, cell.size_bytes, cell.size_bytes, algorithm)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search: a first look at every algorithm, then a race of those that may win.
+"""The search: a first screening of every algorithm, then a race of those that may win.
 
-The first look (one short launch of each) decides who races and nothing else; tests are of the
-race's launches only. A race goes on in rounds of interleaved launches, in cells that are not
-decided and with algorithms that have not been beaten, until all is decided or the time is up.
+The screening (one short launch of each) only decides which algorithms race; tests use only the
+race's launches. A race continues in rounds of interleaved launches, in undecided cells and with
+unbeaten algorithms, until all cells are decided or the time is up.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from nhalf.mpi.tuner import Tuner
 ROUNDS_MAX = 20
 LAUNCHES_PER_ROUND = 3
 SCOUT_SHARE, RACE_SHARE, PROOF_SHARE, TRIAL_SHARE = 0.25, 0.4, 0.1, 0.25
-"""Of the time, for the first look, the race, the proof of being applied and the last comparison."""
+"""Shares of the time for the screening, the race, the proof and the last comparison."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be decided, and within what."""
+    """The cells to decide, and the limits."""
 
     operations: tuple[str, ...]
     ranks: tuple[int, ...]
@@ -48,7 +48,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Found:
-    """What the search saw: the first look, the race, and the winners of each cell."""
+    """The results of the search: the screening, the race, and the winners of each cell."""
 
     look: Made
     race: Made
@@ -57,9 +57,9 @@ class Found:
 
 
 def search(bench: Bench, asked: Asked) -> Found:
-    """Look at every algorithm and race those that may win.
+    """Screen every algorithm and race those that may win.
 
-    Raises MissingError if the library offers no choice for what was asked.
+    Raises MissingError if the library offers no choice for the operations.
     """
     look = first_look(bench, asked)
     racing = scouted(look)
@@ -77,7 +77,7 @@ def search(bench: Bench, asked: Asked) -> Found:
             for cell, names in still_racing(race, asked.least_share).items()
             if cell in racing
         }
-    # Tested once, at the end: tests after every round would add up their chances of being wrong.
+    # Tested once, at the end: tests after every round would accumulate error probability.
     won = winners(gains(_raced(race, look)), asked.least_share)
     undecided = sorted(set(racing) - set(won))
     return Found(look, race, won, undecided)
@@ -119,7 +119,7 @@ def first_look(bench: Bench, asked: Asked) -> Made:
 def race_round(
     bench: Bench, racing: Mapping[Cell, Sequence[str]], name: str, budget_s: float
 ) -> Made:
-    """Some launches of the algorithms that are still in the race, and of the own choice."""
+    """Some launches of the algorithms still in the race, and of the library's own choice."""
     groups: dict[tuple[str, int, tuple[str, ...]], list[int]] = {}
     wanted: dict[tuple[str, int], list[Sequence[str]]] = {}
     for cell, names in racing.items():
@@ -145,10 +145,10 @@ def race_round(
 def rules_for(
     tuner: Tuner, won: Mapping[Cell, Sequence[Gain]], cells: Sequence[Cell]
 ) -> list[Rule]:
-    """Rules for what was won, with few switches; sizes between two of the grid go to the smaller.
+    """Rules for the winners, with few switches; sizes between two of the grid go to the smaller.
 
-    What is not won stays the library's own choice, and so do numbers of ranks between those that
-    were measured with which an algorithm does not work.
+    Cells without a winner keep the library's own choice, as do numbers of ranks between the
+    measured ones for which an algorithm does not work.
     """
     rules: list[Rule] = []
     for operation in dict.fromkeys(cell.operation for cell in cells):
@@ -165,7 +165,7 @@ def rules_for(
 
 
 def _where_it_works(tuner: Tuner, rule: Rule) -> list[Rule]:
-    """A rule for those of its numbers of ranks with which its algorithm works."""
+    """A rule for only those numbers of ranks with which its algorithm works."""
     if not math.isfinite(rule.to_ranks):
         return [rule]
     spans: list[list[int]] = []
@@ -199,22 +199,22 @@ def slowest(times: Made) -> list[tuple[Cell, str, float]]:
 
 
 def check_operations(tuner: Tuner, operations: Sequence[str]) -> None:
-    """Raises InputError for an operation that is none, or about which a library is not told."""
+    """Raises InputError for an unknown operation, or one that cannot be tuned for a library."""
     for name in operations:
         if not tuner.algorithms(name):
             raise InputError(
-                f"{tuner.library.name} cannot be told an algorithm for {name!r}",
+                f"{tuner.library.name} offers no choice of algorithm for {name!r}",
                 "name operations such as bcast, allreduce",
             )
 
 
 def _raced(race: Made, look: Made) -> Made:
-    """The race's cells that the first look has, too: all of them but for sizes made by rounding."""
+    """The race's cells that were also screened: all except sizes changed by rounding."""
     return {cell: race[cell] for cell in race if cell in look}
 
 
 def _slots(wanted: Mapping[tuple[str, int], Sequence[Sequence[str]]]) -> dict[tuple[str, str], str]:
-    """Settings that each force one algorithm of every operation, so that few are needed."""
+    """Settings that each force one algorithm of every operation, to keep their number small."""
     union: dict[str, dict[str, None]] = {}
     for (operation, _), lists in wanted.items():
         for names in lists:

@@ -194,7 +194,7 @@ def test_what_is_no_expectation_is_refused(keep: Keep, promise: Promise, tmp_pat
             code(run, promise(text))
     for expect, words in (
         ("nowhere", "unknown machine or file 'nowhere'"),
-        ("no/where.toml", "is not there"),
+        ("no/where.toml", "does not exist"),
         (str(tmp_path), "is not a run directory"),
     ):
         with pytest.raises(InputError, match=words):

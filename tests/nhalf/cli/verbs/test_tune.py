@@ -52,7 +52,7 @@ def test_what_a_library_cannot_be_told(call: Call, tmp_path: Path) -> None:
     name = needs("openmpi")
     out = tmp_path / "out"
     begin = ("tune", "--mpi", name, "--out", out)
-    call(*begin, "--operation", "bcats").is_error(2, "cannot be told an algorithm for 'bcats'")
+    call(*begin, "--operation", "bcats").is_error(2, "offers no choice of algorithm for 'bcats'")
     call(*begin, "--operation", "scan").is_error(2, "'scan'")
     call(*begin, "--to", "7").is_error(2, "unknown form")
     assert not out.exists()

@@ -97,7 +97,10 @@ def test_a_name_is_made_of_what_is_selected() -> None:
         ('[[expect]]\nmetric="time"\nat_most="1us"\nranks="x"', "ranks: 'x' is not a number"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\ntolerance="x"', "tolerance: 'x' is not a sh"),
         ('[[expect]]\nmetric="time"\nat_most="1us"\nat_least="2us"', "nothing can meet both"),
-        ('[[expect]]\nmetric="b_eff"\nat_least="1 GB/s"\nbytes=8', "b_eff is of no one bytes"),
+        (
+            '[[expect]]\nmetric="b_eff"\nat_least="1 GB/s"\nbytes=8',
+            "b_eff cannot be selected by bytes",
+        ),
         ('[[expect]]\nmetric="b_eff.random_ratio"\nat_least=-1', "is not a positive number"),
         ('[[expect]]\nat_least="1us"', "missing required field `metric`"),
     ],

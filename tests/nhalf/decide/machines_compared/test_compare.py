@@ -72,7 +72,7 @@ def test_ranks_may_change_the_order() -> None:
 def test_equal_machines_are_as_fast() -> None:
     one = machine("a", message(1e-5, 1e8))
     found = compare_machines(one, one)
-    assert sentences(found) == ["pingpong of 2 ranks: both are as fast."]
+    assert sentences(found) == ["pingpong of 2 ranks: both are equally fast."]
     assert labels(found) == {"A": "A", "B": "B"}
     assert all(row[-1] == "neither" for row in rows_of(found))
 

@@ -219,7 +219,7 @@ class TestCheck:
 
 
 def test_an_operation_without_a_choice(bench: MadeBench) -> None:
-    with pytest.raises(InputError, match="cannot be told an algorithm for 'gather'"):
+    with pytest.raises(InputError, match="offers no choice of algorithm for 'gather'"):
         tune(bench, Asked(("gather",), (2,), "8", 0.05, 60.0))
     with pytest.raises(MissingError, match="offers no choice"):
         first_look(bench, Asked(("gather",), (2,), "8", 0.05, 60.0))
