@@ -23,7 +23,7 @@ class Otf2(Exporter):
         raise InputError("an OTF2 archive is a folder of files", "name it with --out")
 
     def write(self, subject: Subject, out: Path) -> None:
-        """The archive; raises MissingError where OTF2's library is not there."""
+        """The archive; raises MissingError if OTF2's library is not there."""
         program = the_program(subject, "otf2")
         try:
             library = import_module("otf2")
