@@ -7,6 +7,9 @@ import difflib
 import re
 from collections.abc import Iterable
 
+READABLE = 40
+"""So many names can be read in a message."""
+
 
 class NhalfError(Exception):
     """Base of every error shown to a user as one line.
@@ -23,7 +26,8 @@ class NhalfError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        text = f"{self.message}; {self.remedy}" if self.remedy else self.message
+        mark = "" if self.message.endswith("?") else ";"
+        text = f"{self.message}{mark} {self.remedy}" if self.remedy else self.message
         return " ".join(text.split())
 
 
@@ -70,12 +74,17 @@ def library_named(name: str, known: Iterable[str]) -> str:
     return max(starting, key=lambda one: [int(number) for number in re.findall(r"\d+", one)])
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for an unknown name; its remedy lists the closest known names."""
+def unknown(kind: str, name: str, known: Iterable[str], listed_by: str = "") -> InputError:
+    """The error for an unknown name; its remedy has the closest known names, or all of them.
+
+    Names too many to read are left to the command that lists them (`listed_by`).
+    """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         remedy = "did you mean " + " or ".join(close) + "?"
+    elif listed_by and len(names) > READABLE:
+        remedy = f"see {listed_by} for all {len(names)}"
     elif names:
         remedy = "known are " + ", ".join(names)
     else:

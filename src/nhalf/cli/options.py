@@ -18,7 +18,7 @@ FORMATS = ("table", "csv", "json", "markdown")
 class Json(Request, heading=OUTPUT):
     """What every verb has that reports."""
 
-    json: Annotated[bool, Option("Same as --format json: print one JSON object.")] = False
+    json: Annotated[bool, Option("Print one JSON object.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,7 @@ class Tables(Json, heading=OUTPUT):
     format: Annotated[
         str, Option("Output format: table, csv, json or markdown.", metavar="FORMAT")
     ] = "table"
+    json: Annotated[bool, Option("Same as --format json: print one JSON object.")] = False
 
     def __post_init__(self) -> None:
         """Both ways to ask for JSON mean the same. Raises InputError for an unknown format."""

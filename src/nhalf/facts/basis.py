@@ -17,6 +17,7 @@ import polars as pl
 
 from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.rows import Row
+from nhalf.facts.titles import short_titles
 from nhalf.results import parts, results
 from nhalf.statistics.flags import with_flags, with_states
 from nhalf.statistics.summary import launch_medians, summarise
@@ -69,7 +70,7 @@ class Basis:
         ]
         return cls(
             measurements=pl.concat(frames),
-            titles={name: title for run in runs for name, title in run.titles.items()},
+            titles=short_titles({key: title for run in runs for key, title in run.titles.items()}),
             environments={
                 name: {**run.environment, **({"plan": run.plan} if run.plan else {})}
                 for name, run in named.items()

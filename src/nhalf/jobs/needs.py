@@ -66,7 +66,7 @@ def _check_names(plan: Plan) -> None:
         known = plain_subject("model").infos
     for name in plan.patterns if known and not plan.study else ():
         if name not in known and name != ALL:
-            raise unknown("pattern", name, known)
+            raise unknown("pattern", name, known, "nhalf run --list")
 
 
 def named_hosts(where: Where) -> list[str]:

@@ -39,7 +39,7 @@ def verdict(facts: Facts) -> str:
     ]
     exceptions = sorted((e for lead in won for e in lead.exceptions), key=lambda e: -e.ratio.median)
     if exceptions:
-        sentences.append(_exception(exceptions[0], len(exceptions) - 1))
+        sentences.append(exception(exceptions[0], len(exceptions) - 1))
     return " ".join([*sentences, _sureness(here)])
 
 
@@ -62,10 +62,12 @@ def _elsewhere(lead: Lead, best: str, title: str) -> str:
     )
 
 
-def _exception(one: Exemption, further: int) -> str:
+def exception(one: Exemption, further: int) -> str:
+    """Where another library is faster, and how many such places there are besides."""
     first, last = format_size(one.first_bytes), format_size(one.last_bytes)
     place = first if first == last else f"{first} to {last}"
-    more = f", and {further} more exceptions in the findings" if further else ""
+    others = "exception" if further == 1 else "exceptions"
+    more = f", and {further} more {others} in the findings" if further else ""
     return (
         f"Except in {one.pattern}, {place}, where {one.faster} is {times(one.ratio.median)} as "
         f"fast{more}."

@@ -67,7 +67,8 @@ class Run:
         """
         if (path / DESCRIPTION).exists():
             raise InputError(
-                f"{path} holds a run already", "choose another --out, or go on with --resume"
+                f"{path} holds a run already",
+                "choose another --out, or continue it with nhalf run --resume",
             )
         is_new = not path.exists()
         try:
@@ -93,7 +94,8 @@ class Run:
         folder = path.parent if path.is_file() else path
         file = folder / DESCRIPTION
         if not file.is_file():
-            raise InputError(f"{path} is not a run directory", "it has no run.json")
+            why = "it has no run.json" if path.exists() else "it does not exist"
+            raise InputError(f"{path} is not a run directory", why)
         try:
             content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
             _check_version(file, content.get("schema"))

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.present.verdict import UNDECIDED, verdict
+from nhalf.facts.leads import Exemption
+from nhalf.present.verdict import UNDECIDED, exception, verdict
+from nhalf.statistics.intervals import Interval
 
 Make = Callable[..., pl.LazyFrame]
 TITLES = {"a": "A MPI", "b": "B MPI"}
@@ -28,3 +30,10 @@ def test_equal_libraries_are_not_told_apart(make_measurements: Make) -> None:
 
 def test_one_library_needs_no_choice(make_measurements: Make) -> None:
     assert verdict(Facts(make_measurements(libraries=("a",)), TITLES, {"run": {}})) == ""
+
+
+def test_one_exception_is_no_plural() -> None:
+    one = Exemption("stream", 2048, 8192, "A MPI", Interval(1.5, 1.4, 1.6))
+    assert exception(one, 0) == "Except in stream, 2 KiB to 8 KiB, where A MPI is 1.50x as fast."
+    assert exception(one, 1).endswith("as fast, and 1 more exception in the findings.")
+    assert exception(one, 2).endswith("as fast, and 2 more exceptions in the findings.")

@@ -93,7 +93,7 @@ def _expected(request: Request) -> str:
             raise InputError("--against and --expect are two questions", "ask one of them")
         return str(Run.open(request.against).path)
     if not request.expect:
-        raise InputError("what is the run to be checked against?", "name --expect or --against")
+        raise InputError("nothing to check the run against", "give --against RUN or --expect FILE")
     return request.expect
 
 

@@ -241,6 +241,8 @@ def _names(medians: pl.DataFrame) -> list[str]:
 def _only_two(medians: pl.DataFrame) -> tuple[str, str]:
     """The two libraries of a run that has exactly two."""
     names = _names(medians)
+    if len(names) < 2:
+        raise InputError("the run has no two libraries to compare", "give a second run")
     if len(names) != 2:
         listed = ", ".join(names) or "none"
         raise InputError(

@@ -76,12 +76,12 @@ def _written(exporter: Exporter, subject: Subject, out: Path | None) -> str:
 def _form(request: Request, known: Collection[str]) -> str:
     """The name of the form; raises InputError if none of the known is asked for."""
     if request.reframe and request.to not in ("", "reframe"):
-        raise InputError(f"--reframe and --to {request.to} are two forms", "name one")
+        raise InputError(f"--reframe and --to {request.to} are two formats", "name one")
     name = "reframe" if request.reframe else request.to
     if not name:
-        raise InputError("which form?", "name one with --to: " + ", ".join(known))
+        raise InputError("which format?", "name one with --to: " + ", ".join(known))
     if name not in known:
-        raise unknown("form", name, known)
+        raise unknown("format", name, known)
     return name
 
 
@@ -130,4 +130,4 @@ def _list(forms: dict[str, str], *, as_json: bool) -> None:
     if as_json:
         emit_json({"forms": [{"name": name, "what": what} for name, what in forms.items()]})
     else:
-        show_table(("form", "what is written"), list(forms.items()))
+        show_table(("format", "what is written"), list(forms.items()))

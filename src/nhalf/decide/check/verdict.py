@@ -170,7 +170,8 @@ def format_excess(point: PointVerdict) -> str:
     excess, measured = point.excess_fraction, point.measured
     if measured is None or not math.isfinite(excess):
         return ""
-    share = f"{abs(excess) * 100:.2g} %" if abs(excess) < 1 else f"{abs(excess) * 100:.0f} %"
+    percent = abs(excess) * 100
+    share = f"{percent:.2g} %" if percent < 99.5 else f"{percent:.0f} %"
     if excess <= ROUNDING:
         return f"{share} to spare" if excess < -ROUNDING else "just so"
     if measured.median < point.bounds.low:

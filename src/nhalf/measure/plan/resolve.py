@@ -123,7 +123,7 @@ def _resolved(block: Block, known: dict[str, PatternInfo], *, strict: bool) -> B
 
 def _check_pattern(name: str, known: dict[str, PatternInfo], present: Sequence[str]) -> None:
     if name not in known:
-        raise unknown("pattern", name, known)
+        raise unknown("pattern", name, known, "nhalf run --list")
     if name not in present:
         raise InputError(
             f"pattern {name} is absent: the transport lacks {known[name].needs}",

@@ -39,7 +39,7 @@ class Barriers(Panel):
             ]
             for row in points.to_dicts()
         ]
-        columns = ["library", "kind", "ranks", "time", "95 % interval", "first", "last", "doubts"]
+        columns = ["library", "kind", "ranks", "time", "95 % interval", "first", "last", "warnings"]
         return Table(columns, rows)
 
 

@@ -74,7 +74,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     return [
         *counts,
         (half_width, "typical 95 % interval, over launches"),
-        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference that is called one"),
+        (f"{(FASTER - 1) * 100:.0f} %", "smallest difference reported"),
     ]
 
 

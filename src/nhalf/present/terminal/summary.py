@@ -123,7 +123,7 @@ def show_points(facts: Facts) -> None:
     from nhalf.facts.machine_states import machine_states
     from nhalf.present.states import states_text
 
-    columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "doubts")
+    columns = ("size", "time", "95 % interval", "rate", "launches", "samples", "warnings")
     console, summary = stdout_console(), facts.summary
     states = machine_states(facts)
     placements = summary["placement"].n_unique() > 1

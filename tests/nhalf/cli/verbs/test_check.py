@@ -266,5 +266,5 @@ def test_one_question_at_a_time(keep: Keep, promise: Promise) -> None:
     run = keep("run")
     with pytest.raises(InputError, match="two questions"):
         code(run, promise(MET), against=Path(run))
-    with pytest.raises(InputError, match="checked against"):
+    with pytest.raises(InputError, match="nothing to check"):
         code(run, "")

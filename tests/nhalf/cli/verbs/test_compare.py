@@ -130,6 +130,11 @@ def test_wrong_usage_is_one_line(
         code(*(text.format(a=run) for text in arguments), **options)
 
 
+def test_a_run_of_one_library_needs_a_second_run(keep: Keep) -> None:
+    with pytest.raises(InputError, match="give a second run"):
+        code(keep("a", libraries=["x"], sizes=[8]))
+
+
 def test_names_with_markup_are_shown_as_text(
     keep: Keep, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,9 +40,9 @@ def test_forms_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "which form\\?; name one with --to: .*reframe"),
+        ({}, "which format\\? name one with --to: .*reframe"),
         ({"to": "refame"}, "did you mean reframe"),
-        ({"to": "goal", "reframe": True}, "are two forms"),
+        ({"to": "goal", "reframe": True}, "are two formats"),
         ({"subject": Path("nowhere"), "reframe": True}, "is not a run directory"),
     ],
 )

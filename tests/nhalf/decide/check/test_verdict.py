@@ -103,6 +103,7 @@ def test_words() -> None:
     assert format_excess(point(1.5, AT_LEAST, "Bps")) == "50 % too low"
     assert format_excess(point(9.0, AT_MOST, "")) == "200 % too high"
     assert format_excess(point(4.5, AT_LEAST)) == "50 % to spare"
+    assert format_excess(point(0.003, AT_MOST)) == "100 % to spare"
     assert format_excess(PointVerdict({}, "s", AT_MOST, None, "not measured")) == ""
     assert format_bounds(Bounds(1e-6, 3e-6), "s") == "1 µs to 3 µs"
     assert format_bounds(Bounds(low=64 * 1024.0), "bytes") == "≥ 64 KiB"
