@@ -109,13 +109,24 @@ inline MPI_Comm no_comm() {
 }
 #endif
 
+/// The name of the file that has the library's own call; empty where there is none.
+inline std::string_view file_with(const char* name) {
+  for (void* found : {behind(name), loaded_late(name)}) {
+    Dl_info file{};
+    if (found == nullptr || dladdr(found, &file) == 0) continue;
+    const std::string_view path = file.dli_fname;
+    const auto own_name = path.substr(path.rfind('/') + 1);
+    // Behind this one there may be its like for other handles.
+    if (own_name.find("nhalf") == std::string_view::npos) return own_name;
+  }
+  return {};
+}
+
 /// Whether the handles of the process are those that this library was compiled with.
 inline bool is_served() {
-  void* barrier = behind("PMPI_Barrier");
-  Dl_info file{};
-  if (barrier == nullptr || dladdr(barrier, &file) == 0) return false;
-  const std::string_view path = file.dli_fname;
-  const bool is_standard = path.substr(path.rfind('/') + 1).starts_with("libmpi_abi");
+  const auto file = file_with("PMPI_Barrier");
+  if (file.empty()) return false;
+  const bool is_standard = file.starts_with("libmpi_abi");
 #if defined(MPI_ABI)
   return is_standard;
 #elif defined(OPEN_MPI)

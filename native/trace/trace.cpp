@@ -79,3 +79,6 @@ int MPI_Finalize() {
 
 }  // extern "C"
 #pragma GCC visibility pop
+
+// They call those above.
+#include "trace/profiled.hpp"

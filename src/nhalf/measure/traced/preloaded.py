@@ -16,6 +16,11 @@ from nhalf.mpi.preload import Preloaded, abi_library, own_library
 TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
 LAUNCHERS = ("mpiexec", "mpirun", "prterun", "orterun")
 ABI, CLASSIC = b"libmpi_abi.so", b"libmpi.so"
+FORTRAN = {
+    b"libmpifort_abi.so": ABI,
+    **dict.fromkeys((b"libmpifort.so", b"libmpichfort.so", b"libmpi_mpifh.so"), CLASSIC),
+}
+"""Programs in Fortran may name the library for that language alone."""
 _SEPARATORS = " \t\n:"
 _ELF = b"\x7fELF"
 
@@ -31,7 +36,7 @@ def tracing_libraries(command: Sequence[str]) -> tuple[list[Path], str]:
     chosen = _of_launcher(command, known) or newest(known)
     if not chosen:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
-    linked = _linked(command)
+    linked = kinds_of_handles(command)
     found: dict[Path, None] = {}
     problems: list[MissingError] = []
     # Handles that are addresses come first: they pass numbers on as they are.
@@ -79,7 +84,7 @@ def _of_launcher(command: Sequence[str], known: Iterable[Library]) -> list[Libra
     return [one for one in known if one.mpiexec.resolve() == Path(path).resolve()][:1]
 
 
-def _linked(command: Sequence[str]) -> set[bytes]:
+def kinds_of_handles(command: Sequence[str]) -> set[bytes]:
     """Which kinds of handles the programs of a command have; empty if no file tells."""
     kinds: set[bytes] = set()
     for word in command[1:]:
@@ -88,6 +93,8 @@ def _linked(command: Sequence[str]) -> set[bytes]:
             kinds.add(ABI)
         elif CLASSIC in content:
             kinds.add(CLASSIC)
+        else:
+            kinds.update(kind for name, kind in FORTRAN.items() if name in content)
     return kinds
 
 
