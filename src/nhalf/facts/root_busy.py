@@ -67,17 +67,18 @@ def root_medians(facts: Facts) -> pl.DataFrame:
 
 def freed_first(facts: Facts) -> Iterator[Freed]:
     """Points at which an algorithm other than the fastest frees the root significantly earlier."""
-    launches = root_times(facts)
-    for cell, medians in root_medians(facts).group_by(CELL, maintain_order=True):
-        if medians.height < 2:
-            continue
-        fastest = medians.sort("complete_s").row(0, named=True)
-        frees = medians.sort("root_s").row(0, named=True)
-        if fastest["algorithm"] == frees["algorithm"]:
-            continue
-        here = launches.filter(
-            pl.col(name) == value for name, value in zip(CELL, cell, strict=True)
-        )
+    medians = root_medians(facts)
+    disputed = _disputed(medians)
+    # Only these: looking at every point of a long run takes as long as measuring it.
+    kept = (
+        frame.join(disputed, on=CELL, how="semi", nulls_equal=True).partition_by(CELL, as_dict=True)
+        for frame in (medians, root_times(facts))
+    )
+    medians_of, launches_of = kept
+    for *cell, completes, frees_name in disputed.iter_rows():
+        here = launches_of[tuple(cell)]
+        rows = {row["algorithm"]: row for row in medians_of[tuple(cell)].iter_rows(named=True)}
+        fastest, frees = rows[completes], rows[frees_name]
         ratio = beyond(_ratios(here, fastest["algorithm"], frees["algorithm"]), COSTLY)
         if ratio is not None:
             yield Freed(
@@ -94,6 +95,19 @@ def freed_first(facts: Facts) -> Iterator[Freed]:
                 frees_complete_s=frees["complete_s"],
                 ratio=ratio,
             )
+
+
+def _disputed(medians: pl.DataFrame) -> pl.DataFrame:
+    """CELL, and the algorithms that complete first and free the root first, where they differ."""
+    name = pl.col("algorithm")
+    return (
+        medians.group_by(CELL, maintain_order=True)
+        .agg(
+            completes=name.sort_by("complete_s", maintain_order=True).first(),
+            frees=name.sort_by("root_s", maintain_order=True).first(),
+        )
+        .filter(pl.col("completes") != pl.col("frees"))
+    )
 
 
 def _ratios(launches: pl.DataFrame, slow: str, fast: str) -> list[float]:

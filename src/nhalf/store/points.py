@@ -15,7 +15,9 @@ from nhalf.store.record import Record, columns
 
 COLUMNS = columns(Record)
 CHUNK_BYTES = 1 << 24
-"""Samples read from a journal at once, as text: all of them might not fit into memory."""
+"""Numbers read from a journal at once, as text: all of them might not fit into memory."""
+LINE_BYTES = 1024
+"""Of the other members of a line, about."""
 
 
 class _Line(Record, kw_only=True, gc=False):
@@ -48,7 +50,8 @@ def _chunks(journal: Path) -> Iterator[list[_Line]]:
     size_bytes = 0
     for line in events_named("point", journal, _Line):
         chunk.append(line)
-        size_bytes += len(memoryview(line.samples_s))
+        lists = (line.samples_s, line.rank_s, line.values)
+        size_bytes += LINE_BYTES + sum(len(memoryview(each)) for each in lists)
         if size_bytes >= CHUNK_BYTES:
             yield chunk
             chunk, size_bytes = [], 0

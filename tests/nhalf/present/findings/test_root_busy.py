@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import polars as pl
 
 from nhalf.facts.facts import Facts
+from nhalf.facts.root_busy import freed_first
 from nhalf.present.findings.root_busy import RootBusy
 from nhalf.present.panels import Table
 from nhalf.present.panels.root_busy import RootBusy as Panel
@@ -58,3 +60,21 @@ def test_where_one_is_first_in_both_nothing_is_said(make_measurements: Make) -> 
 def test_one_algorithm_is_no_choice(make_measurements: Make) -> None:
     facts = Facts(broadcast(make_measurements, "native", 1.0, 2e-6))
     assert Panel().render(facts) is None
+
+
+def test_points_that_nobody_disputes_cost_nothing(make_measurements: Make) -> None:
+    """By calls, not by time: a run may have a million points."""
+
+    def calls(sizes: int) -> int:
+        facts = Facts(make_measurements(patterns=("bcast",), sizes=range(8, 8 + sizes), ranks=2,
+                                        rank_s=[2e-6, 9e-6], **QUIET))  # fmt: skip
+        counted = [0]
+        sys.setprofile(lambda *_: counted.__setitem__(0, counted[0] + 1))
+        try:
+            assert list(freed_first(facts)) == []
+        finally:
+            sys.setprofile(None)
+        return counted[0]
+
+    calls(2)
+    assert calls(60) < calls(20) + 40
