@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run as a job: its script, its submission, and what becomes of it."""
+"""A run as a job: its script, its submission, and its outcome."""

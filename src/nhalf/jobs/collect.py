@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect a job: what came out of it, or what kept it from its end."""
+"""Collect a job: its result, or the reason for its failure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from nhalf.store.run import DESCRIPTION, Run
 
 
 def collected(job: Job, look: Look) -> Outcome:
-    """What came out of a job that is over, as it looked last; raises what kept it from its end.
+    """The result of a finished job, from its last state; raises the error that ended it.
 
-    FailedError where the job ended before the run did, Interrupted where it was cancelled, and
-    nhalf's own error of the job where there is one.
+    FailedError if the job ended before the run did, Interrupted if it was cancelled, or nhalf's
+    own error in the job if there is one.
     """
     run, record = job.run, job.record
-    # A job that found nothing left to measure adds no end of its own.
+    # A job that found nothing left to measure adds no end event.
     over = look.ends > record.ends or (look.state is not None and look.state.phase is Phase.DONE)
     outcome = last_end(Run.open(run)) if over and (run / DESCRIPTION).exists() else None
     if outcome is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follow a job: how it stands, from the scheduler, and how far it got, from the run's journal."""
+"""Follow a job: its state from the scheduler, its progress from the run's journal."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from nhalf.store.journal import Tail
 from nhalf.store.run import JOURNAL
 
 PAUSE_S = 1.0
-"""Between two looks at the journal."""
+"""Interval between reads of the journal."""
 ASK_LEAST_S, ASK_MOST_S = 2.0, 15.0
-"""Between two questions to the scheduler: more while a job waits long, since many ask it."""
+"""Interval between scheduler queries: longer while a job waits long, to limit its load."""
 ASK_SHARE = 0.02
 AWAY_MAX_S = 900.0
-"""So long a scheduler may be away."""
+"""The longest tolerated outage of a scheduler."""
 LATE_MAX_S = 5.0
-"""So much later than the scheduler a file system may show a job's last lines."""
+"""How long after the scheduler a file system may show a job's last lines."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a job stands: `points` of `planned` (0: not known yet), `ends` of its run so far."""
+    """The state of a job: `points` of `planned` (0: unknown yet), `ends` of its run so far."""
 
     state: JobState | None
     points: int = 0
@@ -40,7 +40,7 @@ class Look:
 
 
 class _Seen(msgspec.Struct):
-    """What following needs of an event."""
+    """The fields of an event that following needs."""
 
     event: str
     points: int = 0
@@ -51,7 +51,7 @@ class _Seen(msgspec.Struct):
 
 
 class Watched:
-    """A journal that somebody else writes."""
+    """A journal written by another process."""
 
     def __init__(self, run: Path) -> None:
         self._tail = Tail(run / JOURNAL)
@@ -60,7 +60,7 @@ class Watched:
         self.doing = ""
 
     def read(self) -> None:
-        """Take in what came since the last time; events of other forms are passed over."""
+        """Read new events since the last call; events of other forms are skipped."""
         for line in self._tail.lines():
             try:
                 seen = self._decode(line)
@@ -85,9 +85,9 @@ def follow(
     pause: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[Look]:
-    """Look after look, until the job is over; the last one is how it ended.
+    """The job's state again and again until it is over; the last one is its end.
 
-    A job that the scheduler has forgotten has ended, nobody knows how: its state is None then.
+    A job that the scheduler has forgotten has ended in an unknown way: its state is then None.
     Raises MissingError if the scheduler is away for longer than AWAY_MAX_S.
     """
     watched = Watched(run)
@@ -119,7 +119,7 @@ def follow(
 
 
 def _apart_s(since_s: float) -> float:
-    """Seconds between two questions: seldom where a job waits for long, or runs for long."""
+    """Seconds between two queries: longer for jobs that wait or run for long."""
     return min(ASK_MOST_S, max(ASK_LEAST_S, ASK_SHARE * since_s))
 
 

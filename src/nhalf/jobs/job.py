@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job of a run: three files in the run's directory, which may hold nothing else yet.
+"""The job of a run: three files in the run's directory, which may be empty otherwise.
 
-A directory is a run from the moment that it has a run.json, so these files may lie in it before:
-what belongs to a run stays together, and is removed together.
+A directory becomes a run when it has a run.json, so these files may exist before: everything
+that belongs to a run stays together and is removed together.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ WHY = f"the budget and a tenth of it, and {ROOM_S / 60:.0f} min to start and to 
 
 
 class Record(msgspec.Struct, frozen=True):
-    """What job.json keeps of a submitted job.
+    """The content of job.json for a submitted job.
 
-    `begin` are the words of `nhalf run` with which the run begins, none if it was there before;
-    they are meant in `folder`. `ends` counts how often the run had come to its end before, and
-    `output_bytes` is what jobs before it had said; `collected` tells whether somebody was shown
-    the end since.
+    `begin` are the arguments of `nhalf run` that start the run, none if it existed before; they are
+    relative to `folder`. `ends` counts how often the run had been completed before, and
+    `output_bytes` is the length of the output of earlier jobs; `collected` says whether the end has
+    been shown to the user since.
     """
 
     system: str
@@ -52,7 +52,7 @@ class Record(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a job is to do, and what it needs for it; `resume` are words for a run that goes on."""
+    """The task of a job and its resources; `resume` are arguments to continue a run."""
 
     run: Path
     folder: Path
@@ -66,7 +66,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Job:
-    """A run that a batch system has, or had."""
+    """A run submitted to a batch system."""
 
     run: Path
     record: Record
@@ -87,12 +87,12 @@ def system_here() -> tuple[str, BatchSystem]:
 
 
 def job_time_s(budget_s: float) -> float:
-    """How long a job may take for a budget; 0, the system's own limit, where there is none."""
+    """The time limit of a job for a budget; 0, the system's own limit, without one."""
     return SHARE * budget_s + ROOM_S if budget_s else 0.0
 
 
 def submit(name: str, system: BatchSystem, wanted: Wanted) -> Record:
-    """Write the script and hand it over.
+    """Write the script and submit it.
 
     Raises InputError if the system refuses the job; the directory is then as it was.
     """
@@ -145,7 +145,7 @@ def script_text(system: BatchSystem, wanted: Wanted) -> str:
 
 
 def record_of(run: Path) -> Record | None:
-    """What is known of the job of a run; None if it has none.
+    """The record of a run's job; None if it has none.
 
     Raises InputError for a file that is damaged.
     """
@@ -158,7 +158,7 @@ def record_of(run: Path) -> Record | None:
 
 
 def keep(run: Path, record: Record) -> None:
-    """Write what is known of a run's job."""
+    """Write the record of a run's job."""
     write_bytes(run / RECORD, msgspec.json.format(msgspec.json.encode(record), indent=2))
 
 
@@ -172,12 +172,12 @@ def check_free(run: Path) -> None:
 
 
 def going_on(run: Path) -> str:
-    """The command that goes on with a run as a job."""
+    """The command that continues a run as a job."""
     return f"nhalf run --resume {shlex.quote(str(run))} --submit"
 
 
 def last_words(run: Path, from_bytes: int = 0) -> str:
-    """The last line of nhalf's own in a job's output after this many bytes, '' for none.
+    """The last line from nhalf itself in a job's output after this many bytes, '' for none.
 
     An error is told whole; an interruption without how to go on, which is another way for a job.
     """
@@ -197,5 +197,5 @@ def _size_bytes(file: Path) -> int:
 
 
 def _ends(run: Path) -> int:
-    """How often a run has come to its end already."""
+    """How often a run has been completed already."""
     return Run.open(run).ends() if (run / DESCRIPTION).exists() else 0

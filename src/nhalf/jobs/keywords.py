@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run that Python asks for: what `nhalf run` takes as options, as keywords with values."""
+"""A run requested from Python: the options of `nhalf run` as keywords with values."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Numbers = str | int | Iterable[int]
 
 
 class Options(TypedDict, total=False):
-    """What can be asked of a run, by the names of the options of `nhalf run`.
+    """The keywords of a run, with the names of the options of `nhalf run`.
 
     `sizes` are bytes (`--bytes`), `budget` a duration such as '60s', `precision` the relative
-    half-width of an interval that is good enough, `out` the run directory to make.
+    half-width at which an interval suffices, `out` the run directory to create.
     """
 
     study: str
@@ -52,7 +52,7 @@ class Options(TypedDict, total=False):
 
 
 def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
-    """Measure, and return what is known then; an interruption keeps every finished point.
+    """Measure, and return the facts; an interruption keeps every finished point.
 
     Raises InputError for what cannot be read, MissingError if nothing can be measured.
     """
@@ -62,7 +62,7 @@ def run_of(pattern: Words, options: Mapping[str, Any], *, quiet: bool) -> Facts:
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:
-    """The request of these options; raises InputError for one that there is not."""
+    """The request for these options; raises InputError for an unknown one."""
     known = {one.name: one for one in parameters(RunRequest)}
     names = [*Options.__annotations__, "pattern"]
     for name in values:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job needs: hosts in numbers or by name, and time; seen before it waits in a queue."""
+"""Resources of a job: hosts by number or name, and time; checked before it is queued."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from nhalf.sites.batch import BatchSystem
 
 CORES_MOST = 1 << 16
-"""The cores of hosts that nobody has seen yet; whether ranks have some is checked in the job."""
+"""The cores assumed for unknown hosts; the job checks whether ranks have enough."""
 
 
 def needs(asked: Measuring, nodes: int, named: int) -> tuple[int, float]:
-    """How many hosts a run needs, and its budget in seconds; checks all that can be checked here.
+    """The number of hosts a run needs, and its budget in seconds; checks everything possible here.
 
-    Hosts are the `nodes` that the user asks for or those `named`, else those of the placement with
-    the most hosts. Raises InputError if that has more.
+    Hosts are the `nodes` requested or those `named`, else those of the placement with the most
+    hosts. Raises InputError if that has more.
     """
     by_user = nodes or named
     wanted = 1
@@ -52,9 +52,9 @@ def needs(asked: Measuring, nodes: int, named: int) -> tuple[int, float]:
 
 
 def _check_names(plan: Plan) -> None:
-    """Raises InputError for names and sizes that no job could know, before it waits in a queue.
+    """Raises InputError for names and sizes that are invalid in any job, before it is queued.
 
-    What libraries can do is seen in the job: here may be none.
+    Libraries are checked in the job: there may be none here.
     """
     for transport in plan.transports:
         known_transport(transport)
@@ -81,7 +81,7 @@ def named_hosts(where: Where) -> list[str]:
 def hosts_to_go_on(
     where: Where, plan: Plan | None, system: BatchSystem, options: Collection[str]
 ) -> tuple[list[str], list[str]]:
-    """The hosts by name, where they are named, and the words that name them to nhalf."""
+    """The hosts by name, if named, and the arguments that pass them to nhalf."""
     told = [f"--launcher={where.launcher}"] if where.launcher else []
     if not (where.hosts or where.host_file) and plan is not None:
         file = Path(plan.host_file) if plan.host_file else None
@@ -96,6 +96,6 @@ def hosts_to_go_on(
 
 
 def hosts_up(system: BatchSystem, options: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """Those of some hosts that are usable; all of them where the system does not say."""
+    """The usable hosts of some; all of them if the system does not say."""
     usable = set(system.usable_hosts(options))
     return [host for host in hosts if host in usable] if usable else list(hosts)

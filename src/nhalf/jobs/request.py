@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a run that may be a job: what to measure, where it is kept, and how it waits."""
+"""The request of a run that may be a job: what to measure, where to store it, how to wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.measure.plan.request import WHAT, Measuring
 
 AS_JOB = "As a job"
 NOT_OF_THE_JOB = {"submit", "job", "no_wait", "out", "resume", "report", "quiet", "json", "list_"}
-"""Fields that are the caller's matter, or that the script says by itself."""
+"""Fields that concern only the caller, or that the script sets itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class AsJob(Request, heading=AS_JOB):
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest(Measuring, AsJob, heading="Output"):
-    """A run that begins in a folder, or that goes on."""
+    """A run that starts in a folder, or continues."""
 
     out: Annotated[Path | None, Option("Run directory to create.")] = None
     resume: Annotated[
@@ -51,11 +51,11 @@ class RunRequest(Measuring, AsJob, heading="Output"):
 
     @property
     def begin(self) -> tuple[str, ...]:
-        """The words of `nhalf run` with which a job begins the same."""
+        """The arguments of `nhalf run` with which a job starts the same run."""
         words = as_words(self, self.given - NOT_OF_THE_JOB)
         return (*([_no_option(self.study)] if self.study else ()), *words)
 
 
 def _no_option(study: str) -> str:
-    """A study as a word that nobody takes for an option."""
+    """A study as an argument that cannot be mistaken for an option."""
     return f"./{study}" if study.startswith("-") else study

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job script: what the scheduler reads, and the shell that begins or goes on."""
+"""The job script: directives for the scheduler, and shell code that starts or continues a run."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VARIABLES = ("PYTHONPATH", "NHALF_")
-"""Variables of the caller that the job needs to find the same nhalf: by name, or its beginning."""
+"""Variables of the caller that the job needs to find the same nhalf: names or prefixes."""
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What a job starts: this nhalf, by absolute path, with its arguments.
+    """The commands of a job: this nhalf, by absolute path, with its arguments.
 
-    `begin` are the words of `nhalf run` for a run that is not there yet, none if there is one;
-    `resume` those to add where it goes on.
+    `begin` are the arguments of `nhalf run` for a new run, none if it exists; `resume` those to add
+    when it continues.
     """
 
     program: tuple[str, ...]
@@ -30,8 +30,8 @@ class Commands:
 def script(directives: str, commands: Commands, variables: Mapping[str, str]) -> str:
     """The whole script.
 
-    The same script begins a run and goes on with it, so that it may be started again: by the
-    scheduler after the loss of a host, or by hand.
+    The same script starts and continues a run, so that it can be started again: by the scheduler
+    after the loss of a host, or by hand.
     """
     lines = [
         "#!/bin/sh",
@@ -60,15 +60,15 @@ def chosen(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _exports(variables: Mapping[str, str]) -> list[str]:
-    """The variables, where there are any."""
+    """The variables, if any."""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return ["# The same nhalf as that which submitted.", *lines, ""] if lines else []
 
 
 def _start(commands: Commands) -> list[str]:
-    """The calls; nhalf takes the place of the shell, so that it hears the scheduler's signals."""
+    """The calls; nhalf replaces the shell, so that it receives the scheduler's signals."""
     resume = _line(commands.program, "run", "--resume", str(commands.run), *commands.resume)
-    why = "# nhalf takes the place of this shell, so that it hears when it is asked to end."
+    why = "# nhalf replaces this shell, so that it receives the scheduler's signals."
     if not commands.begin:
         return [why, resume]
     begin = _line(commands.program, "run", *commands.begin, "--out", str(commands.run))

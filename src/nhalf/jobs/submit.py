@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand a run to the batch system: one that begins, or the rest of one that is there."""
+"""Submit a run to the batch system: a new one, or the rest of an existing one."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def submitted(asked: RunRequest) -> Job:
     """The job of a run, submitted now.
 
-    A job of the same run that is under way, or that ended and was not looked at, is it instead.
-    Raises InputError for what can be seen to be wrong here, MissingError without a batch system.
+    If a job of the same run is active, or ended without being collected, that job is returned.
+    Raises InputError for errors detectable here, MissingError without a batch system.
     """
     name, system = jobs.system_here()
     if asked.resume is None:
@@ -40,7 +40,7 @@ def submitted(asked: RunRequest) -> Job:
 
 
 def _to_begin(asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
-    """Its own run, with a directory that waits for it."""
+    """A new run, with a directory prepared for it."""
     options = system.options(asked.job)
     hosts = named_hosts(asked)
     nodes, budget_s = needs(asked, system.nodes_in(options), len(hosts))
@@ -58,7 +58,7 @@ def _to_begin(asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
 
 
 def _under_way(run: Path, system: BatchSystem) -> Record | None:
-    """The job of a run that is still to be followed: it is not over, or nobody saw its end."""
+    """The job of a run that still needs following: it is not over, or its end was not collected."""
     record = jobs.record_of(run)
     if record is None:
         return None
@@ -66,7 +66,7 @@ def _under_way(run: Path, system: BatchSystem) -> Record | None:
         state = system.state(record.job)
     except Unreachable as error:
         raise MissingError(
-            f"nobody knows whether job {record.job} of {run} is under way: {error}",
+            f"the state of job {record.job} of {run} could not be determined: {error}",
             "try again later",
         ) from error
     if state is not None and not state.phase.is_over:
@@ -77,7 +77,7 @@ def _under_way(run: Path, system: BatchSystem) -> Record | None:
 
 
 def _to_go_on(run: Path, asked: RunRequest, system: BatchSystem) -> jobs.Wanted:
-    """The rest of a run: with what its last job asked for, on hosts that are up."""
+    """The rest of a run: with the options of its last job, on hosts that are up."""
     before = jobs.record_of(run)
     begun = (run / DESCRIPTION).exists()
     if not begun and before is None:
@@ -105,7 +105,7 @@ def _nodes_to_go_on(
     before: Record | None,
     plan: Plan | None,
 ) -> int:
-    """As many hosts as are asked for, else as many as there were, of those that are usable."""
+    """The requested number of hosts, else as many as before, from the usable ones."""
     asked = system.nodes_in(options)
     if asked:
         return asked

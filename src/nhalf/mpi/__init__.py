@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPI libraries: what is here, where it came from, how to build and start a probe on it."""
+"""MPI libraries: discovery, installation, and building and starting probes on them."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ class Library:
 
     @property
     def title(self) -> str:
-        """How reports call it: 'MPICH 5.0.2 (wheel)'."""
+        """Its name in reports: 'MPICH 5.0.2 (wheel)'."""
         return f"{self.vendor_title or self.vendor} {self.version} ({self.origin})"

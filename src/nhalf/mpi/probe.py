@@ -45,7 +45,7 @@ def probe_executable(library: Library, transport: TransportFile = MPI) -> Path:
 def quick_probe(library: Library) -> tuple[Path, bool]:
     """A program that answers in a second whether ranks of a library talk, and if it is the probe.
 
-    Where the probe would have to be compiled first, which takes a minute, it is a small program.
+    If the probe would have to be compiled first, which takes a minute, it is a small program.
     Raises MissingError as `probe_executable` does.
     """
     ready, why = _ready_probe(library, MPI)

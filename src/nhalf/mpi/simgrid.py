@@ -33,12 +33,12 @@ SETTINGS = {
     "contexts/stack-size": "1024",
     "smpi/shared-malloc-blocksize": "16777216",
 }
-"""What SMPI is told on every machine: defaults of it that are made for other networks."""
+"""SMPI options for every machine: its defaults are made for other networks."""
 
 
 @dataclass(frozen=True)
 class SimGrid:
-    """Where the parts of SimGrid are that are needed."""
+    """Paths of the required parts of SimGrid."""
 
     smpirun: Path
     smpicxx: Path
@@ -57,7 +57,7 @@ def simgrid() -> SimGrid:
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
-            "what simulates is compiled here once, and there is no C++ compiler",
+            "the simulator must be compiled once, and no C++ compiler was found",
             "install one, such as g++ 10 or newer",
         )
     return SimGrid(Path(found["smpirun"] or ""), Path(found["smpicxx"] or ""), compiler, library)

@@ -17,7 +17,7 @@ from nhalf.base.errors import MissingError
 
 _SAID = re.compile(r"^(?://|#) nhalf-([a-z-]+): (.*)$", re.MULTILINE)
 _HEAD = 2000
-"""What a file says of itself stands in its first lines."""
+"""The first lines of a file hold its description."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class TransportFile:
 
     @property
     def executable(self) -> str:
-        """What its compiled program is called, without the mark of the standard ABI."""
+        """The name of its compiled program, without the mark of the standard ABI."""
         return self.name if self.source else f"probe-{self.name}"
 
     @property
     def title(self) -> str:
-        """How messages call that program."""
+        """The name of that program in messages."""
         return self.name if self.source else f"the {self.name} probe"
 
     def described_program(self, app: str) -> dict[str, str | bool]:
@@ -146,7 +146,7 @@ def _read(folder: Path) -> dict[str, TransportFile]:
 
 
 def _described(path: Path, name: str, source: str = "") -> TransportFile:
-    """What a file says of itself."""
+    """The description in a file's first lines."""
     with path.open(encoding="utf-8") as file:
         said = dict(_SAID.findall(file.read(_HEAD)))
     return TransportFile(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tuner promises: a library's own algorithms, and the file by which it is told of them.
+"""The interface of a tuner: a library's own algorithms, and its tuning file.
 
 That of a library is in the file of its vendor (mpi/vendors), that of nhalf's own table in
 mpi/tuning.py.
@@ -22,7 +22,7 @@ from nhalf.mpi.decision_table import Rule
 
 
 class Tuner(ABC):
-    """What one library offers, and how it is told."""
+    """The algorithms of one library, and how to select them."""
 
     what: ClassVar[str]
     """One sentence: which library, and which of its files is written."""
@@ -42,7 +42,7 @@ class Tuner(ABC):
 
     @property
     def file_name(self) -> str:
-        """What the written file is called."""
+        """The name of the written file."""
         return self.forms[self.form]
 
     @abstractmethod
@@ -59,13 +59,13 @@ class Tuner(ABC):
 
     @abstractmethod
     def text(self, rules: Sequence[Rule]) -> str:
-        """The whole file; what no rule speaks of stays the library's own choice."""
+        """The whole file; calls without a rule keep the library's own choice."""
 
     @abstractmethod
     def read(self, path: Path) -> list[Rule]:
-        """The rules in a file, read as strictly as the library does, and louder.
+        """The rules in a file, read as strictly as the library does, with error messages.
 
-        Raises FailedError if the library would reject it, or take it otherwise than written.
+        Raises FailedError if the library would reject it, or interpret it differently.
         """
 
     def operations_in(self, path: Path) -> list[str]:
@@ -73,7 +73,7 @@ class Tuner(ABC):
         return sorted({rule.operation for rule in self.read(path)})
 
     def text_with(self, path: Path, rule: Rule) -> str:
-        """A file's text with one more rule that goes before all others."""
+        """A file's text with one more rule that takes precedence over all others."""
         return self.text([rule, *self.read(path)])
 
     @abstractmethod
@@ -99,5 +99,5 @@ def content(path: Path) -> str:
 
 
 def rejected(path: Path, line: int, why: str) -> FailedError:
-    """The error for a file that a library does not take as it is written."""
+    """The error for a file that a library would not accept as written."""
     return FailedError(f"{path}, line {line}: {why}", "the library would ignore it silently")

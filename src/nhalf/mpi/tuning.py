@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tuner of a library: its vendor's, or nhalf's own table by preloading, which any one applies.
+"""The tuner of a library: its vendor's, or nhalf's own preloaded table, which works with any.
 
 Our own are the algorithms of native/algorithms, and flags in shared memory: libnhalf_coll.so takes
 the calls before the library does. An algorithm is forced by a table of one rule.
@@ -24,7 +24,7 @@ from nhalf.mpi.tuner import Tuner, content
 from nhalf.mpi.vendors import vendor_of
 
 OWN = "nhalf"
-"""What is applied with any library, through one of ours that is loaded first."""
+"""The tuner for any library, through a preloaded library of nhalf."""
 SHARED_MEMORY = "shared-memory"
 OTHER_SIZES = ("reduce-scatter",)
 """Measured by the whole vector, where a table has one block."""

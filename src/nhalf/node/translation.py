@@ -105,7 +105,7 @@ def translation_steps(found: Iterable[Reading]) -> list[Step]:
 
 
 def reaches(found: Sequence[Reading]) -> list[Reach]:
-    """The tables of pages that are seen, nearest first; none where there is no step."""
+    """The tables of pages that are seen, nearest first; none if there is no step."""
     steps = translation_steps(found)
     flat = plateaus(steps)
     page_bytes = _page_bytes(found)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where it runs: hosts, placement, allocation, health, and how processes are started there."""
+"""Sites: hosts, placement, allocation, health, and starting processes on them."""

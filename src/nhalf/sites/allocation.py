@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts that a batch system gave to this job, from the variables that it sets."""
+"""The hosts that a batch system allocated to this job, from its environment variables."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _TIMES = re.compile(r"(\d+)(?:\(x(\d+)\))?")
 
 @dataclass(frozen=True)
 class Allocation:
-    """Hosts, and who gave them in words: 'Slurm job 12', 'PBS job 7.head'."""
+    """Hosts, and their source in words: 'Slurm job 12', 'PBS job 7.head'."""
 
     hosts: list[Host]
     source: str
 
 
 def allocation(variables: Mapping[str, str]) -> Allocation | None:
-    """What a batch system says in its variables; None outside a job.
+    """The allocation in a batch system's variables; None outside a job.
 
-    Read are Slurm's, those of PBS and Torque (a file, a line per core), LSF and Grid Engine.
-    Raises InputError if what they say cannot be read.
+    Supports Slurm, PBS and Torque (a file with a line per core), LSF and Grid Engine. Raises
+    InputError if they cannot be parsed.
     """
     if variables.get("SLURM_JOB_NODELIST"):
         return Allocation(_slurm(variables), f"Slurm job {variables.get('SLURM_JOB_ID', '?')}")
@@ -48,7 +48,7 @@ def allocation(variables: Mapping[str, str]) -> Allocation | None:
 
 
 def idle_hosts() -> Allocation:
-    """The hosts on which srun could start something now, of Slurm's default partition.
+    """The hosts of Slurm's default partition on which srun could start now.
 
     Raises MissingError if there is no Slurm, or no host to be had.
     """

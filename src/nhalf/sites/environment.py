@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The surroundings of a run, recorded so that its numbers can be understood later."""
+"""The environment of a run, recorded so that its numbers can be interpreted later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from nhalf.base.version import __version__
 
 RELEVANT = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "FI_", "UCX_", "SLURM_", "OMP_")
-"""Variables with these beginnings change how messages travel."""
+"""Variables with these prefixes affect communication."""
 
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -44,7 +44,7 @@ def environment() -> dict[str, Any]:
 
 
 def simulated_environment(machine: str) -> dict[str, Any]:
-    """What the numbers of a simulation depend on: nothing of this machine, but its programs."""
+    """What the numbers of a simulation depend on: only this machine's programs."""
     return {
         "nhalf": __version__,
         "host": f"{machine} (simulated)",

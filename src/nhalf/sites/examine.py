@@ -29,12 +29,12 @@ FREE_BYTES_MIN = 1 << 30
 SHARED_BYTES_MIN = 1 << 28
 """Of /dev/shm, which container engines make as small as 64 MiB."""
 LOAD_MAX = 0.5
-"""Runnable processes per core from which on others disturb the measurement."""
+"""Runnable processes per core from which other load disturbs the measurement."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: its state (good, doubt, bad), and the remedy if not good."""
+    """One item examined: its state (good, doubt, bad), and the remedy if not good."""
 
     name: str
     state: str
@@ -43,14 +43,14 @@ class Finding:
 
 
 def examine(found: Discovery, tell: Callable[[str], None] = lambda _: None) -> Iterator[Finding]:
-    """Every finding, as soon as it is known. `tell` is told what is looked at next."""
+    """Every finding, as soon as it is available. `tell` is called with the next item."""
     for what, look in _looks(found):
         tell(what)
         yield from look()
 
 
 def _looks(found: Discovery) -> Iterator[tuple[str, Callable[[], Iterable[Finding]]]]:
-    """What there is to look at, the quick things first."""
+    """The items to examine, the quick ones first."""
     libraries = found.libraries
     yield "nhalf", lambda: (python(), probes(), compiler(libraries))
     yield "this machine", cores_and_speed
@@ -76,7 +76,7 @@ def python() -> Finding:
 
 
 def none_there() -> Finding:
-    """What to do where there is no library."""
+    """The finding if there is no library."""
     return Finding("mpi", BAD, "no MPI library", "nhalf mpi install mpich openmpi")
 
 
@@ -94,7 +94,7 @@ def _linked(libraries: Sequence[Library], transport: TransportFile) -> Iterator[
 
 
 def can_measure(findings: Sequence[Finding]) -> bool:
-    """Whether a run has a chance: the probes are here and one library works."""
+    """Whether a run can work: the probes are here and one library works."""
     working = any(one.name.startswith("mpi ") and one.state != BAD for one in findings)
     return working and not any(one.name == "probes" and one.state == BAD for one in findings)
 
@@ -153,7 +153,7 @@ def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> 
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:
-    """How many cores there are, and whether their speed and their time are steady."""
+    """The number of cores, and whether their clock frequency and timing are stable."""
     usable, there = cores(), os.cpu_count() or 1
     text = f"{usable} of {there} usable"
     if usable < 2:
@@ -194,7 +194,7 @@ def load() -> Finding:
 
 
 def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
-    """What ranks on one node talk through: each other's memory, and /dev/shm."""
+    """The channels between ranks on one node: each other's memory, and /dev/shm."""
     kind = _container(root)
     inside = f" in this container ({kind})" if kind else ""
     if can_read_neighbours():
@@ -218,7 +218,7 @@ def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
 
 
 def disks() -> Iterator[Finding]:
-    """Room and permission where runs, installed libraries and compiled probes go."""
+    """Space and permissions for runs, installed libraries and compiled probes."""
     for name, folder in (
         ("runs", Path.cwd()),
         ("libraries", data_folder()),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a launch failed: which host does not answer, which rank is stopped, killed or gone."""
+"""Why a launch failed: unresponsive hosts, and ranks that are stopped, killed or gone."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _LOST = re.compile(
     r"|connection timed out|could not resolve|not responding|lost connection|failed to connect",
     re.IGNORECASE,
 )
-"""What launchers say of hosts that are lost."""
+"""Launcher messages about lost hosts."""
 _KILLED = re.compile(
     r"killed|\b(?:on|by) signal|with pid \d+ on node|running at|segmentation|core dumped",
     re.IGNORECASE,
 )
-"""What launchers say of a rank that was ended."""
+"""Launcher messages about a rank that was killed."""
 _ENDED = re.compile(r"exited|exit code|peer host", re.IGNORECASE)
-"""What they say of any rank that ends: the first, and those that follow it."""
+"""Launcher messages about any rank that ends: the first, and those that follow."""
 _ENDING = re.compile(r"cancelled|terminating|job step aborted", re.IGNORECASE)
-"""What they say when they end all other ranks."""
+"""Launcher messages when they end all other ranks."""
 HOSTS_TOLD, LETTERS_MAX = 3, 200
 _LOOK = 'for p in "$@"; do cat /proc/$p/stat 2>/dev/null || echo "$p"; done'
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found, in words ('' for nothing), and why by name of hosts that are dead."""
+    """The diagnosis in words ('' for none), and the reason by name of each dead host."""
 
     text: str = ""
     dead: Mapping[str, str] = field(default_factory=dict)
@@ -42,12 +42,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examiner:
-    """Looks after a launch that fell silent or ended; `hosts` are those it was started on."""
+    """Diagnoses a launch that hangs or ended; `hosts` are those on which it was started."""
 
     hosts: tuple[str, ...] = ()
 
     def look(self, ranks: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Finding:
-        """What a silent launch suffers from; its processes must still be there.
+        """Why a launch is silent; its processes must still exist.
 
         `ranks` is what each rank said of its place (empty if it never did), `words` are the
         lines that the launcher wrote.
@@ -67,9 +67,9 @@ class Examiner:
         return Finding(", ".join(found[:4])) if found else told
 
     def told(self, words: Sequence[str]) -> Finding:
-        """What the launcher says of hosts: those that are lost, else those whose ranks ended first.
+        """Hosts in the launcher's messages: lost ones, else those whose ranks ended first.
 
-        The death of one rank may bring down another before the launcher ends the rest: all that
+        The death of one rank may cause that of another before the launcher ends the rest: all that
         ended before that are named.
         """
         lost = self._lines(words, _LOST)
@@ -103,7 +103,7 @@ class Examiner:
         return named[0] if len(named) == 1 else ""
 
     def _ask(self, ranks: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
-        """By host what the kernel says of its ranks; None from hosts that do not answer."""
+        """The kernel's state of the ranks by host; None for hosts that do not answer."""
         pids: dict[str, list[str]] = {host: [] for host in self.hosts or ("",)}
         for rank in ranks:
             pids.setdefault(self._asked_as(rank), []).append(str(rank["pid"]))
@@ -135,6 +135,6 @@ class Examiner:
 
 
 def unanswered(hosts: Sequence[str]) -> list[str]:
-    """Those of some hosts that do not answer now; none if no way leads to them."""
+    """Hosts that do not answer now; none if they cannot be reached at all."""
     outcomes = ask({host: ["true"] for host in hosts})
     return [host for host, outcome in outcomes.items() if not outcome.succeeded]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real start of two ranks that exchange a message: does a library work here?"""
+"""Starts two ranks that exchange a message, to test whether a library works here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05
 
 @dataclass(frozen=True)
 class Hello:
-    """How it went: `reason` is '' if the ranks talked; the start took `elapsed_s` seconds.
+    """The outcome: `reason` is '' if the ranks communicated; the start took `elapsed_s` seconds.
 
     `cpus` are the sets of CPUs each rank may use, as the ranks themselves saw them. `has_probe`
     says that the library's probe is here; else it is compiled when it is first asked for.

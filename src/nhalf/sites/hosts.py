@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts to measure on: lists as people and schedulers write them, and host files."""
+"""Hosts to measure on: lists in the notation of users and schedulers, and host files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLOTS = re.compile(r"(?:slots=|max_slots=)?(\d+)")
 
 @dataclass(frozen=True)
 class Host:
-    """A host by its name; `cores` is how many ranks it may hold, 0 if nobody said."""
+    """A host by its name; `cores` is the number of ranks it may hold, 0 if unspecified."""
 
     name: str
     cores: int = 0
@@ -31,7 +31,7 @@ class Host:
 
 
 def short_name(name: str) -> str:
-    """A host's name without its domain: launchers and kernels do not agree on the rest."""
+    """A host's name without its domain: launchers and kernels disagree on the rest."""
     return name.partition(".")[0]
 
 

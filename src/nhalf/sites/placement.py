@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where ranks can be asked to be, and whether they are there, from what each of them reports."""
+"""Placements of ranks, and checks whether ranks are there, from what each of them reports."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ ONE_HOST = (SAME_CACHE, SAME_NODE)
 EVERY_HOST, WHOLE_HOST = "every-host", "whole-host"
 PLACEMENTS = {
     CORES: "every rank on its own core, as the launcher chooses",
-    FREE: "ranks move as the system likes",
+    FREE: "ranks move as the system decides",
     SAME_CACHE: "ranks on cores that share their last-level cache (one core complex)",
     SAME_NODE: "ranks on one host, on cores that share no cache",
     OTHER_NODE: "neighbouring ranks on different hosts",
-    EVERY_HOST: "one rank on every host that there is",
+    EVERY_HOST: "one rank on every available host",
     WHOLE_HOST: "a rank on every core of one host",
     "4x2": "four hosts with two ranks each, in blocks; any numbers, 4x2:cyclic deals ranks out",
 }
-"""Every placement that can be asked for, in words."""
+"""Every placement, in words."""
 
 
 def check_placement(name: str) -> str:
@@ -43,7 +43,7 @@ def fits(placement: str, ranks: int) -> bool:
 
 
 def hosts_asked(placement: str) -> int:
-    """How many hosts a placement needs."""
+    """The number of hosts that a placement needs."""
     layout = parse_layout(placement)
     return layout.hosts if layout else 2 if placement == OTHER_NODE else 1
 
@@ -60,7 +60,7 @@ def cores_for(placement: str, ranks: int, caches: Sequence[Sequence[int]]) -> li
         largest = max(caches, key=len, default=[])
         if len(largest) < ranks:
             raise MissingError(
-                f"no {ranks} cores share a last-level cache here: {len(largest)} at most do",
+                f"no {ranks} cores share a last-level cache here: at most {len(largest)} do",
                 "use fewer ranks, or another --placement",
             )
         return list(largest[:ranks])
@@ -79,14 +79,14 @@ def placement_advice(
     hosts: Sequence[str] = (),
     shares_cores: bool = False,
 ) -> list[str]:
-    """Doubts about where ranks are, from what each rank says of itself.
+    """Warnings about the placement of ranks, from the report of each rank.
 
-    `hosts` are the names of the hosts asked for, by rank; none if nobody cares. 'unpinned'
-    where a rank may move between cores though that was not asked for, 'oversubscribed' where two
-    ranks of one host have one core only, or ranks outnumber the cores they may use, 'misplaced'
-    where ranks are not on the hosts and cores that were asked for, 'shared-cores' where hosts
-    share the cores of one machine, 'mixed-networks' where some ranks talk through another network
-    than others, 'slow-network' where a fast network is there and is not used.
+    `hosts` are the names of the requested hosts by rank; none if any host will do. 'unpinned' if a
+    rank may move between cores although that was not requested, 'oversubscribed' if two ranks of
+    one host have only one core, or ranks outnumber the cores they may use, 'misplaced' if ranks are
+    not on the requested hosts and cores, 'shared-cores' if hosts share the cores of one machine,
+    'mixed-networks' if some ranks use a different network from others, 'slow-network' if a fast
+    network exists but is not used.
     """
     cores: dict[str, set[int]] = {}
     ranks: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def placement_advice(
 
 
 def _network_doubts(placement: Sequence[dict[str, Any]], *, several: bool) -> dict[str, bool]:
-    """Doubts about the networks through which ranks of different hosts talk."""
+    """Warnings about the networks between ranks of different hosts."""
     used = [frozenset(rank.get("networks", ())) for rank in placement]
     fast = any(rank.get("fabrics") for rank in placement)
     talking = {networks for networks in used if networks}

@@ -17,9 +17,9 @@ LOOK_TIMEOUT_S = 10.0
 def ask(
     commands: Mapping[str, Sequence[str]], timeout_s: float = LOOK_TIMEOUT_S
 ) -> dict[str, Outcome]:
-    """How a command ended on each host, by host; hosts that no way leads to are left out.
+    """The outcome of a command by host; unreachable hosts are left out.
 
-    Under Slurm the command goes into the present job; '' as a host is this machine. Every host
+    Under Slurm the command runs in the current job; '' as a host is this machine. Every host
     has `timeout_s` seconds to answer.
     """
     tokens = {host: _tokens(host, command) for host, command in commands.items()}
@@ -30,7 +30,7 @@ def ask(
 
 
 def _tokens(host: str, command: Sequence[str]) -> list[str]:
-    """What runs a command on a host; nothing if there is no way to it."""
+    """The command prefix that runs a command on a host; empty if it is unreachable."""
     if not host:
         return list(command)
     if os.environ.get("SLURM_JOB_ID"):

@@ -55,7 +55,7 @@ class Site:
         return min(map(_cores_of, self.hosts)) if self.hosts else cores()
 
     def in_words(self) -> dict[str, Any]:
-        """Where a run measures, as its description keeps it."""
+        """The site of a run, as stored in its description."""
         return {
             "hosts": [str(host) for host in self.hosts],
             "launcher": self.launcher or "each library's own",
@@ -75,7 +75,7 @@ class Site:
         return placement
 
     def layout(self, placement: str, ranks: int) -> Layout:
-        """How a placement spreads this many ranks over these hosts.
+        """The layout of a placement of this many ranks over these hosts.
 
         Raises MissingError if there are not hosts enough, InputError where the numbers of
         ranks contradict each other.
@@ -99,7 +99,7 @@ class Site:
                 "give --hosts, or run inside an allocation of several hosts",
             )
         if placement != OTHER_NODE and asked.ranks != ranks:
-            raise InputError(f"{placement} holds {asked.ranks} ranks and not {ranks}")
+            raise InputError(f"{placement} holds {asked.ranks} ranks, not {ranks}")
         return asked
 
     def cores_of_one_host(self, placement: str, layout: Layout) -> list[int]:
@@ -113,7 +113,7 @@ class Site:
         return here[: layout.ranks] if wanted and layout.ranks <= len(here) else []
 
     def spread(self, layout: Layout) -> Spread:
-        """What a launcher has to know to place ranks so."""
+        """The information that a launcher needs for this layout."""
         used = self.hosts[: layout.hosts]
         return Spread(
             hosts=tuple(host.name for host in used),
@@ -131,7 +131,7 @@ class Site:
         return self.layout(placement, ranks).expected(names, ranks)
 
     def without(self, dead: Collection[str]) -> Site:
-        """The hosts that are left when some are dead."""
+        """The remaining hosts when some are dead."""
         left = tuple(host for host in self.hosts if host.name not in dead)
         return dataclasses.replace(self, hosts=left)
 
@@ -160,5 +160,5 @@ def find_site(hosts: str, host_file: str, launcher: str) -> Site:
 
 
 def _cores_of(host: Host) -> int:
-    """The cores of a host; where nobody said, as many as are here."""
+    """The cores of a host; if unspecified, as many as this machine has."""
     return host.cores or cores()

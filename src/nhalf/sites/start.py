@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start a program on a library: the job, the launcher's words and all variables in one place."""
+"""Start a program on a library: the job, the launcher's arguments and all variables."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def start(
     variables = dict(library.environment)
     pmi = ""
     if driver is not vendor:
-        # What the user or the site chose stays so.
+        # Settings of the user or the site take precedence.
         pmi = "" if os.environ.get("SLURM_MPI_TYPE") else vendor.pmi
         variables |= vendor.variables_under(spread.launcher)
     job = Job(

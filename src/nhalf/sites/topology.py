@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cores of this host lie close together, as the kernel tells it."""
+"""Which cores of this host are close together, according to the kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parse_cpu_list(text: str) -> list[int]:
 def last_level_caches(allowed: Iterable[int], sysfs: Path = SYSFS) -> list[list[int]]:
     """The allowed cores by the last-level cache they share, each group in order.
 
-    One core of every pair of hardware threads only: two ranks on one core are no placement.
+    Only one hardware thread per core: two ranks on one core are not a valid placement.
     A core of which nothing is known is its own group.
     """
     groups: dict[str, list[int]] = {}

@@ -32,7 +32,7 @@ def test_of_a_run_that_begins() -> None:
         "# The same nhalf as that which submitted.\n"
         "export PYTHONPATH='/a b'\n"
         "\n"
-        "# nhalf takes the place of this shell, so that it hears when it is asked to end.\n"
+        "# nhalf replaces this shell, so that it receives the scheduler's signals.\n"
         "if [ -e '/data/r 1/run.json' ]; then\n"
         "    # Begun in a job before this one.\n"
         "    exec /opt/python -m nhalf run --resume '/data/r 1'\n"

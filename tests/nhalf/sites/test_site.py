@@ -56,7 +56,7 @@ def test_one_machine() -> None:
 def test_what_hosts_cannot_give() -> None:
     with pytest.raises(MissingError, match="there are 4 hosts only: 5x1 needs 5"):
         FOUR.layout("5x1", 5)
-    with pytest.raises(InputError, match="4x2 holds 8 ranks and not 4"):
+    with pytest.raises(InputError, match="4x2 holds 8 ranks, not 4"):
         FOUR.layout("4x2", 4)
 
 

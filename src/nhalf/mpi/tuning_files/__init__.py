@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files by which libraries are told what to take, in each library's own form."""
+"""Tuning files, in each library's own format."""

@@ -143,7 +143,7 @@ def _leaf(old: Tree, operation: str, algorithm: str, known: set[str]) -> Tree:
 
 
 def _name(operation: str, algorithm: str, known: set[str]) -> str:
-    """As the tree calls an algorithm."""
+    """The name of an algorithm in the tree."""
     begin = f"MPIR_{call_of(operation).capitalize()}"
     names = [f"{begin}_{kind}_{algorithm}" for kind in ("intra", "allcomm")]
     found = next((name for name in names if name in known), "")
@@ -155,9 +155,9 @@ def check_tree(path: Path, text: str, base: Tree) -> Tree:
     try:
         tree = json.loads(text)
     except ValueError as error:
-        raise _wrong(path, "", f"it is no JSON: {error}") from None
+        raise _wrong(path, "", f"it is not JSON: {error}") from None
     if not isinstance(tree, dict):
-        raise _wrong(path, "", "it is no object")
+        raise _wrong(path, "", "it is not an object")
     for key in base:
         if key not in tree:
             raise _wrong(path, key, "it is missing, and a call of it would end the program")

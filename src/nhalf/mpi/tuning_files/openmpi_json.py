@@ -62,12 +62,12 @@ def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, in
     try:
         whole = json.loads(text)
     except ValueError as error:
-        raise _wrong(path, "", f"it is no JSON: {error}") from None
+        raise _wrong(path, "", f"it is not JSON: {error}") from None
     _keys(path, "the file", whole, _TOP, {"collectives"})
     if whole.get("rule_file_version", VERSION) != VERSION:
         raise _wrong(path, "rule_file_version", f"it is not {VERSION}")
     if not isinstance(whole["collectives"], dict):
-        raise _wrong(path, "collectives", "it is no object")
+        raise _wrong(path, "collectives", "it is not an object")
     names = {call: operation for operation, call in CALLS.items()}
     rules: list[Rule] = []
     for name, blocks in whole["collectives"].items():
@@ -76,7 +76,7 @@ def read_json(path: Path, text: str, numbers_of: Callable[[str], Mapping[str, in
         if not known:
             raise _wrong(path, name, "there is no such collective with a choice")
         if not isinstance(blocks, list):
-            raise _wrong(path, name, "it is no list")
+            raise _wrong(path, name, "it is not a list")
         for number, block in enumerate(blocks):
             rules += _block(path, f"{name}[{number}]", block, (operation, known))
     return rules
@@ -111,7 +111,7 @@ def _block(path: Path, where: str, block: Any, about: tuple[str, Mapping[str, in
 
 def _keys(path: Path, where: str, value: Any, known: set[str], needed: set[str]) -> None:
     if not isinstance(value, dict):
-        raise _wrong(path, where, "it is no object")
+        raise _wrong(path, where, "it is not an object")
     for name in sorted(set(value) - known):
         raise _wrong(path, where, f"{name!r} means nothing")
     for name in sorted(needed - set(value)):

@@ -14,14 +14,14 @@ EACH_MAX = 64
 """Where sizes depend on the number of ranks, this many of them have steps of their own."""
 
 CALLS = {"reduce-scatter": "reduce_scatter_block"}
-"""What libraries call an operation where it is not its name: blocks are of one size."""
+"""Names of operations in libraries if they differ: blocks are of one size."""
 
 Steps = list[tuple[int, str]]
 """From this many bytes on this algorithm; the first begins at 0."""
 
 
 def steps_of(rules: Sequence[Rule], operation: str, ranks: int) -> Steps:
-    """What holds for this many ranks, from which size on."""
+    """The choices for this many ranks, by the size from which they hold."""
     own = [rule for rule in rules if rule.operation == operation]
     begins = {0, *(rule.from_bytes for rule in own)}
     begins |= {int(rule.to_bytes) + 1 for rule in own if math.isfinite(rule.to_bytes)}
@@ -71,5 +71,5 @@ def rules_from(operation: str, blocks: Sequence[tuple[int, Steps]]) -> list[Rule
 
 
 def call_of(operation: str) -> str:
-    """What libraries call an operation."""
+    """The name of an operation in libraries."""
     return CALLS.get(operation, operation)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vendors: all that nhalf knows of one MPI library is in one file.
+"""Vendors: one file holds everything nhalf knows about one MPI library.
 
 How it is recognised, installed, set up, started and bound, and how its collective operations are
-tuned. To add a library, put a file into this folder, named as `nhalf mpi list` shall call it: one
-class that derives from `Vendor`, and its tuner beside it where it has one. No other file changes.
+tuned. To add a library, put a file into this folder, with the name that `nhalf mpi list` should
+show: one class that derives from `Vendor`, and its tuner if it has one. No other file changes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Vendor(Launcher):
     """One MPI library. As a launcher it is its own `mpiexec`."""
 
     title: ClassVar[str]
-    """What people call it."""
+    """Its usual name."""
 
     launcher: ClassVar[str]
-    """What its mpiexec is called in `--launcher`; libraries of one family share it."""
+    """The name of its mpiexec in `--launcher`; libraries of one family share it."""
 
     turn: ClassVar[int] = 0
-    """Vendors are asked in this order whose mpiexec it is: who builds on another's goes first."""
+    """The order in which vendors try to identify an mpiexec: derived libraries come first."""
 
     wheel: ClassVar[Wheel | None] = None
     """Where `nhalf mpi install` gets it from, None if there is no wheel."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Intel MPI: Hydra with pinning of its own; presets in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
+"""Intel MPI: Hydra with its own pinning; presets in `I_MPI_ADJUST_OPERATION="id:l-m@p-q;…"`.
 
 Sizes l to m are those of a message, ranks p to q those of the communicator. The library tells how
 many presets an operation has (`impi_info -v`), not what they are; since 2021.13 they are not the
@@ -70,7 +70,7 @@ class Intel(Hydra):
         return found
 
     def variables_under(self, launcher: str) -> dict[str, str]:
-        """It brings no client of Slurm's process management: it is told where Slurm's is."""
+        """It has no client for Slurm's process management, so it gets the path of Slurm's."""
         if launcher != "srun" or os.environ.get("I_MPI_PMI_LIBRARY"):
             return {}
         found = ctypes.util.find_library("pmi2")
@@ -123,7 +123,7 @@ class Presets(Tuner):
         return read_variables(path, self._wrong)
 
     def _wrong(self, name: str, value: str) -> str:
-        """What is wrong with a variable, '' for nothing."""
+        """The error in a variable, '' if it is valid."""
         operation = _operation(name)
         if not operation:
             return f"{name} is no variable that chooses an algorithm"

@@ -147,7 +147,7 @@ class Ch4(Tuner):
         return read_variables(path, self._wrong)
 
     def _wrong(self, name: str, value: str) -> str:
-        """What is wrong with a variable, '' for nothing."""
+        """The error in a variable, '' if it is valid."""
         for operation in OPERATIONS:
             if name == f"MPIR_CVAR_{_key(operation)}_INTRA_ALGORITHM":
                 known = [*self.algorithms(operation), "auto"]

@@ -5,8 +5,8 @@ What there is to choose from is asked of `ompi_info`, since it differs between v
 file that coll/tuned does not like is dropped silently (its messages are compiled out of usual
 builds), so it is read here as strictly as there, and `nhalf tune` proves that it is applied.
 
-From version 5 on coll/han goes before coll/tuned where ranks are on several hosts: it is set behind
-it by its priority, as are other components that would hide the rules.
+From version 5 on, coll/han takes precedence over coll/tuned if ranks are on several hosts; its
+priority is lowered, as is that of other components that would hide the rules.
 """
 
 from __future__ import annotations

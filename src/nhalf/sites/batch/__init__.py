@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batch systems: one file, one way to hand a job to a scheduler and to hear of it.
+"""Batch systems: one file per scheduler, to submit jobs and query their state.
 
-What a job asks for becomes text by a pure function, so job scripts are tested as text. nhalf asks
-the system's own commands, each with a time limit, and keeps no connection.
+A pure function turns a job's request into text, so job scripts are tested as text. nhalf calls the
+system's own commands, each with a timeout, and keeps no connection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PACKAGE = "nhalf.sites.batch"
 
 
 class Phase(Enum):
-    """What the states of all batch systems come down to."""
+    """The common states of all batch systems."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -30,13 +30,13 @@ class Phase(Enum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing happens any more."""
+        """Whether this state is final."""
         return self not in (Phase.WAITING, Phase.RUNNING)
 
 
 @dataclass(frozen=True)
 class JobState:
-    """How a job stands: `name` and `reason` as the system calls them, '' if it gives none.
+    """The state of a job: `name` and `reason` in the system's terms, '' if it gives none.
 
     `hosts` is the list of its hosts in the system's own words; `exit_code` that of its script,
     None if it is unknown.
@@ -56,10 +56,10 @@ class JobState:
 
 @dataclass(frozen=True)
 class Request:
-    """What a job asks for.
+    """The request of a job.
 
-    `time_s` 0 leaves the time to the system; `hosts` are named where the user named them;
-    `options` are the user's own, of which each takes the place of ours.
+    `time_s` 0 leaves the time to the system; `hosts` are given if the user named them; `options`
+    are the user's own, each of which overrides nhalf's.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Request:
 
 
 class Unreachable(Exception):
-    """The scheduler does not answer now; it may later."""
+    """The scheduler does not answer at the moment."""
 
 
 class BatchSystem(ABC):
@@ -81,7 +81,7 @@ class BatchSystem(ABC):
     what: ClassVar[str]
     """One sentence: which system this is, by which commands."""
     title: ClassVar[str]
-    """What people call it."""
+    """Its usual name."""
 
     @abstractmethod
     def is_here(self) -> bool:
@@ -89,7 +89,7 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def options(self, text: str) -> tuple[str, ...]:
-        """The user's options one by one; raises InputError for what is none, or is not his."""
+        """The user's options one by one; raises InputError for invalid or reserved ones."""
 
     @abstractmethod
     def nodes_in(self, options: Sequence[str]) -> int:
@@ -101,7 +101,7 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def submit(self, script: Path) -> str:
-        """Hand a script over; the name of the job.
+        """Submit a script; returns the job's name.
 
         Raises InputError with the system's own words if it refuses the job, MissingError where
         nobody answers.
@@ -109,7 +109,7 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def state(self, job: str) -> JobState | None:
-        """How a job stands; None where the system has forgotten it. Raises Unreachable."""
+        """The state of a job; None if the system has forgotten it. Raises Unreachable."""
 
     @abstractmethod
     def cancelling(self, job: str) -> str:
@@ -117,7 +117,7 @@ class BatchSystem(ABC):
 
     @abstractmethod
     def usable_hosts(self, options: Sequence[str]) -> list[str]:
-        """The hosts that are up in the part of the machine that the options name.
+        """The hosts that are up in the partition that the options name.
 
         None if that cannot be found out.
         """

@@ -17,7 +17,7 @@ from nhalf.base.processes import Outcome, run
 from nhalf.sites.batch import BatchSystem, JobState, Phase, Request, Unreachable
 
 ANSWER_TIMEOUT_S = 30.0
-"""A controller that is away is given up by Slurm's commands after 9 to 20 s."""
+"""Slurm's commands give up on an unreachable controller after 9 to 20 s."""
 SUBMIT_TIMEOUT_S = 90.0
 
 _WAITING = {
@@ -37,7 +37,7 @@ _OURS = {
     "kill": {"-k", "--no-kill"},
     "requeue": {"--requeue", "--no-requeue"},
 }
-"""What nhalf asks for by itself, and the options by which a user says otherwise."""
+"""nhalf's own requests, and the options by which a user overrides them."""
 _REFUSED = {
     **dict.fromkeys(("-o", "--output", "-e", "--error", "--open-mode"), "it reads RUN/job.out"),
     **dict.fromkeys(("-a", "--array"), "a run is one job"),
@@ -47,7 +47,7 @@ _REFUSED = {
         ("-h", "--help", "--usage", "-V", "--version", "--test-only", "--parsable"), ""
     ),
 }
-"""Options that would take the job out of nhalf's hands."""
+"""Options that would take control of the job away from nhalf."""
 
 _STATE = re.compile(r"^\s*JobState=(\S+)(?:\s+Reason=(.*?))?(?=\s+\w+=|$)", re.MULTILINE)
 _HOSTS = re.compile(r"^\s*NodeList=(\S*)", re.MULTILINE)
@@ -108,9 +108,13 @@ class Slurm(BatchSystem):
             ("name", "What squeue shows.", f"--job-name={_quoted(request.name)}"),
             ("nodes", "Hosts for the largest placement.", f"--nodes={request.nodes}"),
             ("hosts", "The hosts that --hosts names.", f"--nodelist={hosts}" if hosts else ""),
-            ("exclusive", "Neighbours on the same hosts would be measured, too.", "--exclusive"),
+            (
+                "exclusive",
+                "Other jobs on the same hosts would disturb the measurement.",
+                "--exclusive",
+            ),
             ("time", f"Minutes: {request.time_why}.", f"--time={minutes}" if minutes else ""),
-            ("kill", "A host that is lost does not end the job: the others go on.", "--no-kill"),
+            ("kill", "The loss of a host does not end the job: the others continue.", "--no-kill"),
             ("requeue", "After the loss of the first host this script goes on.", "--requeue"),
             ("", "What the job says, added to what a job before it said.", "--open-mode=append"),
         ]
@@ -125,7 +129,7 @@ class Slurm(BatchSystem):
         return "\n".join(lines)
 
     def submit(self, script: Path) -> str:
-        """`sbatch --test-only`, since many sites queue what can never start; then `sbatch`."""
+        """`sbatch --test-only`, because many sites queue impossible jobs; then `sbatch`."""
         _check_accepted(run(["sbatch", "--test-only", str(script)], SUBMIT_TIMEOUT_S))
         outcome = run(["sbatch", "--parsable", str(script)], SUBMIT_TIMEOUT_S)
         _check_accepted(outcome)
@@ -135,7 +139,7 @@ class Slurm(BatchSystem):
         return job[0]
 
     def state(self, job: str) -> JobState | None:
-        """From scontrol, which knows jobs for some minutes after their end, then from sacct."""
+        """From scontrol, which keeps jobs for some minutes after their end, then from sacct."""
         number, cluster = _split(job)
         outcome = run(["scontrol", *cluster, "show", "job", number], ANSWER_TIMEOUT_S)
         if outcome.succeeded:
@@ -172,7 +176,7 @@ class Slurm(BatchSystem):
         return variables.get("SLURM_JOB_ID", "")
 
     def time_left_s(self, job: str, variables: Mapping[str, str]) -> float | None:
-        """From squeue, since limits change; where it does not answer, from SLURM_JOB_END_TIME."""
+        """From squeue, because limits change; if it does not answer, from SLURM_JOB_END_TIME."""
         number, cluster = _split(job)
         words = [f"--jobs={number}", "--noheader", "--format=%L"]
         outcome = run(["squeue", *cluster, *words], ANSWER_TIMEOUT_S)
@@ -220,7 +224,7 @@ def read_time_left(text: str) -> float | None:
 
 
 def _phase(name: str) -> Phase:
-    """What a state comes down to; one that is unknown is taken for running."""
+    """The common state for Slurm's; an unknown one counts as running."""
     word = name.rstrip("+").partition(" ")[0]
     if word in _WAITING:
         return Phase.WAITING
@@ -243,7 +247,7 @@ def _check_not_refused(option: str) -> None:
 
 
 def _check_accepted(outcome: Outcome) -> None:
-    """Raises what a refusal of sbatch means."""
+    """Raises the error for a refusal by sbatch."""
     if outcome.succeeded:
         return
     said = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
@@ -255,7 +259,7 @@ def _check_accepted(outcome: Outcome) -> None:
 
 
 def _split(job: str) -> tuple[str, list[str]]:
-    """The number of a job, and the words that name its cluster where it has one of its own."""
+    """The number of a job, and the arguments that name its cluster if it has one."""
     number, _, cluster = job.partition(";")
     return number, [f"--clusters={cluster}"] if cluster else []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make a lab, step by step; whatever fails, what was made is removed."""
+"""Create a lab, step by step; on failure, everything created is removed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plan(
     rate_Bps: float | None = None,
     slow_Bps: Mapping[str, float] | None = None,
 ) -> Lab:
-    """A lab as asked for, still without a number; raises InputError for what cannot be made."""
+    """The requested lab, still without a number; raises InputError for impossible requests."""
     state.folder_of(name)
     if not 1 <= cpus <= 1024:
         raise InputError(f"a node with {cpus} CPUs cannot be made", "choose 1 to 1024")
@@ -73,9 +73,9 @@ def begin(planned: Lab) -> Lab:
 
 
 def build(planned: Lab, say: Callable[[str], None] = lambda _: None) -> Lab:
-    """Make all of it and wait until Slurm sees every node idle.
+    """Create all of it and wait until Slurm sees every node idle.
 
-    A lab that Slurm does not like stays, so that its logs can be read.
+    A lab whose Slurm does not start stays, so that its logs can be read.
     """
     with state.locked():
         network.note_folder()

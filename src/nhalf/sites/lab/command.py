@@ -20,7 +20,7 @@ def system_path() -> str:
 
 
 def attempt(command: Sequence[str], text: str = "", timeout_s: float = TIMEOUT_S) -> Outcome:
-    """Run it, with `text` on its standard input; how it ends is the caller's matter."""
+    """Run it, with `text` on its standard input; the caller handles its outcome."""
     return run(command, timeout_s, {"PATH": system_path(), "LC_ALL": "C"}, text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a command of the user runs: in the head, or in a node."""
+"""The environment of a user's command: in the head, or in a node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_THE_SAME_FOLDER = 'cd -- "$1" 2>/dev/null || cd /; shift; exec "$@"'
 
 
 def command_line(lab: Lab, place: str, command: Sequence[str]) -> list[str]:
-    """What to execute: the namespaces of a place, the present folder, the command.
+    """The command to execute: namespaces of a place, current folder, user's command.
 
     Raises FailedError if the place is dead.
     """
@@ -45,7 +45,7 @@ def variables(lab: Lab) -> dict[str, str]:
 
 
 def offer_nhalf(lab: Lab) -> None:
-    """Put a command into the lab that calls the nhalf which runs now."""
+    """Put a command into the lab that calls the running nhalf."""
     text = f'#!/bin/sh\nexec {sys.executable} -m nhalf "$@"\n'
     path = lab.folder / "bin" / "nhalf"
     if not path.exists() or path.read_text() != text:

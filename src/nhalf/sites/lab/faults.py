@@ -13,7 +13,7 @@ from nhalf.sites.lab.state import Lab
 def change_link(
     lab: Lab, name: str, rate_Bps: float | None = None, up: bool | None = None
 ) -> dict[str, Any]:
-    """Give a link another rate, pull it out (`up` False) or plug it in; return how it is then.
+    """Change the rate of a link, pull it (`up` False) or plug it in; returns its new state.
 
     Raises InputError for a link that is not there, or if nothing is to be changed.
     """
@@ -30,9 +30,9 @@ def change_link(
 
 
 def kill_node(lab: Lab, node: str) -> int:
-    """Cut the power of a node: nothing of what runs there says good-bye. Returns how many died.
+    """Cut the power of a node: its processes die without notice. Returns their number.
 
-    The link goes first, so that no end of a connection is told to anybody.
+    The link is cut first, so that no peer sees a connection close.
     """
     link = lab.layout.link(lab.layout.node(node))
     network.switch_link(lab, link, up=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lab consists of: places (nodes, switches, routers, the head) and links between them."""
+"""The parts of a lab: places (nodes, switches, routers, the head) and links between them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a lab by kind, and the links. A router passes packets on, a switch frames.
+    """The places of a lab by kind, and the links. A router forwards packets, a switch frames.
 
-    `routes` are pairs of a place and what `ip route add` is told there, `{net}` standing for the
+    `routes` are pairs of a place and the arguments of `ip route add` there; `{net}` stands for the
     first three numbers of the lab's addresses.
     """
 
@@ -44,7 +44,7 @@ class Layout:
         return (*self.nodes, *self.switches, *self.routers)
 
     def port(self, place: str, link: Link, head_port: str) -> str:
-        """What the end of a link is called in a place: eth0 in nodes, the neighbour elsewhere."""
+        """The name of a link's end in a place: eth0 in nodes, the neighbour elsewhere."""
         if place == HEAD:
             return head_port
         return "eth0" if place in self.nodes else link.b if place == link.a else link.a
@@ -61,7 +61,7 @@ class Layout:
         return name
 
     def title(self, link: Link) -> str:
-        """As a link is named to a user: what routers pass on is between their nodes."""
+        """The name of a link for users: links between routers are named after their nodes."""
         ends = (link.a, link.b)
         if all(end in self.routers for end in ends):
             return "-".join(f"n{end[1:]}" for end in ends)
@@ -73,7 +73,7 @@ class Layout:
         return tuple(link for link in self.links if link.shaped or link.a in self.nodes)
 
     def link(self, name: str) -> Link:
-        """The link called 'A-B', or the one that a node hangs on.
+        """The link called 'A-B', or the one that connects a node.
 
         Raises InputError if there is none.
         """
@@ -113,7 +113,7 @@ def _tree(nodes: tuple[str, ...]) -> Layout:
 def _ring(nodes: tuple[str, ...]) -> Layout:
     """A router for each node, linked to two neighbours; the head has a link to every router.
 
-    A node so has one port and one address, and a library cannot choose a wrong one: packets to
+    A node thus has one port and one address, and a library cannot choose a wrong one: packets to
     nodes take the ring, packets to the head take the router's own link to it.
     """
     count = len(nodes)
@@ -131,7 +131,7 @@ def _ring(nodes: tuple[str, ...]) -> Layout:
 
 
 def _route(here: int, there: int, count: int) -> str:
-    """The way from a router to a node, the shorter way round; of two equal ones, upwards."""
+    """The route from a router to a node in the shorter direction; ties go upwards."""
     target = f"{{net}}.{there + 1}"
     if here == there:
         return f"{target} dev n{there + 1}"

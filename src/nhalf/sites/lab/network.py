@@ -25,7 +25,7 @@ ROUTER_SETTINGS = (
 )
 """A router answers for all other nodes, at once, so that a node sees them on its own network.
 
-Ports have settings of their own once they are there, so that `default` alone would come too late.
+Existing ports have their own settings, so `default` alone would come too late.
 """
 
 NETNS = Path("/run/netns")
@@ -115,7 +115,7 @@ def make(lab: Lab) -> None:
 
 
 def shape(lab: Lab, rates_Bps: dict[Link, float | None]) -> None:
-    """Give links their rates, now, and nodes packets that go with them."""
+    """Set the rates of links now, and matching packet sizes of nodes."""
     lines: dict[str, list[str]] = {}
     for link, rate_Bps in rates_Bps.items():
         packet = f"link set eth0 gso_max_size {shaping.packet_bytes(rate_Bps)}"
@@ -162,13 +162,13 @@ def routes_here() -> list[str]:
 
 
 def note_folder() -> None:
-    """Remember whether /run/netns is only there because of labs."""
+    """Record whether /run/netns exists only because of labs."""
     if not _is_mount(NETNS):
         NOTE.touch()
 
 
 def forget_folder() -> None:
-    """With the last lab goes /run/netns, if labs made it and nobody else uses it."""
+    """Remove /run/netns with the last lab, if labs created it and nothing else uses it."""
     if NOTE.exists():
         if _is_mount(NETNS) and not any(NETNS.iterdir()):
             attempt(["umount", str(NETNS)])

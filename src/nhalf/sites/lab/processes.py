@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes of a lab: found by what they see, so that none is missed and no other is hit."""
+"""The processes of a lab, identified by their namespaces and mounts, so that none is missed."""
 
 from __future__ import annotations
 

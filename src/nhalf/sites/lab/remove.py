@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remove a lab, whatever state it is in: nothing here relies on what came before."""
+"""Remove a lab in any state: nothing here relies on earlier steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def remove(lab: Lab) -> None:
 
 
 def remove_named(name: str) -> bool:
-    """Remove the lab of that name, or what is left of it; whether there was anything."""
+    """Remove the lab of that name, or its remains; returns whether there was anything."""
     folder = state.folder_of(name)
     with state.locked():
         lab = state.read(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slurm's configuration for a lab, and what Slurm says of it."""
+"""Slurm's configuration for a lab, and its state according to Slurm."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def configuration(lab: Lab) -> str:
         "SlurmdParameters=config_overrides",
         "MpiDefault=none",
         "SwitchType=switch/none",
-        # Nobody passes messages on for others: a dead node takes none with it.
+        # No node forwards messages for others, so a dead node takes none with it.
         "TreeWidth=65533",
-        # A dead node is noticed soon, but a busy one is not taken for dead.
+        # A dead node is noticed soon, but a busy one does not count as dead.
         "SlurmdTimeout=30",
         "ReturnToService=2",
         "KillWait=5",
@@ -104,7 +104,7 @@ def wait_until_idle(lab: Lab, timeout_s: float = READY_TIMEOUT_S) -> None:
 
 
 def wait_until_back(lab: Lab, node: str, since_s: float, timeout_s: float = READY_TIMEOUT_S) -> str:
-    """Slurm's word for a node as soon as its slurmd, started after `since_s`, has told of itself.
+    """Slurm's state of a node as soon as its slurmd, started after `since_s`, has registered.
 
     `since_s` are seconds of the epoch. Raises FailedError if that takes too long.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lab's folder: what is known of it, one folder below /run, root's own."""
+"""A lab's folder with its state: one folder below /run, owned by root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,19}")
 
 
 class Lab(msgspec.Struct, frozen=True, dict=True):
-    """What was asked for, and the number that its addresses and names are made of."""
+    """The request, and the number from which its addresses and names are derived."""
 
     name: str
     number: int
@@ -37,7 +37,7 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def folder(self) -> Path:
-        """Where everything of it lies."""
+        """The folder of all its files."""
         return ROOT / self.name
 
     @cached_property
@@ -77,7 +77,7 @@ class Lab(msgspec.Struct, frozen=True, dict=True):
         return self.folder / "hosts"
 
     def save(self) -> None:
-        """Write it down at once, or not at all."""
+        """Write it atomically."""
         write_bytes(self.folder / "lab.json", msgspec.json.encode(self))
 
 
@@ -111,7 +111,7 @@ def load(name: str) -> Lab:
 
 
 def read(folder: Path) -> Lab | None:
-    """What is known of the lab in a folder; None if nothing is."""
+    """The lab described in a folder; None if there is none."""
     try:
         return msgspec.json.decode((folder / "lab.json").read_bytes(), type=Lab)
     except (OSError, msgspec.DecodeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a lab is now, from Slurm and from the links themselves."""
+"""The current state of a lab, from Slurm and from the links themselves."""
 
 from __future__ import annotations
 

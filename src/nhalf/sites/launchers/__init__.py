@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers that are no library's own: one file, one way to start the processes of a launch.
+"""Launchers that do not belong to a library: one file per launcher.
 
 To add one, put a file into this folder: `NAME.py` with one class that derives from
 `nhalf.mpi.job.Launcher`. It is then `nhalf run --launcher NAME`; no other file changes.
@@ -38,7 +38,7 @@ def check_launcher(name: str) -> None:
 
 
 def check_is_here(name: str) -> None:
-    """Raises MissingError if the program of a launcher that is not a library's is not here."""
+    """Raises MissingError if the program of a launcher in this folder is missing."""
     if name in ("", OWN, *(vendor.launcher for vendor in vendors().values())):
         return
     program = launchers()[name]().tokens(Job(("probe",), ranks=1))[0]

@@ -16,8 +16,8 @@ class Srun(Launcher):
     def tokens(self, job: Job) -> list[str]:
         """`srun --ntasks=N --input=0 … COMMAND`: input to rank 0 only, all end when one fails.
 
-        Nothing is said of binding where none is wanted: not every cluster has a way to bind, and
-        srun then warns of the word alone.
+        Without binding, the option is omitted: not every cluster supports binding, and srun then
+        warns about the mere option.
         """
         tokens = ["srun", f"--ntasks={job.ranks}", "--input=0", "--kill-on-bad-exit=1", "--quiet"]
         # Beside what an earlier launch may have left on a host that does not answer.
