@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 READABLE = 40
-"""So many names can be read in a message."""
+"""This many names can be read in a message."""
 
 
 class NhalfError(Exception):
