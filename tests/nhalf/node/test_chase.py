@@ -30,7 +30,7 @@ AGREED = 0.05
 @pytest.fixture(name="chase", scope="module")
 def _chase(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("chase") / "chase"
-    source = Path(__file__).with_name("chase.c")
+    source = Path(__file__).parents[2] / "native/node/independent_chase.c"
     subprocess.run(["gcc", "-O1", "-o", program, source], check=True, timeout=60)
     return program
 
