@@ -82,12 +82,11 @@ def application_launches(facts: Facts) -> pl.DataFrame:
 
 def kernel_of(point: Mapping[str, Any]) -> str:
     """A kernel with its class, in the usual notation: cg.A."""
-    name = point["pattern"].partition("-")[2]
-    return f"{name}.{parse_axes(point['axes'])[CLASS]}"
+    return ".".join(_kernel_and_class(point))
 
 
 def pattern_of(kernel: str) -> str:
-    """The pattern of a kernel as people write it: npb-cg of cg.A."""
+    """The pattern of a kernel in the usual notation: npb-cg of cg.A."""
     name = kernel.partition(".")[0]
     return SDES if name in ACCESSES else f"npb-{name}"
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.application_races import growth, part_races, series_races, shape_races
-from nhalf.facts.applications import applications
+from nhalf.facts.applications import applications, kernel_of, pattern_of
 from nhalf.facts.facts import Facts
 from tests.nhalf.applied import Ran, applied
 from tests.nhalf.synthetic import build_measurements
@@ -98,3 +98,16 @@ def test_growth_is_over_the_numbers_that_each_kernel_ran_on() -> None:
     assert found["1", "4"]["cg.A"].median == pytest.approx(2)
     assert found["1", "9"]["bt.A"].median == pytest.approx(4)
     assert set(found) == {("1", "4"), ("1", "9")}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "axes", "kernel"),
+    [
+        ("npb-cg", "class=A", "cg.A"),
+        ("sdes", "access=cast", "cast.1024"),
+        ("sdes", "access=for-all,keys=64", "for-all.64"),
+    ],
+)
+def test_kernels_are_named_with_their_size(pattern: str, axes: str, kernel: str) -> None:
+    assert kernel_of({"pattern": pattern, "axes": axes}) == kernel
+    assert pattern_of(kernel) == pattern
