@@ -22,7 +22,7 @@ def change_text(ratio: float) -> str:
 
 
 def at_text(shift: Shift) -> str:
-    """The first run of the new level, and between which runs it lies where that is not sure."""
+    """The first run of the new level, and the range of runs if that is uncertain."""
     if shift.first == shift.last:
         return shift.at
     return f"{shift.at} ({shift.first} to {shift.last})"

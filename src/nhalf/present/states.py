@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people are told of states of the machine."""
+"""States of the machine in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ def states_text(found: MachineStates) -> str:
     )
     if found.changed_share > 0.005:
         text += f", and {percent(found.changed_share)} saw a change"
-    text += ". Values and intervals are of the first state"
+    text += ". Values and intervals are for the first state"
     if found.elsewhere:
-        text += (
-            f", but for {found.elsewhere} of {count(found.points, 'point')}, which hardly met it"
-        )
+        elsewhere = f"{found.elsewhere} of {count(found.points, 'point')}"
+        text += f", except for {elsewhere} with too few launches in it"
     return f"{text}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people speak of ratios, shares, counts and intervals, and how much a finding weighs."""
+"""The wording of ratios, shares, counts and intervals, and the weights of findings."""
 
 from __future__ import annotations
 

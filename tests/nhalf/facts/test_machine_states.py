@@ -53,7 +53,7 @@ def test_states_have_their_shares() -> None:
     (finding,) = MachineStatesSeen().find(given)
     assert finding.text == (
         "The machine was in 2 states with 2 ranks on cores: a flag between two cores took 55 ns in "
-        "80 %, 290 ns in 20 % of the measurements. Values and intervals are of the first state."
+        "80 %, 290 ns in 20 % of the measurements. Values and intervals are for the first state."
     )
     assert given.launches["launch"].unique().sort().to_list() == [0, 2, 3, 4]
     assert given.every_launch["launch"].n_unique() == 5
@@ -62,7 +62,7 @@ def test_states_have_their_shares() -> None:
 def test_points_that_hardly_met_the_first_state_are_counted() -> None:
     given = facts([(64, launch) for launch in range(4)])
     (finding,) = MachineStatesSeen().find(given)
-    assert finding.text.endswith("but for 1 of 3 points, which hardly met it.")
+    assert finding.text.endswith("except for 1 of 3 points with too few launches in it.")
     assert given.summary["state_s"].to_list() == pytest.approx([NEAR, NEAR, FAR])
 
 

@@ -46,7 +46,7 @@ def test_of_a_run_that_only_goes_on() -> None:
     commands = Commands(PROGRAM, Path("/data/r"), Path("/home"), (), ("--hosts=n1,n2",))
     text = script("", commands, {})
     assert text.endswith(
-        "asked to end.\nexec /opt/python -m nhalf run --resume /data/r --hosts=n1,n2\n"
+        "scheduler's signals.\nexec /opt/python -m nhalf run --resume /data/r --hosts=n1,n2\n"
     )
     assert "if" not in text.split("\n")[-2]
     assert "export" not in text

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several panels draw alike."""
+"""Drawing code shared by several panels."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A map of ranks by bytes: which algorithm is the fastest where, and how clearly."""
+"""A map of ranks by bytes: the fastest algorithm in each cell, and its lead."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ DRAWN_FACTOR = 4.0
 and would flatten every curve. Tooltips and tables give the whole interval."""
 
 BANDS_MAX = 4
-"""Of more curves the intervals are bars alone: bands on bands hide what they belong to."""
+"""With more curves, intervals are only bars: overlapping bands hide their curves."""
 
 FACET_WIDTH = 330
 FACET_HEIGHT = 210

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: one file, one picture or table of the report."""
+"""Panels: one file per chart or table of the report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Panel(ABC):
     """One sentence for a reader who is new to the field."""
     order: ClassVar[int]
     patterns: ClassVar[Collection[str]] = ()
-    """What it is about, for its caption, where its rows do not name patterns themselves."""
+    """Its subject, for the caption, if its rows do not name patterns themselves."""
 
     @abstractmethod
     def render(self, facts: Facts) -> alt.TopLevelMixin | Table | None:

@@ -24,8 +24,8 @@ KINDS = {
 class ActiveMessages(Panel):
     title = "Active messages"
     how_to_read = (
-        "Each line is one way to carry a payload, as a multiple of the time of the plain one in "
-        "the same launch: two transfers without a copy for medium messages, stores of the program "
+        "Each line is one way to carry a payload, as a multiple of the time of the standard way in "
+        "the same launch: two transfers without a copy for medium messages, stores by the program "
         "for long ones; where the line of bulk copies falls below 1×, they pay off."
     )
     order = 32
@@ -45,7 +45,7 @@ class ActiveMessages(Panel):
             rows,
             facts.series_names,
             what="way",
-            standard="the plain way",
+            standard="the standard way",
             of="transport",
             order=list(KINDS.values()),
             outliers=False,

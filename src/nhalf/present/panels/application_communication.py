@@ -16,8 +16,8 @@ from nhalf.present.wording import kernel_name, run_by
 class ApplicationCommunication(Panel):
     title = "Applications: time in communication"
     how_to_read = (
-        "The share of the time that ranks spend in calls of MPI, or threads in waiting for each "
-        "other, as a mean over them; who comes early waits, so it holds imbalance as well."
+        "The share of the time that ranks spend in MPI calls, or threads waiting for each other, "
+        "as a mean over them; early arrivals wait, so it includes load imbalance."
     )
     order = 84
 

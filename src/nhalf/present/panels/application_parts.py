@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an exchanged part of the message layer does to each kernel."""
+"""The effect of a replaced part of the message layer on each kernel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from nhalf.present.wording import ends
 
 
 class ApplicationParts(Panel):
-    title = "Applications: exchanged parts"
+    title = "Applications: replaced parts"
     how_to_read = (
-        "Each kernel's speed with another barrier or decision table over that of the library as it "
-        "is, in the same launches, with its 95 % interval: right of 1 the part makes it faster."
+        "Each kernel's speed with a different barrier or decision table over that of the "
+        "unmodified library, in the same launches, with its 95 % interval: right of 1 the part "
+        "makes it faster."
     )
     order = 86
 

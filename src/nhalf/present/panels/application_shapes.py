@@ -14,8 +14,8 @@ from nhalf.present.wording import kernel_name, times
 class ApplicationShapes(Panel):
     title = "Applications: shapes"
     how_to_read = (
-        "The time of a kernel on as many ranks in several shapes, hosts x ranks on each, and how "
-        "many times that of the fastest shape it is."
+        "The time of a kernel on the same number of ranks in several shapes, hosts x ranks on "
+        "each, and its ratio to that of the fastest shape."
     )
     order = 83
 

@@ -20,9 +20,9 @@ PERFECT = "as many times as ranks"
 class ApplicationSpeedup(Panel):
     title = "Applications: speed-up"
     how_to_read = (
-        "How many times as fast a kernel is as on one rank or thread; where the smallest number "
-        "measured is 2, that is taken as twice as fast as one, and the last line of the legend is "
-        "where each rank or thread adds all of its speed."
+        "How many times as fast a kernel is as on one rank or thread; if the smallest number "
+        "measured is 2, that counts as twice as fast as one, and the last line of the legend is "
+        "perfect scaling."
     )
     order = 81
 

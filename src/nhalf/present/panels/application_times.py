@@ -18,7 +18,7 @@ from nhalf.present.wording import interval_text, kernel_name, run_by
 class ApplicationTimes(Panel):
     title = "Applications: libraries and programming models"
     how_to_read = (
-        "Each kernel's time as a multiple of the fastest on as many ranks or threads, with its "
+        "Each kernel's time relative to the fastest on the same number of ranks, with its "
         "95 % interval: the leftmost dot of a line is fastest."
     )
     order = 82

@@ -16,9 +16,9 @@ from nhalf.present.wording import interval_text
 class Barriers(Panel):
     title = "Barriers"
     how_to_read = (
-        "The time until everybody knows that everybody has arrived: no program that synchronises "
-        "can run its steps faster than this; first and last are the processes that leave earliest "
-        "and latest."
+        "The time until every process knows that all have arrived: a program that synchronises in "
+        "every step cannot step faster than this; first and last are the processes that leave "
+        "earliest and latest."
     )
     order = 54
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cold buffers, first calls, in-place data and another start change."""
+"""The effect of cold buffers, first calls, in-place data and other starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nhalf.present.panels import Panel
 
 
 class CollectiveVariants(Panel):
-    title = "The same operation under other conditions"
+    title = "The same operation under different conditions"
     how_to_read = (
         "Each line is one condition, as a multiple of the time under the usual ones (started "
         "together, buffers in cache, called before, data and result apart): 2× is twice as slow; "

@@ -26,10 +26,10 @@ PATTERNS = {
 class Dense(Panel):
     title = "Dense traffic by phase"
     how_to_read = (
-        "What each process that takes part sends per second while all of them talk, from phase to "
-        "phase with other partners (those one rank further, one pair more, or drawn by lot); "
-        "processes without a partner wait and are not counted, so a phase that falls below the "
-        "others is one whose partners share a narrow path."
+        "The sending rate of each participating process while all of them communicate; partners "
+        "differ from phase to phase (one rank further, one pair more, or random); processes "
+        "without a partner wait and are not counted, so a phase below the others is one whose "
+        "partners share a bottleneck."
     )
     order = 65
     patterns = DENSE

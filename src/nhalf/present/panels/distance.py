@@ -41,9 +41,9 @@ RATE_UNITS = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s
 class Distance(Panel):
     title = "Distance between processes"
     how_to_read = (
-        "Each cell is a pair of processes, the darkest is the quickest pair of all: brighter cells "
-        "are farther apart, and blocks of one colour are those that share a processor, a memory or "
-        "a host; choose a size to see times of small and rates of large messages."
+        "Each cell is a pair of processes, the darkest is the fastest pair: brighter cells are "
+        "farther apart, and blocks of one colour share a processor, a memory or a host; choose a "
+        "size to see times of small and rates of large messages."
     )
     order = 47
     patterns = (PATTERN,)
@@ -98,7 +98,7 @@ def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
     most = max(COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
     color = alt.Color(
         "ratio:Q",
-        title="times the quickest pair",
+        title="times the fastest pair",
         scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
         legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180),
     )

@@ -21,16 +21,16 @@ KINDS = {
     "many-to-many": "many to many",
 }
 OWN = "one to many, the one's own time"
-"""What rank 0 spends until its last message is sent, without waiting for anybody."""
+"""The time of rank 0 until its last message is sent, without waiting for other ranks."""
 
 
 class Fan(Panel):
     title = "One to many, many to one"
     how_to_read = (
-        "What each message costs the busiest process: the time of a round divided by the messages "
-        "that one process sends or receives in it; many to one far above one to many means that "
-        "receiving is the narrow place, many to many above both that all get into each other's "
-        "way, and the one's own time below one to many how much sooner it is free again."
+        "The cost of each message for the busiest process: the time of a round divided by the "
+        "messages that one process sends or receives in it; many to one far above one to many "
+        "means that receiving is the bottleneck, many to many above both means contention, and the "
+        "one's own time below one to many shows how much earlier it is free again."
     )
     order = 64
     patterns = FANS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which share of the time barriers take, by the work between them."""
+"""The share of the time spent in barriers, by the work between them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Grain(Panel):
     title = "Work between barriers"
     how_to_read = (
         "Every rank works for a while, then all wait for each other: the share of the time that is "
-        "no work, over the length of the work; where a line is near 0, no other barrier makes the "
-        "program faster."
+        "not work, over the length of the work; where a line is near 0, a faster barrier does not "
+        "make the program faster."
     )
     order = 85
     patterns = (PATTERN,)

@@ -13,10 +13,10 @@ ROWS_MAX = 400
 
 
 class IntervalWidth(Panel):
-    title = "Less sure than asked"
+    title = "Points below the requested precision"
     how_to_read = (
-        "These points did not reach the precision that the run aimed at, widest first: read their "
-        "numbers with their interval, or measure again with more time or more launches."
+        "These points missed the run's target precision, widest first: read their numbers with "
+        "their interval, or measure again with more time or more launches."
     )
     order = 80
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what a loop cannot do without to what it takes: every rung, and the cause of each gap."""
+"""From a loop's lower bound to its measured time: every rung, and the cause of each gap."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ USUAL_FACTOR = 1.8
 class LaunchSpread(Panel):
     title = "Spread between launches"
     how_to_read = (
-        "Each dot is one start of the program, placed by how far its median lies from the middle "
-        "of all starts at that size: tight columns around 0 % mean that you may trust one run, "
+        "Each dot is one launch, placed by the deviation of its median from the median of all "
+        "launches at that size: tight columns around 0 % mean that a single run can be trusted, "
         "and dots at an edge lie further out."
     )
     order = 42
@@ -41,7 +41,7 @@ class LaunchSpread(Panel):
         )
         deviation = alt.Y(
             "deviation:Q",
-            title="from the middle launch",
+            title="from the median launch",
             scale=alt.Scale(domain=_range(points), nice=False, clamp=True),
             axis=alt.Axis(labelExpr="format(datum.value * 100, '+~r') + ' %'", tickCount=6),
         )
@@ -55,7 +55,7 @@ class LaunchSpread(Panel):
                 alt.Tooltip("size:N", title="size"),
                 alt.Tooltip("launch:Q", title="launch"),
                 alt.Tooltip("time:N", title="median of the launch"),
-                alt.Tooltip("deviation:Q", title="from the middle", format="+.1%"),
+                alt.Tooltip("deviation:Q", title="from the median", format="+.1%"),
             ],
         )
         shown = set(points["series"].to_list())

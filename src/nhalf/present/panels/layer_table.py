@@ -22,7 +22,7 @@ class LayerTable(Panel):
     how_to_read = (
         "Each row is a library or a layer: the time of its smallest message, its highest rate, the "
         "size at which it reaches half of it (n½), and the times of operations of several ranks "
-        "at their smallest size; – was not measured."
+        "at their smallest size; – means not measured."
     )
     order = 16
 

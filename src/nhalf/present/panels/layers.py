@@ -19,8 +19,8 @@ class Layers(Panel):
     title = "Layers"
     how_to_read = (
         "Each line is a library, or a layer below or beside MPI, as a multiple of the time of the "
-        "quickest layer that no library carries, in the same launch: what a library's line has "
-        "above 1× is its own overhead."
+        "fastest layer without a library, in the same launch: the excess of a library's line "
+        "over 1× is its own overhead."
     )
     order = 15
     patterns = (MAIN_PATTERN, *CLASSIC_PATTERNS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data with gaps, sent by a data type, packed by MPI or packed by hand."""
+"""Non-contiguous data, sent by a data type, packed by MPI or packed by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nhalf.present.wording import layout_name
 
 
 class Layouts(Panel):
-    title = "Data with gaps"
+    title = "Non-contiguous data"
     how_to_read = (
         "Each line is one layout of the data and one way to send it, as a multiple of the time "
         "of contiguous data of the same size in the same launch: where packing by hand "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much longer a message takes while other pairs of ranks talk, too."""
+"""How much longer a message takes while other pairs of ranks also communicate."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from nhalf.present.panels import Panel
 class Load(Panel):
     title = "Latency under load"
     how_to_read = (
-        "The more pairs of processes send to each other at once, the longer each may have to wait: "
-        "2× means that a message then takes twice the time that it takes when one pair is alone; a "
-        "line that stays at 1× means that the pairs do not disturb each other."
+        "The more pairs of processes communicate at once, the longer each may have to wait: 2× "
+        "means that a message then takes twice the time of a single pair; a line that stays at 1× "
+        "means that the pairs do not disturb each other."
     )
     order = 48
     patterns = (LATENCY,)

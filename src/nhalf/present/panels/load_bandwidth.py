@@ -19,9 +19,8 @@ from nhalf.present.wording import interval_text
 class LoadBandwidth(Panel):
     title = "Bandwidth of many pairs"
     how_to_read = (
-        "All bytes per second that several pairs of processes move together: a line that doubles "
-        "with the pairs has room left, and where it turns flat, or falls, the pairs take the "
-        "bandwidth from each other."
+        "The aggregate rate of several pairs of processes: a line that doubles with the pairs has "
+        "bandwidth to spare, and where it turns flat, or falls, the pairs compete for bandwidth."
     )
     order = 49
     patterns = (BANDWIDTH,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What LogP cannot tell of a library, and where the library is not as the model assumes."""
+"""The limits of LogP for a library, and deviations of the library from the model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from nhalf.present.panels import Panel, Table
 
 
 class LogPDoubts(Panel):
-    title = "What LogP does not say"
+    title = "Limits of LogP"
     how_to_read = (
-        "A model with five parameters is simpler than a library: here is where it leaves something "
-        "out, so that a prediction made with it has to be checked."
+        "A model with five parameters is simpler than a library: where it leaves something out, "
+        "check predictions made with it."
     )
     order = 46
 

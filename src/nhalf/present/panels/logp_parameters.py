@@ -10,10 +10,10 @@ from nhalf.present.panels import Panel, Table
 from nhalf.results.logp import LogPResult
 
 MEANINGS = {
-    "half_round_trip_s": "the way of a small message, half of its round trip",
-    "latency_s": "of it under way, while both processors are free",
-    "send_overhead_s": "of it in the sender's processor",
-    "recv_overhead_s": "of it in the receiver's processor",
+    "half_round_trip_s": "time of a small message, half of its round trip",
+    "latency_s": "part in transit, while both processors are free",
+    "send_overhead_s": "part in the sender's processor",
+    "recv_overhead_s": "part in the receiver's processor",
     "gap_s": "from one small message to the next",
     "gap_per_byte_s": "rate of large messages",
 }
@@ -23,8 +23,9 @@ UNKNOWN = "not above 0"
 class LogPParameters(Panel):
     title = "Parameters of LogP"
     how_to_read = (
-        "Every message costs its sender o_s and its receiver o_r of computing time and is L on its "
-        "way, during which a program can compute; each has its 95 % interval over launches."
+        "Every message costs its sender o_s and its receiver o_r of computing time and is in "
+        "transit for L, during which a program can compute; each has its 95 % interval over "
+        "launches."
     )
     order = 45
 

@@ -20,8 +20,8 @@ class Memory(Panel):
     title = "Memory bandwidth"
     how_to_read = (
         "Bytes per second that all processes or threads together read and write, counted as STREAM "
-        "does: a line that rises with the cores has memory to spare, and a way to reach shared "
-        "arrays below ordinary ones spends its time on finding elements."
+        "does: a line that rises with the cores has bandwidth to spare, and an access to shared "
+        "arrays below ordinary ones spends its time on address computation."
     )
     order = 72
     patterns = PATTERNS

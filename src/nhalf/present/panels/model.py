@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured against the fitted model, with its segments and switches."""
+"""Measurements against the fitted model, with its segments and switches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Model(Panel):
     title = "Model"
     how_to_read = (
         "Dots are measured, lines are fitted as start-up time plus bytes over rate; a shaded "
-        "stripe brackets the size at which the library changes how it sends."
+        "stripe brackets the size at which the library switches its protocol."
     )
     order = 40
     patterns = (MAIN_PATTERN,)

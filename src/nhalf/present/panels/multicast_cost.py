@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a multicast to the largest group takes of processors and links, way by way."""
+"""Processor time and link usage of a multicast to the largest group, by method."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nhalf.present.wording import percent
 
 
 class MulticastCost(Panel):
-    title = "What a multicast costs besides time"
+    title = "Costs of a multicast besides time"
     how_to_read = (
-        "For the largest group and the smallest message: the mean processor time of a node, lost "
-        "to computing, with its share of the multicast's time, by who makes the copies; and how "
-        "evenly links are used: with a concentration of 1 all links that are used carry as much, "
+        "For the largest group and the smallest message: the mean processor time per node, lost "
+        "to computing, with its share of the multicast's time, by what makes the copies; and how "
+        "evenly links are used: with a concentration of 1 all used links carry the same load, "
         "with 3 one carries three times the mean."
     )
     order = 68

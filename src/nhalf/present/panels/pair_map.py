@@ -33,11 +33,11 @@ BY_NAME, BY_LIKENESS = "by name", "by similarity"
 class PairMap(Panel):
     title = "Map of all pairs"
     how_to_read = (
-        "Each cell is a pair, from the row to the column, brighter the slower it is beside the "
-        "usual pair of its kind: a bright row is a node that sends slowly, a bright column one "
-        "that receives slowly, a single bright cell a slow link; significantly slow cells have an "
-        "orange frame, and pairs within one host, which are compared with each other only, have a "
-        "dot."
+        "Each cell is a pair, from the row to the column, brighter the slower it is relative to "
+        "the typical pair of its kind: a bright row is a node that sends slowly, a bright column "
+        "one that receives slowly, a single bright cell a slow link; significantly slow cells have "
+        "an orange frame, and pairs within one host, which are compared with each other only, have "
+        "a dot."
     )
     order = 51
     patterns = PATTERNS
@@ -129,7 +129,7 @@ def _layers(rows: list[Row], names: dict[str, dict[str, list[str]]]) -> list[alt
     most = max(COLOUR_FACTOR_MIN, ordered[-1])
     color = alt.Color(
         "ratio:Q",
-        title="times the usual pair of its kind",
+        title="times the typical pair of its kind",
         scale=alt.Scale(type="log", scheme="viridis", domain=[1, most], clamp=True),
         legend=alt.Legend(format=".3~r", tickCount=4, gradientLength=180, titleLimit=300),
     )

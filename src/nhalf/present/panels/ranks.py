@@ -21,8 +21,8 @@ RANKS_SHOWN = 64
 class Ranks(Panel):
     title = "Who finishes when"
     how_to_read = (
-        "Each mark is one process: how much of the whole operation's time has passed when it may "
-        "go on; marks far below 100 % belong to processes that leave early, so that an average "
+        "Each mark is one process: the share of the whole operation's time after which it may "
+        "continue; marks far below 100 % are processes that leave early, so that an average "
         "over processes would flatter the operation."
     )
     order = 60

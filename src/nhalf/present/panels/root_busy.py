@@ -21,7 +21,7 @@ ROWS_MAX = 60
 class RootBusy(Panel):
     title = "How long the root is busy"
     how_to_read = (
-        "The root of an operation may go on before all others are done: the algorithm that "
+        "The root of an operation may continue before all others are done: the algorithm that "
         "completes first is not always the one that frees the root first."
     )
     order = 59

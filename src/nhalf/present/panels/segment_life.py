@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What remote memory costs from its creation to its end, step by step."""
+"""The cost of remote memory from creation to release, step by step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nhalf.present.wording import percent
 class SegmentLife(Panel):
     title = "The life of a segment"
     how_to_read = (
-        "One bar is everything that is done with a segment of remote memory: setup (create, "
+        "One bar is the whole life of a segment of remote memory: setup (create, "
         "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
         "where setup and teardown fill most of the bar, segments should be kept and used again."
     )

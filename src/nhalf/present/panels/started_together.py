@@ -17,9 +17,9 @@ ROWS_MAX = 60
 class StartedTogether(Panel):
     title = "Started together, or after a barrier"
     how_to_read = (
-        "Most benchmarks start an operation when a barrier lets a process go, and processes leave "
-        "a barrier at different times: the ratio says how far that is from the time of an "
-        "operation that all start together; the last column is how well the clocks agree."
+        "Most benchmarks start an operation when a process leaves a barrier, and processes leave "
+        "a barrier at different times: the ratio is that time over the time of an operation "
+        "that all start together; the last column is how well the clocks agree."
     )
     order = 58
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of several threads of each rank at the same time."""
+"""Concurrent messages of several threads of each rank."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Threads(Panel):
     how_to_read = (
         "Each line is a number of threads that send at the same time, through one communicator or "
         "one for each, as a multiple of the time that one thread takes in the same launch: at 1× "
-        "threads do not disturb each other, and at their number they wait for one another."
+        "threads do not disturb each other, and at the number of threads they are serialised."
     )
     order = 35
     patterns = THREADS

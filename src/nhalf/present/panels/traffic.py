@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gets through of an offered load, by where the messages go."""
+"""The accepted share of an offered load, by destination rule."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from nhalf.results.traffic.accepted import PATTERN
 class Traffic(Panel):
     title = "Accepted traffic"
     how_to_read = (
-        "Further right the processes try to send more, further up more gets through: on the dashed "
-        "line it is all of it, and where a line leaves it the machine is saturated; each line is "
-        "one rule of who sends to whom, and a lower level means that its messages get in each "
-        "other's way."
+        "To the right the processes offer more load, upwards more is accepted: on the dashed line "
+        "it is all of it, and where a line leaves it the machine is saturated; each line is one "
+        "rule that assigns destinations, and a lower level means more contention."
     )
     order = 56
     patterns = (PATTERN,)

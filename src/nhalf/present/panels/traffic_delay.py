@@ -16,7 +16,7 @@ from nhalf.results.traffic.accepted import PATTERN
 class TrafficDelay(Panel):
     title = "Waiting time under traffic"
     how_to_read = (
-        "How long a message waits, on average, until its process comes to send it, because earlier "
+        "The mean time that a message waits until its process sends it, because earlier "
         "messages are still being sent and received: short at a low load, it grows steeply where "
         "the machine is nearly saturated, at 100 %; a program whose load lies left of the steep "
         "part has room to spare."

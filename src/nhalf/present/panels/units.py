@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the units of a core do in a cycle, and how long until a result can be used."""
+"""Throughput per cycle of a core's units, and their latency."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nhalf.present.panels import Panel, Table
 class Units(Panel):
     title = "Units of a core"
     how_to_read = (
-        "How many operations of each kind begin in a cycle where nothing else does, and how many "
-        "cycles later a result can be used: a loop whose operations wait for each other takes the "
-        "latency of each, any other the sum of their parts of a cycle."
+        "The number of operations of each kind that start per cycle if nothing else does, and the "
+        "cycles until a result can be used: a loop of dependent operations takes the latency of "
+        "each, any other the sum of their shares of a cycle."
     )
     order = 75
     patterns = (UNIT,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows of MPI by what begins and ends an access, and by where their memory comes from."""
+"""MPI windows by synchronisation of an access, and by the origin of their memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nhalf.present.wording import window_name
 class Windows(Panel):
     title = "One-sided accesses"
     how_to_read = (
-        "Each line is one way to synchronise an access to a window of MPI, or one kind of window, "
+        "Each line is one way to synchronise an access to an MPI window, or one kind of window, "
         "as a multiple of the time of an access to allocated memory that ends with a flush in the "
         "same launch: a fence or a lock far above 1× costs more than the data it protects."
     )

@@ -33,7 +33,7 @@ def prediction_lines(found: ProgramPrediction) -> list[str]:
         lines.append("  more exact with nhalf trace --detail timeline")
     if found.forced:
         lines.append(
-            f"  {count(found.forced, 'send')} larger than the machine's threshold of rendezvous "
+            f"  {count(found.forced, 'send')} larger than the machine's rendezvous threshold "
             "would deadlock there: buffers are assumed"
         )
     return lines

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands above and below a report: what was measured, how much of it, and how sure it is."""
+"""Header and footer of a report: what was measured, how much, and with what precision."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nhalf.present.wording import half_width_text
 
 HOSTS_NAMED = 4
 SIMULATED = (
-    "Nothing here was measured: SimGrid simulated the messages of a machine file, whose sources "
-    "and assumptions nhalf machines show tells. Messages that are alone take what the file says; "
-    "together, they share links."
+    "Nothing here was measured: SimGrid simulated the messages of a machine file; nhalf machines "
+    "show prints its sources and assumptions. A single message takes the time from the file; "
+    "concurrent messages share links."
 )
 MEASURED = (
-    "Each point was measured in several launches, in shuffled order. A value is the middle of the "
-    "launches' medians; its interval covers what the next run reports in 95 of 100. Libraries are "
-    "compared within the same round of launches."
+    "Each point was measured in several launches, in shuffled order. A value is the pseudomedian "
+    "of the launches' medians; its interval covers the value of the next run in 95 of 100 cases. "
+    "Libraries are compared within the same round of launches."
 )
 NODE = (
     "All of this is from timing alone. What is measured next depends on what is known, in up to "
@@ -56,8 +56,8 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
     """The box that says how far the numbers carry: a figure and its words."""
     if extent.is_simulated:
         return [
-            ("simulated", "every time is that of a machine that is not here"),
-            ("1", "sample of every point: another would be the same"),
+            ("simulated", "all times are simulated"),
+            ("1", "sample of every point: simulations are deterministic"),
         ]
     low, high = extent.launches
     launches = str(high) if low == high else f"{low} to {high}"
@@ -79,7 +79,7 @@ def sureness(extent: Extent) -> list[tuple[str, str]]:
 
 
 def footer(extent: Extent) -> str:
-    """How it came about."""
+    """The method of measurement."""
     if extent.is_simulated:
         return SIMULATED
     return NODE if extent.is_node else MEASURED

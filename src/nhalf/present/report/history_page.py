@@ -32,9 +32,9 @@ def history_page(found: History) -> str:
         subtitle=f"{len(runs)} runs · {first} to {last}",
         sureness=[
             (str(len(runs)), "runs"),
-            (str(len(found.curves)), "curves that two runs have at least"),
+            (str(len(found.curves)), "curves in at least two runs"),
             (str(len(found.shifts)), "changes found"),
-            (f"{found.error * len(found.curves) * 100:.3g} %", "chance of a change where none is"),
+            (f"{found.error * len(found.curves) * 100:.3g} %", "probability of a false change"),
         ],
         footer=FOOTER,
         lead=cards[:LEAD_FINDINGS],
@@ -61,7 +61,7 @@ def _cards(found: History, names: list[str]) -> list[dict[str, str]]:
         {
             "figure": change_text(curve.last_ratio),
             "text": f"{name}: the last run differs from those before.",
-            "remedy": "Another run tells whether that stays.",
+            "remedy": "Another run will show whether that persists.",
             "kind": "doubt",
             "label": "Last run",
         }

@@ -24,8 +24,8 @@ from nhalf.present.report.caption import captioned
 from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
 
 FOOTER = (
-    "Nothing was tested here: each machine is shown by its models, and those of machines of record "
-    "were published without intervals. nhalf machines show tells their sources."
+    "There is no significance test here: each machine is shown by its models, and those of "
+    "machines of record were published without intervals. nhalf machines show prints their sources."
 )
 
 
@@ -56,7 +56,7 @@ def _sureness(comparison: MachineComparison) -> list[tuple[str, str]]:
     curves = [curve for pattern in comparison.patterns for curve in pattern.curves]
     crossings = sum(len(curve.crossings) for curve in curves)
     return [
-        (str(len(comparison.patterns)), "patterns that both have"),
+        (str(len(comparison.patterns)), "common patterns"),
         (str(sum(len(curve.places) for curve in curves)), "points computed from models"),
         (str(crossings), "sizes at which the order changes"),
     ]

@@ -20,13 +20,13 @@ from nhalf.present.report.caption import captioned, choice_of
 from nhalf.present.report.page import Section, rendered
 
 FOOTER = (
-    "Nothing here was measured: times are composed of a machine's models, or simulated where it "
-    "says so. nhalf tune proves a choice on the machine itself."
+    "Nothing here was measured: times are composed of a machine's models, or simulated where "
+    "stated. nhalf tune verifies a choice on the machine itself."
 )
 MAP = "The fastest algorithm"
 MAP_HOW = (
     "Each cell is a number of ranks and a message size, its colour the fastest algorithm; pale "
-    "cells are those where the second is less than 5 % behind, so that either will do."
+    "cells are those where the second is less than 5 % behind, so that either is fine."
 )
 CURVES = "Time of every algorithm"
 CURVES_HOW = "Lower is faster; where two lines cross, the better choice changes."

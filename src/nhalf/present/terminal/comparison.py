@@ -39,7 +39,7 @@ def show_comparison(console: Console, comparison: Comparison, every_size: bool) 
     console.print(
         f"B is [bold {COLOURS[comparison.verdict]}]{_words(comparison.verdict)}[/]: a difference "
         f"counts from {(comparison.threshold - 1) * 100:.3g} % on; all intervals of a curve hold "
-        f"together with {comparison.confidence * 100:.3g} %."
+        f"jointly at {comparison.confidence * 100:.3g} %."
     )
 
 

@@ -29,15 +29,15 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
     cells = len(tuned.found.look)
     if not tuned.found.won:
         console.print(
-            f"{bench.library.title}: no algorithm is surely faster than its own choice by enough, "
-            f"at {cells} places; no file is written",
+            f"{bench.library.title}: no algorithm is significantly and sufficiently faster than "
+            f"its own choice, in {cells} cells; no file is written",
             markup=False,
         )
     else:
         console.print(_winners(tuned))
     if tuned.found.undecided:
         console.print(
-            f"not decided within the time: {len(tuned.found.undecided)} of {cells} places",
+            f"not decided within the time: {len(tuned.found.undecided)} of {cells} cells",
             markup=False,
             style="yellow",
         )
@@ -45,7 +45,7 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
         console.print(_trial(tuned.curves))
     for cell in tuned.refuted:
         console.print(
-            f"taken out: {cell.operation} of {format_size(cell.size_bytes)} on {cell.ranks} ranks "
+            f"removed: {cell.operation} of {format_size(cell.size_bytes)} on {cell.ranks} ranks "
             "is slower with the file",
             markup=False,
             style="yellow",
@@ -55,7 +55,7 @@ def show_tuned(console: Console, bench: Bench, tuned: Tuned) -> None:
     for text in bench.notes[:4]:
         console.print(text, markup=False, style="yellow")
     if tuned.found.won and not tuned.path:
-        console.print("nothing is left to write: no file", style="yellow")
+        console.print("no rules are left: no file is written", style="yellow")
     if tuned.path:
         console.print(f"\nfile  {tuned.path}", markup=False, soft_wrap=True)
         _show_use(console, tuned.variables)

@@ -39,7 +39,7 @@ class TestMulticast:
             assert point["advice"] == []
             assert {"host_cpu_s", "link_concentration", "links_used"} <= set(point["values"])
         page = (tmp_path / "run/report.html").read_text("utf-8")
-        assert "What a multicast costs besides time" in page
+        assert "Costs of a multicast besides time" in page
         again = call(*words, "--out", "again", "--json")
         assert json.loads(again.out)["points"] == points
 

@@ -181,7 +181,10 @@ class TestTold:
         bench.factors = {}
         show_tuned(told, bench, tune(bench, ASKED))
         text = told.export_text()
-        assert "no algorithm is surely faster than its own choice by enough, at 8 places" in text
+        assert (
+            "no algorithm is significantly and sufficiently faster than its own choice, in 8 cells"
+            in text
+        )
         assert "export" not in text
 
     def test_a_checked_file(self, bench: MadeBench, told: Console, tmp_path: Path) -> None:

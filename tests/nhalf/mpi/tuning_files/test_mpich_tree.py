@@ -95,7 +95,7 @@ def test_all_blocks_together_are_counted_where_the_library_does() -> None:
         ('"collective=allgather"', '"collective=gather"', "it is missing"),
         ("MPIR_Bcast_intra_binomial", "MPIR_Gather_intra_binomial", "no algorithm of bcast"),
         ('{"algorithm=MPIR_Allgather_intra_ring": {}}', "{}", "leads to no algorithm"),
-        ("{", "", "no JSON"),
+        ("{", "", "not JSON"),
         ("is_sendbuf_inplace=yes", "is_sendbuf_inplace=no2", "no such test"),
     ],
 )

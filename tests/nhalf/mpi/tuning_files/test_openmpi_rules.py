@@ -154,10 +154,10 @@ class TestJson:
             ('"binomial"', '"binomail"', "bcast has no algorithm 'binomail'"),
             ('"bcast"', '"bcats"', "no such collective"),
             ('"alg"', '"algorithm"', "'algorithm' means nothing"),
-            ('"msg_size_max": 2047', '"msg_size_max": -1', "-1 is not a number"),
+            ('"msg_size_max": 2047', '"msg_size_max": -1', "-1 is neither a number"),
             ('"msg_size_min": 1024', '"msg_size_min": 4096', "empty range"),
             ('"collectives"', '"collective"', "'collective' means nothing"),
-            ("]", "", "no JSON"),
+            ("]", "", "not JSON"),
         ],
     )
     def test_mistakes_are_said_with_their_place(self, old: str, new: str, said: str) -> None:

@@ -14,8 +14,8 @@ from nhalf.present.wording import count
 class Destinations(ProgramPanel):
     title = "Sends of each process"
     how_to_read = (
-        "The least, the mean and the most over all ranks; below, how many ranks send to how many "
-        "others."
+        "The minimum, the mean and the maximum over all ranks; below, the number of ranks by "
+        "number of destinations."
     )
     order = 60
 

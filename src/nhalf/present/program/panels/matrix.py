@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sends how much to whom, as a map."""
+"""The communication matrix as a map."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class CommunicationMatrix(ProgramPanel):
     title = "Communication matrix"
     how_to_read = (
         "Each cell is what the rank of its row sends to the rank of its column, brighter the more; "
-        "stripes beside the diagonal are neighbours, a bright row or column is one rank that talks "
-        "to all, and with an order by traffic squares along the diagonal are groups that belong on "
-        "one node."
+        "stripes beside the diagonal are neighbours, a bright row or column is one rank that "
+        "communicates with all, and ordered by traffic, squares along the diagonal are groups that "
+        "belong on one node."
     )
     order = 10
 

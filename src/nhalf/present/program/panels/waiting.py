@@ -18,8 +18,8 @@ CAUSES = ("late sender", "late receiver", "collective", "completion")
 class Waiting(ProgramPanel):
     title = "Waiting"
     how_to_read = (
-        "Each bar is the time that a rank waits: for messages sent late, for receivers that come "
-        "late, in collective operations for the last rank to arrive, or in MPI_Wait and its family "
+        "Each bar is the time that a rank waits: for messages sent late, for late receivers, "
+        "in collective operations for the last rank to arrive, or in MPI_Wait and its family "
         "for messages to complete; the rank with the lowest bar is the one that others wait for."
     )
     order = 40
