@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a quantity is changed: '2x', '/2', '+1us', '-50ns' or to a value such as '12GBps'."""
+"""A change of a quantity: '2x', '/2', '+1us', '-50ns' or a new value such as '12GBps'."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Amount:
     adds: bool = False
 
     def of(self, before: float | None, name: str) -> float | None:
-        """What becomes of a quantity; None if it is unknown and this is a factor.
+        """The changed quantity; None if it is unknown and this is a factor.
 
         Raises InputError if nothing, or less, would be left, or where something is added to a
         quantity that is unknown.

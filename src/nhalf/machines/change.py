@@ -112,7 +112,7 @@ def _network(machine: Machine) -> Network:
 
 
 def _factor(before: float | None, after: float | None, given: float | None, what: str) -> float:
-    """By how much something changes: as given, or from one value to another."""
+    """The amount of a change: as given, or from one value to another."""
     if given is not None:
         return given
     if before and after:

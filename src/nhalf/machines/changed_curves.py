@@ -106,7 +106,7 @@ def nearest_only(models: Sequence[FittedModel]) -> tuple[FittedModel, ...]:
 
 
 def _distance(model: FittedModel) -> int:
-    """From how many ranks apart on a curve holds; 0 if it does not say."""
+    """The rank distance from which a curve holds; 0 if it does not say."""
     text = parse_axes(model.axes).get("distance", "")
     return int(text) if text.isdecimal() else 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one core computes and loads, and how many times as long a program computes elsewhere."""
+"""Rates of one core, and the ratio of a program's computing times between machines."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class Computing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComputingRatio(NamedTuple):
-    """How many times as long computing takes: the geometric mean, and each rate by itself."""
+    """The ratio of computing times: the geometric mean, and that of each rate."""
 
     mean_ratio: float
     each_ratio: dict[str, float]
 
     @property
     def low(self) -> float:
-        """That of a program which only needs what is best there."""
+        """The ratio for a program limited only by the rate that is best there."""
         return min(self.each_ratio.values())
 
     @property
     def high(self) -> float:
-        """That of a program which only needs what is worst there."""
+        """The ratio for a program limited only by the rate that is worst there."""
         return max(self.each_ratio.values())
 
 
 def computing_ratio(here: Computing | None, there: Computing | None) -> ComputingRatio | None:
-    """How many times as long as here a program computes there; None if no rate is comparable.
+    """The ratio of computing time there to here; None if no rate is comparable.
 
     What limits a program is unknown, so that each rate counts alike.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of a machine's curves speak of one message, and between whom it goes."""
+"""The curves of a machine for a single message, and the ranks that it connects."""
 
 from __future__ import annotations
 

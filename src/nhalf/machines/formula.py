@@ -56,7 +56,7 @@ def formulas(machine: Machine, form: str) -> str:
 
 
 def _subject(model: PatternModel) -> tuple[str, ...]:
-    """What the regions of one model share."""
+    """The properties shared by the regions of one model."""
     return (model.pattern, model.algorithm, *_place(model))
 
 
@@ -106,7 +106,7 @@ def _and(form: str) -> str:
 
 
 def _range(name: str, low: int, high: int | None, form: str) -> str:
-    """Where a formula holds."""
+    """The range in which a formula holds."""
     sign = {"text": "≤", "latex": r"\le", "python": "<="}[form]
     right = "" if high is None else f" {sign} {high}"
     return f"{low} {sign} {name}{right}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How ranks are spread over hosts: '4x2' is four hosts with two ranks each."""
+"""The distribution of ranks over hosts: '4x2' is four hosts with two ranks each."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "n_half_bytes", self.t0_s * self.r_inf_Bps)
 
     def time_s(self, size_bytes: float) -> float:
-        """What a message of this many bytes takes."""
+        """The time of a message of this many bytes."""
         return self.t0_s + size_bytes / self.r_inf_Bps + self.root_s * math.sqrt(size_bytes)
 
 
@@ -102,7 +102,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
     def time_s(self, size_bytes: int) -> float:
-        """What the segment of a size says; raises InputError for sizes that no segment holds."""
+        """The time from the segment of a size; raises InputError for sizes outside all segments."""
         for segment in self.segments:
             if segment.from_bytes <= size_bytes <= segment.to_bytes:
                 return segment.time_s(size_bytes)
@@ -114,7 +114,7 @@ class FittedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overheads(msgspec.Struct, frozen=True, kw_only=True):
-    """What messages of one size cost: o_s(m), o_r(m), g(m); None if not known."""
+    """The costs of messages of one size: o_s(m), o_r(m), g(m); None if unknown."""
 
     size_bytes: int
     send_overhead_s: float | None = None
@@ -207,7 +207,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         ) and self.from_ranks <= ranks <= (math.inf if self.to_ranks is None else self.to_ranks)
 
     def time_s(self, size_bytes: float, ranks: int) -> float:
-        """What the pattern takes, whether or not the model covers it."""
+        """The time of the pattern, whether or not the model covers it."""
         time_s = self.sums_s(size_bytes, ranks)
         if self.leftover is None:
             return time_s
@@ -217,7 +217,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
         return time_s * self.leftover.factor(size_bytes, ranks)
 
     def sums_s(self, size_bytes: float, ranks: int) -> float:
-        """What its sums say, without what they leave over."""
+        """The time from its sums, without the correction for residuals."""
         counted = self.counted(ranks)
         return (
             value(self.startup_s, counted)
@@ -227,7 +227,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def letter(self) -> str:
-        """What formulas call the number that the terms are taken at: p ranks, q partners."""
+        """The letter in formulas for the argument of the terms: p ranks, q partners."""
         return "q" if self.counts == "partners" else "p"
 
     @property
@@ -241,7 +241,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """What a publication states of a pattern at a point: a time, a rate, both, or a ratio.
+    """Published data on a pattern at a point: a time, a rate, both, or a ratio.
 
     `pattern` is one of nhalf's own, or says what else was timed ("primitive", "put"); `what` says
     it in words. `size_bytes` is None if there is none or where it was not published.
@@ -270,7 +270,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
-    """What joins the nodes. None if it is unknown.
+    """The network between the nodes. None if it is unknown.
 
     `bandwidth_Bps` and `latency_s` are those of one link in one direction, `adapter_Bps` that of a
     node's way into the network where it is narrower than a link; in a half-duplex network both
@@ -320,7 +320,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ranks_max(self) -> int | None:
-        """How many ranks it holds, one on a core; None if that is unknown."""
+        """The number of ranks it holds, one per core; None if unknown."""
         per_node = self.node.ranks if self.node else 1
         if self.network is None:
             return per_node if self.node else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine's messages take, as functions of their size: what algorithms are composed of.
+"""The times of a machine's messages as functions of their size, from which costs are composed.
 
 T(x), one message, is the curve of a ping-pong. M(x, q), one rank sends to q others, and R(x, q), it
 receives from them, are the published or fitted patterns one-to-many and many-to-one among q + 1

@@ -25,7 +25,7 @@ PIECES_PER_RANGE = 2
 
 @dataclass(frozen=True)
 class Piece:
-    """From `from_bytes` on a message takes t0_s + n per_byte_s; both at least 0."""
+    """From `from_bytes` on, a message takes t0_s + n per_byte_s; both are at least 0."""
 
     from_bytes: int
     t0_s: float

@@ -87,7 +87,7 @@ class Operation(_Part, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """What units call it: `add`, with lanes `add.4`."""
+        """Its name in units: `add`, with lanes `add.4`."""
         return self.name if self.lanes == 1 else f"{self.name}.{self.lanes}"
 
 

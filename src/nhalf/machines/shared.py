@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages share on a machine, and what of it is known as a range only.
+"""The resources that messages share on a machine; some are known only as a range.
 
 A message alone is as fast as the curve of its ping-pong; several together are bounded by what they
 share: the max-rate model (W. Gropp, L. Olson, P. Samfass, "Modeling MPI communication performance

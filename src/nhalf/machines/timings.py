@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine's models say of each of its patterns: a time for a size and a number of ranks."""
+"""A machine's timings: for each pattern, the time for a size and a number of ranks."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _holds(curve: FittedModel, size_bytes: int) -> bool:
 
 
 def _ranks_of(machine: Machine) -> int:
-    """How many ranks a machine holds, RANKS_MAX where that is unknown."""
+    """The number of ranks that a machine holds, RANKS_MAX if unknown."""
     nodes = machine.network.topology.nodes if machine.network else 0
     per_node = machine.node.ranks if machine.node else 1
     return min(nodes * per_node, 4096) or RANKS_MAX

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages take that go at the same time: the slowest of all that they share.
+"""The time of concurrent messages: that of the slowest resource that they share.
 
 With everything started at once, the last message ends no earlier than the most loaded thing has
 moved its load (max-rate: W. Gropp, L. Olson, P. Samfass, EuroMPI 2016). A rank is loaded by the
@@ -118,7 +118,7 @@ class Together:
         return rank // self.per_node
 
     def _kind(self, a: int, b: int) -> int:
-        """Which curve holds between two ranks."""
+        """The curve between two ranks."""
         apart = abs(self._node(a) - self._node(b))
         near = [i for i, (least, _) in enumerate(self._curves) if least <= apart]
         return near[-1] if apart else 0
@@ -131,7 +131,7 @@ class Together:
         return self._none + 2
 
     def _waiting_s(self, pairs: Pairs) -> Floats:
-        """What a message waits for others that keep the same adapter busy."""
+        """The time that a message waits for others on the same adapter."""
         for _, amounts in self._shared:
             if "per_message_s" in amounts:
                 away = [pair for pair in pairs if self._is_away(pair)]
@@ -143,7 +143,7 @@ class Together:
         return self._node(pair[0]) != self._node(pair[1])
 
     def _loads(self, pairs: Pairs) -> Iterator[_Load]:
-        """Of everything that is shared, the most loaded."""
+        """The most loaded of all shared resources."""
         away = [pair for pair in pairs if self._is_away(pair)]
         for each, amounts in self._shared:
             if each.what == "medium":
@@ -186,7 +186,7 @@ class Together:
             yield self._link(*_cables(topology, nodes))
 
     def _link(self, *counted: Counter[Any]) -> _Load:
-        """Of the link that most messages pass."""
+        """The load of the most used link."""
         most = _most(*counted)
         if self._link_Bps is None:
             return _Load(self._none)

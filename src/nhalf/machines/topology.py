@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the nodes of a machine are wired: what can be said of a network without its numbers."""
+"""The topology of a machine's network, without its rates and latencies."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class FatTree(msgspec.Struct, frozen=True, tag_field="kind", tag="fat-tree"):
         return self.uplinks or self.up[1] * self.cables[1]
 
     def cable(self, first: int, second: int) -> int:
-        """Which of the cables of both leaf switches a message takes, in a tree of two levels."""
+        """The cables of both leaf switches that a message takes, in a tree of two levels."""
         leaves = first // self.down[0] + second // self.down[0]
         return (second if self.route == "node" else leaves) % self.cables_up
 

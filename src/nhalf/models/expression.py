@@ -21,7 +21,7 @@ from nhalf.base.errors import InputError
 PART_BYTES = 8192
 """B: a part of a pipelined broadcast, as in the study of the SP2 (algorithms/bases/parts.hpp)."""
 PARTS = {"T": 1, "M": 2, "R": 2}
-"""What a machine has to know, with its number of arguments."""
+"""The functions that a machine must provide, with their number of arguments."""
 NAMES = ("p", "n", "B")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceil": lambda x: np.ceil(np.round(x, 9)),  # log2 of a power of two may miss it by a bit
@@ -51,7 +51,7 @@ class Expression:
     body: ast.expr
 
     def parts(self) -> set[str]:
-        """Which of T, M and R it takes."""
+        """The subset of T, M and R that it uses."""
         calls = (node for node in ast.walk(self.body) if isinstance(node, ast.Call))
         return {call.func.id for call in calls if isinstance(call.func, ast.Name)} & set(PARTS)
 
@@ -68,7 +68,7 @@ class Expression:
         return np.broadcast_to(np.asarray(found, dtype=np.float64), shape).copy()
 
     def as_text(self) -> str:
-        """As people write it: '⌈log₂ p⌉ T(n)'."""
+        """In mathematical notation: '⌈log₂ p⌉ T(n)'."""
         return _text(self.body)[0]
 
     def as_latex(self) -> str:

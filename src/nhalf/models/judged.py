@@ -82,7 +82,7 @@ def _deal(cells: Cells) -> list[NDArray[np.bool_]]:
 
 
 def _deal_whole(values: Floats | NDArray[np.int64]) -> list[NDArray[np.bool_]]:
-    """Whole numbers of ranks, or sizes, but for the least and the most."""
+    """Numbers of ranks, or sizes, except the smallest and the largest."""
     inner = np.unique(values)[1:-1]
     groups = min(RANK_FOLDS, inner.size)
     return [np.isin(values, inner[fold::groups]) for fold in range(groups)]
@@ -96,7 +96,7 @@ def _better(errors: Sequence[Floats], old: int, new: int) -> int:
 
 
 def best_errors(cells: Cells) -> tuple[int, Floats]:
-    """Which of the models of `heldout` is to be taken, and its errors on what was left out."""
+    """The best of the models in `heldout`, and its errors on held-out data."""
     errors = heldout(cells)
     best = _better(errors, 0, 1)
     if errors[2].size:

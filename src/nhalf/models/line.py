@@ -15,7 +15,7 @@ from nhalf.models.least_squares import fit_lines
 from nhalf.statistics.intervals import launch_intervals
 
 LAUNCHES_MIN = 2
-"""What one launch shows of itself says nothing of the next: it gives no interval."""
+"""A single launch says nothing about the next, so it gives no interval."""
 ROUNDING = 1e-12
 """Relative error of the arithmetic: an interval without noise is that wide."""
 _CONFIDENCE = 0.95

@@ -33,13 +33,13 @@ RANKS_MIN = 4
 REGIONS_MAX = 5
 CELLS_PER_REGION_MIN = 6
 PARAMETERS = 6
-"""Of a region: four coefficients and a break, which counts as two."""
+"""Parameters of a region: four coefficients and a break, which counts as two."""
 NOISE_FLOOR = 0.01
 """Relative misfit that is not worth another region."""
 CORRECTION_SCALES = (2.0, 8.0)
 CORRECTION_NUGGETS = (1e-4,)
 DEVIATION_MAX = 0.7
-"""Of the logarithm: no correction is larger than a factor of two."""
+"""Bound of the logarithm: no correction is larger than a factor of two."""
 
 
 @dataclass(frozen=True)

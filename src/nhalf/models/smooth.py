@@ -68,7 +68,7 @@ class Smooth:
         return best
 
     def weights(self) -> Floats:
-        """What each place counts (m,): the mean is the sum of these, times the covariance."""
+        """The weight of each place (m,): the mean is the sum of weights times the covariance."""
         among = covariance(self.place, self.place, self.scale)
         found = np.linalg.solve(among + self.nugget * np.eye(self.value.size), self.value)
         return found.astype(np.float64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which few terms in p, and in p times n, describe the times of a pattern best.
+"""Selection of the few terms in p, and in p times n, that describe a pattern's times best.
 
 Every choice is judged by weighted relative errors on what was left out: whole numbers of ranks and
 whole sizes in turn (M. Stone, Journal of the Royal Statistical Society B 36, 1974). Sums over cells
@@ -204,7 +204,7 @@ def _solved(equations: _Equations, subsets: NDArray[np.int64]) -> Floats:
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What a sum must be: positive at both ends of the region, not falling with the size."""
+    """The constraints on a sum: positive at both ends of the region, not decreasing with size."""
 
     columns: list[int]
     ends: Floats
@@ -226,7 +226,7 @@ class _Allowed:
         return cls(columns, np.vstack(ends), slopes, 1e-3 * float(cells.time_s.min()))
 
     def of_solutions(self, subsets: NDArray[np.int64], solution: Floats) -> NDArray[np.bool_]:
-        """Which of the sums are allowed, (c,)."""
+        """Whether each of the sums is allowed, (c,)."""
         whole = np.zeros((subsets.shape[0], self.ends.shape[1]))
         np.put_along_axis(whole, subsets, solution, axis=1)
         positive = (whole @ self.ends.T >= self.least_s).all(axis=1)

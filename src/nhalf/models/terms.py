@@ -44,7 +44,7 @@ WORDS = {
     "(p-1)/p": "(p − 1)/p",
     "p*log2(p)": "p log₂p",
 }
-"""How people write the terms but the constant one."""
+"""The notation of all terms except the constant one."""
 
 Sum = Mapping[str, float]
 """Coefficients by term."""

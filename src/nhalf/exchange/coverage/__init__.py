@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other suites measure, test by test, and how nhalf measures the same, or why it does not."""
+"""Coverage of other suites, test by test: nhalf's equivalent, or why there is none."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Suite:
         return [test for part in self.parts for test in part.tests]
 
     def benchmarks(self) -> dict[str, str]:
-        """What a style knows: the point of each test that nhalf measures, by its name."""
+        """The points of a style: that of each test that nhalf measures, by name."""
         return {test.name: test.point for test in self.tests if test.is_covered}
 
     def transports(self) -> dict[str, str]:

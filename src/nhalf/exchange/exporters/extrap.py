@@ -22,7 +22,7 @@ from nhalf.statistics.summary import launch_medians
 METRIC = "time"
 PARAMETERS = {"p": "ranks", "n": "bytes"}
 APART = ("algorithm", "mpi", "transport", "placement", "axes")
-"""What tells curves of one pattern apart, in the order in which a call path says it."""
+"""The columns that distinguish curves of one pattern, in the order of the call path."""
 
 
 class ExtraP(Exporter):
@@ -56,7 +56,7 @@ def _varies(rows: pl.DataFrame, column: str) -> bool:
 
 
 def _measurements(rows: pl.DataFrame, parameters: dict[str, str]) -> dict[str, Any]:
-    """By call path the metric and its points, each with a value per launch."""
+    """The metric and its points by call path, each with a value per launch."""
     apart = [column for column in APART if _varies(rows, column)]
     found: dict[str, Any] = {}
     points = rows.group_by(["pattern", *apart, *parameters.values()], maintain_order=True)

@@ -39,7 +39,7 @@ MINUTES_UNKNOWN = 60
 
 @dataclass(frozen=True)
 class Reference:
-    """What one performance variable was: its value and the ends of its interval, in `unit`."""
+    """One performance variable: its value and the ends of its interval, in `unit`."""
 
     name: str
     value: float
@@ -73,7 +73,7 @@ def _block(text: str) -> str:
 
 
 def _defaults() -> dict[str, Any]:
-    """What the template is filled with where there is no run."""
+    """The values of the template without a run."""
     return {
         "origin": f"the study {STUDY}",
         "study_file": STUDY_FILE,
@@ -89,7 +89,7 @@ def _defaults() -> dict[str, Any]:
 
 
 def _of_run(facts: Facts) -> dict[str, Any]:
-    """What the template is filled with from a run: raises InputError if its plan is unknown."""
+    """The values of the template from a run: raises InputError if its plan is unknown."""
     name, plan = _plan(facts)
     pattern = PATTERN if PATTERN in plan.patterns else plan.patterns[0]
     nodes, tasks_per_node = _shape(plan)
@@ -159,7 +159,7 @@ def _study(name: str, plan: Plan) -> str:
 
 
 def _shape(plan: Plan) -> tuple[int, int]:
-    """How many nodes a plan needs, and how many tasks on each."""
+    """The number of nodes of a plan, and of tasks on each."""
     nodes, per_node = 1, 1
     ranks = max(rank for block in plan.blocks for rank in block.ranks)
     for placement in (name for block in plan.blocks for name in block.placements):

@@ -51,7 +51,7 @@ class SimGrid(Exporter):
 
 
 def _platform(machine: Machine, asked: Asked) -> dict[str, Any]:
-    """What the template is filled with."""
+    """The values of the template."""
     node, network = machine.node or Node(), machine.network
     model = message_curve(_within(machine) if _is_alone(network) else machine, asked.mpi)
     alone = _is_alone(network) and not is_between_nodes(model.placement)

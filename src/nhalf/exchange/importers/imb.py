@@ -22,7 +22,7 @@ _PATTERNS = {
     "uniband": "stream",
 }
 _MESSAGES = {"exchange": 2, "sendrecv": 2, "imb-exchange": 4}
-"""How many messages go in and out of a rank in the time of one row, where it is not one."""
+"""Messages in and out of a rank in the time of one row, if not one."""
 _VALUES_S = {
     "t_avg[usec]": "average_s", "t_min[usec]": "minimum_s", "t_max[usec]": "maximum_s",
     "t_ovrl[usec]": "overall_s", "t_CPU[usec]": "work_s", "t_pure[usec]": "pure_s",
@@ -36,7 +36,7 @@ _LIBRARY = re.compile(r"Intel\(R\) MPI Library,? Version ([\d.]{1,20})")
 
 @dataclass
 class _Table:
-    """What the frame above the rows said."""
+    """The information in the frame above the rows."""
 
     number: int
     name: str
@@ -174,14 +174,14 @@ def _identity(table: _Table, ranks: int, cells: dict[str, float]) -> tuple[str, 
 
 
 def _messages(pattern: str, ranks: int) -> int:
-    """How many messages move in the time of one row."""
+    """The number of messages in the time of one row."""
     if pattern == "pairs-bandwidth":
         return ranks // 2
     return max(1, ranks) if pattern == "biband" else _MESSAGES.get(pattern, 1)
 
 
 def _values(cells: dict[str, float], timed: str) -> dict[str, float]:
-    """What the row says beside its time."""
+    """The values of the row besides its time."""
     values = {
         _VALUES_S[name]: value / 1e6
         for name, value in cells.items()

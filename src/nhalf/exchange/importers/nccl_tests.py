@@ -39,7 +39,7 @@ IN_PLACE = {"place": "in"}
 
 @dataclass
 class _Table:
-    """What the lines above the rows said."""
+    """The information in the lines above the rows."""
 
     number: int
     pattern: str = ""

@@ -58,7 +58,7 @@ _INIT = re.compile(r"nprocs: *(\d{1,7}), *min: *(\d+) *ms, *max: *(\d+) *ms, *av
 
 @dataclass
 class _Table:
-    """What the lines above the rows said."""
+    """The information in the lines above the rows."""
 
     number: int
     pattern: str
@@ -207,7 +207,7 @@ def _point(
 
 
 def _values(cells: dict[str, float], timed: str, table: _Table) -> dict[str, float]:
-    """What the row says beside its time; percentiles of rates keep the unit of a rate."""
+    """The values of the row besides its time; percentiles of rates keep the unit of a rate."""
     values = {
         _VALUES_S[name]: value / 1e6
         for name, value in cells.items()

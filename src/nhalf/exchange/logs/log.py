@@ -38,7 +38,7 @@ _MARKED = (
 
 @dataclass(frozen=True)
 class Log:
-    """What a log holds: points, the suites that wrote them, and lines that could not be used."""
+    """The content of a log: points, the suites that wrote them, and unusable lines."""
 
     points: list[Imported] = field(default_factory=list)
     suites: list[str] = field(default_factory=list)

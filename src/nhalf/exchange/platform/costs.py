@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the start-up time of a message goes: to both processors and to the way."""
+"""The division of a message's start-up time between both processors and the transfer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.pieces import Piece
 
 HEADER_BYTES = 16
-"""What SMPI 3.32 adds to every message."""
+"""The time that SMPI 3.32 adds to every message."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the nodes of a platform are joined, in SimGrid's words."""
+"""The topology of a platform, in SimGrid's terms."""
 
 from __future__ import annotations
 

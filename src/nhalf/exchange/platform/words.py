@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a platform says of itself: which messages are exact, and what is assumed."""
+"""The comments of a platform: which messages are exact, and the assumptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST_S = 2e-9
 def what_holds(
     model: FittedModel, shape: Shape, costs: Sequence[Cost], hop_s: float | None, *, alone: bool
 ) -> list[str]:
-    """Which messages are exact, and what becomes of the others."""
+    """Which messages are exact, and how the others are treated."""
     place = "within the node" if alone else "between neighbouring nodes"
     lines = [
         f"Shape: {shape.words}. Calibrated with the {model.pattern} of "
@@ -49,7 +49,7 @@ def what_is_assumed(
     threshold: str,
     hop_s: float | None,
 ) -> list[str]:
-    """What nobody measured, and what is taken instead."""
+    """Unmeasured quantities, and the values assumed instead."""
     lines = [*machine.assumptions, threshold]
     if overhead_s(machine, model) is None:
         share = "" if hop_s else f" of {OVERHEAD_SHARE:.0%} of the first t0"

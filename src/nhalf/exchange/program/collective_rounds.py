@@ -16,7 +16,7 @@ from nhalf.facts.program.schedule import Step
 
 @dataclass(frozen=True)
 class Round:
-    """What a rank does at once, before it does anything else: a send, a receive, or both."""
+    """One step of a rank: a send, a receive, or both at once."""
 
     to: int | None
     source: int | None
@@ -24,7 +24,7 @@ class Round:
 
 
 def rounds_of(step: Step, rank: int, ranks: Sequence[int]) -> Iterator[Round]:
-    """What a rank does in a collective operation among `ranks`."""
+    """The steps of a rank in a collective operation among `ranks`."""
     name, size_bytes, count = operation(step.call), step.size_bytes, len(ranks)
     here = ranks.index(rank)
     root = ranks.index(step.partner) if step.partner in ranks else 0

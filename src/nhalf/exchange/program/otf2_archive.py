@@ -51,7 +51,7 @@ def write_archive(otf2: ModuleType, program: Program, folder: Path) -> None:
 
 @dataclass
 class _Known:
-    """What events refer to; communicators with the place of each rank in them."""
+    """The definitions that events refer to; communicators with the position of each rank."""
 
     first_s: float
     locations: dict[Any, Any] = field(default_factory=dict)

@@ -107,7 +107,7 @@ def _fine_part(size_bytes: Floats) -> slice:
 
 
 def _steps_before(size_bytes: Floats, period: int, offset: int) -> Floats:
-    """How many steps lie at or below each size."""
+    """The number of steps at or below each size."""
     count: Floats = 1.0 + np.floor((size_bytes - offset) / period)
     return count
 
