@@ -71,4 +71,4 @@ def test_missed_flags_say_that_others_had_the_cores() -> None:
     assert list(TakenCores().find(Facts(build_measurements()))) == [], "no flag can be passed there"
     (finding,) = TakenCores().find(without_flags(facts([]), [1, 3]))
     assert finding.value == pytest.approx(0.4)
-    assert "beside 40 % of the measurements" in finding.text
+    assert "for 40 % of the measurements" in finding.text
