@@ -39,5 +39,5 @@ class IntervalWidth(Panel):
         if points.height > ROWS_MAX:
             rows.append([f"and {points.height - ROWS_MAX} more", "", "", "", "", "", ""])
         return Table(
-            ["library", "pattern", "size", "time", "half-width", "launches", "advice"], rows
+            ["library", "pattern", "size", "time", "half-width", "launches", "warnings"], rows
         )
