@@ -21,15 +21,17 @@ class Extent:
     """The extent of one run, or of several together.
 
     `hosts` are names, sorted; `started` is when the first point was measured, in local time;
-    `is_node` says that no message was sent, because only nodes were measured; `launches` are the
-    fewest and the most of a point; `half_width_share` is the median over points of the half-width
-    over launches, relative to the time, None if no point has several launches.
+    `is_node` says that no message was sent, because only nodes were measured, `is_application` that
+    only applications were; `launches` are the fewest and the most of a point; `half_width_share` is
+    the median over points of the half-width over launches, relative to the time, None if no point
+    has several launches.
     """
 
     hosts: tuple[str, ...]
     started: datetime | None
     is_simulated: bool
     is_node: bool
+    is_application: bool
     libraries: int
     patterns: int
     points: int
@@ -48,6 +50,7 @@ def extent(basis: Basis) -> Extent:
         started=_started(basis),
         is_simulated=summary["transport"].is_in(EXACT).all(),
         is_node=set(summary["run"]) == node_runs(basis),
+        is_application=not summary.is_empty() and set(summary["transport"]) <= _programs(basis),
         libraries=len({mpi or transport for mpi, transport in libraries}),
         patterns=summary["pattern"].n_unique(),
         points=summary.height,
@@ -76,3 +79,8 @@ def _half_width(summary: pl.DataFrame) -> float | None:
     widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
     widths = widths.filter(widths.is_finite())
     return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
+
+
+def _programs(basis: Basis) -> set[str]:
+    """The transports that ran applications."""
+    return {name for one in basis.environments.values() for name in one.get("programs", {})}

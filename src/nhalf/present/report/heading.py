@@ -30,16 +30,18 @@ def title(extent: Extent) -> str:
     hosts = extent.hosts
     more = f" and {len(hosts) - HOSTS_NAMED} more hosts" if len(hosts) > HOSTS_NAMED else ""
     named = ", ".join(hosts[:HOSTS_NAMED])
-    what = "Node performance" if extent.is_node else "Message performance"
+    kind = "Node" if extent.is_node else "Application" if extent.is_application else "Message"
+    what = f"{kind} performance"
     return what + (f" of {named}{more}" if hosts else "")
 
 
 def subtitle(extent: Extent) -> str:
     """How much was measured, and when."""
     how = "simulated" if extent.is_simulated else "measured"
+    what = "kernel" if extent.is_application else "traffic pattern"
     parts = [
         "" if extent.is_node else _libraries(extent),
-        "" if extent.is_node else _plural(extent.patterns, "traffic pattern"),
+        "" if extent.is_node else _plural(extent.patterns, what),
         _plural(extent.points, "point"),
         f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
     ]
