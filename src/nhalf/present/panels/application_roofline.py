@@ -15,11 +15,11 @@ LIMITS = {MEMORY: "memory bandwidth", "units": "floating-point units"}
 class ApplicationRoofline(Panel):
     title = "Applications: how near to the machine's limits"
     how_to_read = (
-        "The operations a second of a kernel, as the reference counts them, the most that the "
-        "node's floating-point units or memory allow by the roofline model, and how much of that "
-        "is reached. Classes S and W fit into caches: there only units count."
+        "The operations per second of a kernel, as the reference counts them, the maximum that "
+        "the node's floating-point units or memory allow by the roofline model, and the share "
+        "reached; classes S and W fit into caches, so only the units limit them."
     )
-    order = 84
+    order = 87
 
     def render(self, facts: Facts) -> Table | None:
         rows = [
