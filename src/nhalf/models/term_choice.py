@@ -36,6 +36,8 @@ SIGN_COST = 1.3
 """What costs add is positive: errors of sums with a negative coefficient count for so much."""
 RIDGE = 1e-11
 RANKS_CHECKED = 64
+"""Of a wider range this many are checked, and those on both sides of powers of two, where trees
+grow by a step."""
 
 
 @dataclass(frozen=True)
@@ -214,10 +216,7 @@ class _Allowed:
     @classmethod
     def of(cls, cells: Cells, scale: Floats) -> _Allowed:
         count = len(VOCABULARY)
-        low, high = int(cells.ranks.min()), int(cells.ranks.max())
-        every = np.unique(np.geomspace(low, high, RANKS_CHECKED).round().astype(np.int64))
-        checked = np.union1d(every, cells.ranks) if high - low >= RANKS_CHECKED else None
-        ranks = np.arange(low, high + 1) if checked is None else checked
+        ranks = _checked_ranks(cells.ranks)
         sizes = np.unique(cells.size_bytes)
         ends = [_design(np.full(ranks.size, size), ranks) / scale for size in sizes[[0, -1]]]
         slopes = _design(np.ones(ranks.size), ranks) / scale
@@ -234,6 +233,17 @@ class _Allowed:
         rising = (whole @ self.slopes.T >= tiny[:, None]).all(axis=1)
         found: NDArray[np.bool_] = positive & rising
         return found
+
+
+def _checked_ranks(measured: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of ranks at which a sum has to keep the constraints, from the least to the most."""
+    low, high = int(measured.min()), int(measured.max())
+    if high - low < RANKS_CHECKED:
+        return np.arange(low, high + 1)
+    powers = 2 ** np.arange(high.bit_length() + 1)
+    spread = np.geomspace(low, high, RANKS_CHECKED).round().astype(np.int64)
+    found = np.unique(np.concatenate([spread, measured, powers - 1, powers, powers + 1]))
+    return found[(found >= low) & (found <= high)]
 
 
 def _named(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nhalf.base.errors import InputError
@@ -150,6 +150,7 @@ def test_a_cell_that_is_missing_is_no_harm() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
+@example(seed=71765)
 def test_no_time_is_negative_within_the_support(seed: int) -> None:
     draw = np.random.default_rng(seed)
     ranks = tuple(sorted(map(int, draw.choice(np.arange(2, 200), 5, replace=False))))

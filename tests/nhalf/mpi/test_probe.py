@@ -224,7 +224,7 @@ def test_no_headers(library: Library, native: Path) -> None:
     with pytest.raises(MissingError, match="headers of nhalf"):
         probe_executable(library)
     shutil.rmtree(native)
-    with pytest.raises(MissingError, match="native part"):
+    with pytest.raises(MissingError, match="compiled part"):
         probe_executable(library)
 
 

@@ -41,9 +41,9 @@ def compilers(library: Library) -> list[Path]:
     return [*own, *([standard] if standard.is_file() else [])]
 
 
-def maker_of(compiler: Path) -> Library:
-    """The library that a wrapper belongs to."""
-    return next(one for one in FOUND if compiler.is_relative_to(one.prefix))
+def maker_of(compiler: Path, library: Library) -> Library:
+    """The library that a wrapper belongs to: the one whose programs it makes, if no prefix says."""
+    return next((one for one in FOUND if compiler.is_relative_to(one.prefix)), library)
 
 
 def is_standard(case: tuple[Library, Path]) -> bool:
@@ -69,7 +69,7 @@ def built(library: Library, compiler: Path, name: str, folder: Path, *flags: str
     """A program of tests/native/trace, compiled once."""
     program = folder / "".join([f"{library.name}-{compiler.name}-{Path(name).stem}", *flags])
     if not program.is_file():
-        maker = maker_of(compiler)
+        maker = maker_of(compiler, library)
         variables = {**maker.environment, **compiler_variables(maker)}
         language = [] if name.endswith(".f90") else ["-std=c++20"]
         command = [str(compiler), *language, *flags, "-O1", str(SOURCES / name), "-o", str(program)]
