@@ -69,7 +69,7 @@ def started() -> list[str]:
 
 @pytest.mark.slow
 @every_library
-@pytest.mark.parametrize("ranks", [2, 3, pytest.param(5, marks=pytest.mark.full)])
+@pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 5))])
 @pytest.mark.parametrize("points", [blocking(), started()], ids=["blocking", "started"])
 def test_every_operation_verifies(library: Library, ranks: int, points: list[str]) -> None:
     found = answers(library, ranks, points)

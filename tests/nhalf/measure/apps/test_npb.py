@@ -71,7 +71,7 @@ def check(said: Sequence[dict[str, Any]]) -> None:
         assert one["ranks"] == 1 or share is None or 0 < share < 1
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.full)])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_class_s_is_verified(program: str, ranks: int) -> None:
     check(answers(subject_of(program), ranks, ["S"]))
