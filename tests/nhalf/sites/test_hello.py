@@ -61,6 +61,9 @@ def test_two_ranks_talk_on_cores_of_their_own(
 ) -> None:
     monkeypatch.setattr(module, "TIMEOUT_S", patience_s(module.TIMEOUT_S))
     outcome = hello(library)
+    if outcome.reason:
+        # MPI_Init failed once in thousands of starts beside other tests; runs try again, too.
+        outcome = hello(library)
     assert outcome.reason == ""
     assert len(outcome.cpus) == 2
     assert outcome.bound_apart == (cores() >= 2)
