@@ -120,10 +120,10 @@ def own_spaces(pids: Sequence[int]) -> set[tuple[str, int]]:
     return found - {(kind, _space(os.getpid(), kind)) for kind in kinds}
 
 
-def who_is_in(spaces: set[tuple[str, int]]) -> list[int]:
+def who_is_in(spaces: set[tuple[str, int]]) -> set[int]:
     """Every process of the machine in one of these namespaces."""
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [pid for pid in pids if any(_space(pid, kind) == one for kind, one in spaces)]
+    return {pid for pid in pids if any(_space(pid, kind) == one for kind, one in spaces)}
 
 
 def _space(pid: int, kind: str) -> int:
