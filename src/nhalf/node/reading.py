@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from nhalf.base.rows import Row
 from nhalf.store.axes import parse_axes
 
 TRANSPORT = "node"
@@ -63,6 +64,11 @@ class Reading:
     def is_plain(self) -> bool:
         """Whether nodes lie one behind the other without shift or skew."""
         return not self.axis("shift") and not self.axis("skew")
+
+
+def subject_of(run: str) -> Row:
+    """What every row about a core of a run begins with: who was measured, and where."""
+    return {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
 
 
 def readings(measurements: pl.LazyFrame) -> dict[str, list[Reading]]:

@@ -92,7 +92,7 @@ def translation_steps(found: Iterable[Reading]) -> list[Step]:
     nearest = dense[min(dense)]
     steps = []
     for one in steps_of(each for each in found if _is_of_pages(each)):
-        pages = one.size_bytes // _page_bytes(found)
+        pages = one.size_bytes // small_page_bytes(found)
         lines = dense.get(pages * LINE_BYTES)
         if lines is None and pages * LINE_BYTES > nearest.size_bytes:
             continue
@@ -108,7 +108,7 @@ def reaches(found: Sequence[Reading]) -> list[Reach]:
     """The tables of pages that are seen, nearest first; none if there is no step."""
     steps = translation_steps(found)
     flat = plateaus(steps)
-    page_bytes = _page_bytes(found)
+    page_bytes = small_page_bytes(found)
     sizes = [one.size_bytes for one in steps]
     return [
         Reach(
@@ -124,7 +124,7 @@ def reaches(found: Sequence[Reading]) -> list[Reach]:
 
 
 def page_sizes(found: Sequence[Reading]) -> PageSizes | None:
-    """What small pages cost; None where no array was chased in both."""
+    """What small pages cost; None if no array was chased in both."""
     small = {one.size_bytes: one for one in curve(found, is_huge=False)}
     huge = {one.size_bytes: one for one in curve(found)}
     both = small.keys() & huge.keys()
@@ -146,6 +146,6 @@ def _is_of_pages(one: Reading) -> bool:
     return one.pattern == CHASE and not one.is_huge and one.axis("skew") == LINE_BYTES
 
 
-def _page_bytes(found: Iterable[Reading]) -> int:
-    """The size of small pages where it was measured."""
+def small_page_bytes(found: Iterable[Reading]) -> int:
+    """The size of small pages as measured; 4 KiB if none were."""
     return next((one.stride_bytes for one in found if _is_of_pages(one)), 4096)

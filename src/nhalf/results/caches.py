@@ -12,7 +12,7 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.levels import Level, hierarchy
 from nhalf.node.neighbours import doubts
-from nhalf.node.reading import PATTERNS, TRANSPORT, Reading, readings
+from nhalf.node.reading import PATTERNS, Reading, readings, subject_of
 from nhalf.results import Column, Result
 
 
@@ -44,8 +44,7 @@ class Caches(Result):
 
 def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
     found = hierarchy(ones)
-    subject = {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
-    rows = [{**subject, **as_row(level)} for level in found.levels] or [dict(subject)]
+    rows = [{**subject_of(run), **as_row(level)} for level in found.levels] or [subject_of(run)]
     rows[-1]["doubts"] = [*(f"not resolved: {said}" for said in found.unresolved), *doubts(ones)]
     return rows
 

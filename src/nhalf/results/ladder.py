@@ -11,6 +11,7 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.node.ladder.climb import Climb
 from nhalf.node.livermore.titles import PATTERN, TITLES
+from nhalf.node.reading import subject_of
 from nhalf.results import Column, Result
 from nhalf.store.axes import parse_axes
 
@@ -50,11 +51,7 @@ def _row(point: dict[str, Any]) -> Row:
     gaps = climb.gaps()
     largest = max(gaps, key=lambda one: one.ratio, default=None)
     return {
-        "run": point["run"],
-        "transport": "node",
-        "mpi": "",
-        "ranks": 1,
-        "placement": "cores",
+        **subject_of(point["run"]),
         "number": number,
         "kernel": f"{number} {TITLES[number - 1]}",
         "build": f"{axes['compiler']} -{axes['level'].replace('-', ' ')}",

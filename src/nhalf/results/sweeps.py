@@ -10,7 +10,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size
-from nhalf.node.reading import LOAD, STORE, SWEEP_STRIDES, TRANSPORT, readings
+from nhalf.node.reading import LOAD, STORE, SWEEP_STRIDES, readings, subject_of
 from nhalf.results import Column, Result
 
 KINDS = {LOAD: "load", STORE: "store"}
@@ -41,18 +41,8 @@ class Sweeps(Result):
         for run, ones in readings(measurements).items():
             for one in ones:
                 if one.pattern in KINDS:
-                    row = rows.setdefault((run, one.size_bytes), _subject(run, one.size_bytes))
+                    start = {**subject_of(run), "size_bytes": one.size_bytes}
+                    row = rows.setdefault((run, one.size_bytes), start)
                     name = f"{KINDS[one.pattern]}_{one.stride_bytes}_cycles"
                     row[name] = min(one.cycles, row.get(name, one.cycles))
         return [rows[key] for key in sorted(rows)]
-
-
-def _subject(run: str, size_bytes: int) -> Row:
-    return {
-        "run": run,
-        "transport": TRANSPORT,
-        "mpi": "",
-        "ranks": 1,
-        "placement": "cores",
-        "size_bytes": size_bytes,
-    }

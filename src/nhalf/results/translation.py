@@ -10,8 +10,15 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
-from nhalf.node.reading import CHASE, TRANSPORT, Reading, readings
-from nhalf.node.translation import PageSizes, Reach, page_sizes, reaches, translation_steps
+from nhalf.node.reading import CHASE, Reading, readings, subject_of
+from nhalf.node.translation import (
+    PageSizes,
+    Reach,
+    page_sizes,
+    reaches,
+    small_page_bytes,
+    translation_steps,
+)
 from nhalf.results import Column, Result
 
 UNRESOLVED = "not resolved: TLB reach: no step up to {pages} pages"
@@ -57,15 +64,14 @@ def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
     both = page_sizes(ones)
     if not steps and both is None:
         return []
-    subject = {"run": run, "transport": TRANSPORT, "mpi": "", "ranks": 1, "placement": "cores"}
-    rows = [{**subject, **_as_row(one)} for one in reaches(ones)]
+    rows = [{**subject_of(run), **_as_row(one)} for one in reaches(ones)]
     doubts = []
     if not rows and steps:
-        pages = steps[-1].size_bytes // 4096
+        pages = steps[-1].size_bytes // small_page_bytes(ones)
         doubts.append(UNRESOLVED.format(pages=pages))
     if both is not None and not both.is_huge:
         doubts.append(NO_HUGE)
-    rows = rows or [dict(subject)]
+    rows = rows or [subject_of(run)]
     rows[-1] |= {**_as_members(both), "doubts": doubts}
     return rows
 
