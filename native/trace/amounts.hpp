@@ -14,7 +14,7 @@ namespace nhalf::trace {
 
 /// Whether the rank is the root; between two groups it says so itself.
 inline bool is_root(const Communicator& on, int root) {
-  return root == MPI_ROOT || (on.partners == on.members && root == on.rank);
+  return root == MPI_ROOT || (!on.is_between && root == on.rank);
 }
 
 inline std::uint64_t many(std::uint64_t number, std::uint64_t bytes) {
@@ -63,7 +63,7 @@ std::uint64_t scattered(Recorder& on, Count in_count, MPI_Datatype in_type, cons
                         Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
   static_cast<void>(out);
   const auto& group = on.communicator(comm);
-  if (is_root(group, root)) return many(group.partners->size(), on.bytes(in_count, in_type));
+  if (is_root(group, root)) return many(group.partner_count, on.bytes(in_count, in_type));
   return root == MPI_PROC_NULL ? 0 : on.bytes(out_count, out_type);
 }
 
@@ -72,16 +72,16 @@ std::uint64_t scattered(Recorder& on, const Count* in_counts, MPI_Datatype in_ty
                         Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
   static_cast<void>(out);
   const auto& group = on.communicator(comm);
-  if (is_root(group, root)) return sum(on, in_counts, in_type, group.partners->size());
+  if (is_root(group, root)) return sum(on, in_counts, in_type, group.partner_count);
   return root == MPI_PROC_NULL ? 0 : on.bytes(out_count, out_type);
 }
 
 inline std::uint64_t group_size(Recorder& on, MPI_Comm comm) {
-  return on.communicator(comm).members->size();
+  return on.communicator(comm).member_count;
 }
 
 inline std::uint64_t size_of(Recorder& on, MPI_Comm comm) {
-  return on.communicator(comm).partners->size();
+  return on.communicator(comm).partner_count;
 }
 
 /// How many neighbours a rank sends to.

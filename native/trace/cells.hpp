@@ -3,12 +3,14 @@
 // addresses, in memory alone, finds them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/file.hpp"
 #include "trace/layout.hpp"
 
@@ -43,7 +45,9 @@ class Cells {
   }
 
  private:
-  static constexpr std::uint64_t step = 1024;
+  static constexpr std::uint64_t step = 64;
+  /// With its places in the table, of which up to four are for one.
+  static constexpr std::int64_t cell_bytes = sizeof(Cell) + 4 * sizeof(std::uint32_t);
   /// Kept for subjects of which sizes are rounded, then for such without partners, too.
   static constexpr std::int64_t for_rounded = 40'000;
   static constexpr std::int64_t for_joined = 8'000;
@@ -56,7 +60,8 @@ class Cells {
   [[gnu::noinline]] Cell& added(const Subject& subject, std::uint64_t at) {
     const bool is_rounded = std::popcount(subject.size_bytes) <= 1;
     const bool is_joined = subject.partner == elsewhere && subject.size_bytes == 0;
-    const auto left = cells_left.load(std::memory_order_relaxed);
+    const auto left = std::min(cells_left.load(std::memory_order_relaxed),
+                               memory_left_bytes.load(std::memory_order_relaxed) / cell_bytes);
     const auto kept = is_joined ? 0 : is_rounded ? for_joined : for_rounded;
     if (!is_full_ && left > kept && room()) return made(subject, at);
     return fewer_details(subject, is_rounded);
@@ -75,6 +80,7 @@ class Cells {
 
   Cell& made(const Subject& subject, std::uint64_t at) {
     cells_left.fetch_sub(1, std::memory_order_relaxed);
+    memory_left_bytes.fetch_sub(cell_bytes, std::memory_order_relaxed);
     Cell& cell = layout_.cells[layout_.head.cells];
     cell =
         Cell{packed(subject), subject.size_bytes, 0, 0, 0, 0, std::numeric_limits<Ticks>::max(), 0};

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/budget.hpp"
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
 #include "trace/library.hpp"
@@ -31,16 +32,23 @@ struct Communicator {
   /// Ranks of MPI_COMM_WORLD that messages go to, and those of the own group.
   std::shared_ptr<const Ranks> partners;
   std::shared_ptr<const Ranks> members;
+  /// How many there are; the lists are empty where there was no room for them.
+  std::uint32_t partner_count = 0;
+  std::uint32_t member_count = 0;
   int rank = 0;
+  bool is_between = false;
 
   [[nodiscard]] std::int32_t partner(int rank_in_it) const {
     if (rank_in_it == MPI_PROC_NULL) return no_process;
-    if (rank_in_it == MPI_ROOT) return (*members)[static_cast<std::size_t>(rank)];
-    if (rank_in_it < 0 || static_cast<std::size_t>(rank_in_it) >= partners->size())
-      return elsewhere;
-    return (*partners)[static_cast<std::size_t>(rank_in_it)];
+    if (rank_in_it == MPI_ROOT) return at(*members, rank);
+    return at(*partners, rank_in_it);
   }
-  [[nodiscard]] int size() const { return static_cast<int>(members->size()); }
+
+ private:
+  static std::int32_t at(const Ranks& ranks, int place) {
+    const bool is_there = place >= 0 && static_cast<std::size_t>(place) < ranks.size();
+    return is_there ? ranks[static_cast<std::size_t>(place)] : elsewhere;
+  }
 };
 
 class Communicators {
@@ -87,25 +95,33 @@ class Communicators {
       *made = *like;
     else
       ask(comm, *made);
-    const auto* kept =
-        next_ < communicators_max ? numbered(std::move(made)) : without_number(std::move(made));
-    by_handle_.put(number_of(comm), kept);
+    const bool has_place = by_handle_.put(number_of(comm), made.get());
+    const auto* kept = has_place && has_number(*made) ? numbered(std::move(made))
+                                                      : without_number(std::move(made));
+    if (has_place) by_handle_.put(number_of(comm), kept);
     return kept;
+  }
+
+  /// Whether one more can be noted.
+  bool has_number(const Communicator& made) {
+    return next_ < communicators_max && made.members->size() == made.member_count &&
+           made.partners->size() == made.partner_count && take_memory(communicator_bytes) &&
+           Notes::of_process().communicator(next_, *made.members,
+                                            made.is_between ? made.partners.get() : nullptr);
   }
 
   const Communicator* numbered(std::unique_ptr<Communicator> made) {
     made->number = next_++;
-    const bool is_between = made->partners != made->members;
-    Notes::of_process().communicator(made->number, *made->members,
-                                     is_between ? made->partners.get() : nullptr);
     all_.push_back(std::move(made));
     return all_.back().get();
   }
 
   /// Those of the same ranks are one: a program may make and free them without end.
   const Communicator* without_number(std::unique_ptr<Communicator> made) {
+    Notes::of_process().lost(Unkept::communicators);
     made->number = communicators_max;
-    auto& known = without_number_[{made->members.get(), made->partners.get(), made->rank}];
+    auto& known = without_number_[{made->members.get(), made->partners.get(), made->member_count,
+                                   made->partner_count, made->rank}];
     if (known == nullptr) {
       known = made.get();
       all_.push_back(std::move(made));
@@ -119,19 +135,22 @@ class Communicators {
     NHALF_OWN(Comm_rank)(comm, &into.rank);
     NHALF_OWN(Comm_test_inter)(comm, &is_between);
     NHALF_OWN(Comm_group)(comm, &group);
-    into.members = translated(group);
+    into.members = translated(group, into.member_count);
     into.partners = into.members;
-    if (is_between != 0) {
+    into.partner_count = into.member_count;
+    into.is_between = is_between != 0;
+    if (into.is_between) {
       NHALF_OWN(Comm_remote_group)(comm, &group);
-      into.partners = translated(group);
+      into.partners = translated(group, into.partner_count);
     }
   }
 
   /// Ranks of MPI_COMM_WORLD, one list for all groups of the same; frees the group.
-  List translated(MPI_Group group) {
+  List translated(MPI_Group group, std::uint32_t& count) {
     int size = 0;
     MPI_Group all{};
     NHALF_OWN(Group_size)(group, &size);
+    count = static_cast<std::uint32_t>(size);
     NHALF_OWN(Comm_group)(world(), &all);
     Ranks own(static_cast<std::size_t>(size));
     Ranks theirs(own.size());
@@ -141,18 +160,32 @@ class Communicators {
       if (rank < 0) rank = elsewhere;
     NHALF_OWN(Group_free)(&all);
     NHALF_OWN(Group_free)(&group);
-    return *lists_.insert(std::make_shared<const Ranks>(std::move(theirs))).first;
+    return listed(std::make_shared<const Ranks>(std::move(theirs)));
+  }
+
+  /// An empty list where there is no room.
+  List listed(List list) {
+    if (const auto known = lists_.find(list); known != lists_.end()) return *known;
+    const std::size_t bytes = list_bytes + list->size() * sizeof(int);
+    if (!lists_.empty() && !take_memory(bytes)) return no_ranks_;
+    return *lists_.insert(std::move(list)).first;
   }
 
   struct ByRanks {
     bool operator()(const List& one, const List& other) const { return *one < *other; }
   };
 
+  /// With what the allocator and containers add.
+  static constexpr std::size_t communicator_bytes = sizeof(Communicator) + 32;
+  static constexpr std::size_t list_bytes = 160;
+
   Lock lock_;
   std::uint32_t next_ = 0;
+  const List no_ranks_ = std::make_shared<const Ranks>();
   Handles<const Communicator*> by_handle_;
   std::set<List, ByRanks> lists_;
-  std::map<std::tuple<const Ranks*, const Ranks*, int>, const Communicator*> without_number_;
+  using Members = std::tuple<const Ranks*, const Ranks*, std::uint32_t, std::uint32_t, int>;
+  std::map<Members, const Communicator*> without_number_;
   /// None is given back: what was begun on one may end after it was freed.
   std::vector<std::unique_ptr<Communicator>> all_;
 };

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/budget.hpp"
+
 namespace nhalf::trace {
 
 /// Handles as numbers, whatever they are.
@@ -32,14 +34,16 @@ class Handles {
     }
   }
 
-  void put(std::uint64_t handle, const Value& value) {
+  /// Whether there was room for it.
+  bool put(std::uint64_t handle, const Value& value) {
     if (Value* known = find(handle)) {
       *known = value;
-      return;
+      return true;
     }
-    if ((used_ + 1) * 2 > places_.size()) enlarge();
+    if ((used_ + 1) * 2 > places_.size() && !enlarge()) return false;
     insert({true, handle, value});
     ++used_;
+    return true;
   }
 
   void erase(std::uint64_t handle) {
@@ -77,11 +81,16 @@ class Handles {
     places_[at] = std::move(place);
   }
 
-  void enlarge() {
-    std::vector<Place> before(places_.empty() ? 64 : places_.size() * 2);
+  bool enlarge() {
+    const std::size_t places = places_.empty() ? 64 : places_.size() * 2;
+    // Both are there for a moment.
+    if (!take_memory(places * sizeof(Place))) return false;
+    std::vector<Place> before(places);
     before.swap(places_);
     for (auto& place : before)
       if (place.is_used) insert(std::move(place));
+    give_memory(before.size() * sizeof(Place));
+    return true;
   }
 
   std::vector<Place> places_;

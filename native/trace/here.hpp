@@ -23,6 +23,12 @@ class Here {
     return recorder;
   }
 
+  /// In a copy of the process: nothing of it is counted.
+  static void forget() {
+    state_ = reinterpret_cast<Recorder*>(taken);
+    Process::get().forked();
+  }
+
   [[gnu::always_inline]] static void leave(Recorder& recorder) { state_ = &recorder; }
 
  private:

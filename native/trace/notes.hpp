@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +16,8 @@
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
+
+enum class Unkept : std::uint8_t { communicators, requests, threads };
 
 class Notes {
  public:
@@ -37,13 +41,25 @@ class Notes {
     }
   }
 
-  void communicator(std::uint32_t number, const std::vector<int>& members,
+  /// Whether there is room for one more.
+  bool communicator(std::uint32_t number, const std::vector<int>& members,
                     const std::vector<int>* partners) {
     std::string text = "{\"communicator\":" + std::to_string(number) +
                        ",\"made_ns\":" + std::to_string(clock_ns(CLOCK_REALTIME)) +
                        ",\"members\":" + listed(members);
     if (partners != nullptr) text += ",\"others\":" + listed(*partners);
+    communicators_bytes_ += text.size();
+    if (number > 0 && communicators_bytes_ > communicators_most_bytes) return false;
     line(text + "}");
+    return true;
+  }
+
+  /// Something is not kept for lack of memory, from now on.
+  void lost(Unkept what) {
+    if ((lost_.fetch_or(1U << static_cast<unsigned>(what)) >> static_cast<unsigned>(what)) & 1U)
+      return;
+    static constexpr std::array names{"communicators", "requests", "threads"};
+    line(std::string("{\"lost\":\"") + names[static_cast<std::size_t>(what)] + "\"}");
   }
 
   void communicator_name(std::uint32_t number, const char* name) {
@@ -60,7 +76,10 @@ class Notes {
     return text + "]";
   }
 
+  static constexpr std::size_t communicators_most_bytes = std::size_t{16} << 20U;
   int descriptor_ = -1;
+  std::size_t communicators_bytes_ = 0;
+  std::atomic<unsigned> lost_{0};
 };
 
 }  // namespace nhalf::trace

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +54,8 @@ class Process {
     if (!Notes::of_process().open_at(stem_ + ".json")) return failed(errno);
     introduce(host.data());
     is_traced_ = true;
+    if (const auto others = other_libraries(); !others.empty())
+      Notes::of_process().line("{\"others\":" + json::quote(others) + "}");
     Communicators::of_process().made(world());
   }
 
@@ -68,7 +71,10 @@ class Process {
     auto made = Recorder::made(stem_, static_cast<std::uint32_t>(all_.size()), with_timeline_,
                                beginning_, error);
     if (made == nullptr) {
-      if (!has_failed_) failed(error);
+      if (error == ENOMEM)
+        Notes::of_process().lost(Unkept::threads);
+      else if (!has_failed_)
+        failed(error);
       return nullptr;
     }
     all_.push_back(std::move(made));
@@ -81,10 +87,14 @@ class Process {
     free_.push_back(one);
   }
 
+  /// A copy of the process, which the original's files do not belong to.
+  void forked() { is_traced_ = false; }
+
   void finish() {
+    if (!is_traced_) return;
     const std::lock_guard guard(threads_);
     for (auto& one : all_) one->finish();
-    if (is_traced_) Notes::of_process().line("{\"finished\":true}");
+    Notes::of_process().line("{\"finished\":true}");
   }
 
  private:

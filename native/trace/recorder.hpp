@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "trace/budget.hpp"
 #include "trace/cells.hpp"
 #include "trace/communicators.hpp"
 #include "trace/file.hpp"
@@ -35,15 +37,20 @@ struct Beginning {
 
 class Recorder {
  public:
-  /// Null where the file cannot be made, and `error` says why.
+  /// Null where the file cannot be made, and `error` says why; ENOMEM if there are too many.
   static std::unique_ptr<Recorder> made(const std::string& stem, std::uint32_t thread,
                                         bool with_timeline, const Beginning& beginning,
                                         int& error) {
+    const std::size_t memory_bytes = sizeof(Recorder) + offsetof(Layout, cells) + 8192 +
+                                     (with_timeline ? window_bytes(thread) : 0);
+    error = ENOMEM;
+    if (!take_memory(memory_bytes)) return nullptr;
     const std::string path = stem + "-" + std::to_string(thread);
     auto file = std::make_unique<File>((path + ".counts").c_str(), sizeof(Layout));
     if (file->error() == 0) file->grow(offsetof(Layout, cells));
     error = file->error();
     if (error != 0) {
+      give_memory(memory_bytes);
       // Nothing can be kept in a file without room for its head.
       unlink((path + ".counts").c_str());
       return nullptr;
@@ -163,7 +170,8 @@ class Recorder {
     layout_.head.begin = beginning.first;
     heartbeat();
     if (with_timeline)
-      timeline_ = std::make_unique<Timeline>((path + ".timeline").c_str(), layout_.head);
+      timeline_ = std::make_unique<Timeline>((path + ".timeline").c_str(), layout_.head,
+                                             window_bytes(thread));
     layout_.head.magic = {'N', 'H', 'A', 'L', 'F', 'T', 'R', 'C'};
   }
 

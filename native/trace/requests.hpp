@@ -13,6 +13,7 @@
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
 #include "trace/lock.hpp"
+#include "trace/notes.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
@@ -46,7 +47,7 @@ class Requests {
   void put(Request request, Pending pending) {
     const std::lock_guard guard(lock_);
     pending.number = ++numbers_;
-    known_.put(number_of(request), pending);
+    if (!known_.put(number_of(request), pending)) Notes::of_process().lost(Unkept::requests);
   }
 
   /// A persistent request begins; what is known of it, if anything is.

@@ -26,11 +26,20 @@ struct CallRecord {
   std::int32_t tag;
 };
 
+/// Windows hold whole pages and whole calls; the first threads have larger ones.
+inline std::size_t window_bytes(std::uint32_t thread) {
+  constexpr std::size_t least = 12288;
+  static_assert(least % sizeof(CallRecord) == 0);
+  return thread < 4 ? 64 * least : least;
+}
+
 class Timeline {
  public:
   /// Where the file cannot be made nothing is kept.
-  Timeline(const char* path, Head& head)
-      : head_(head), descriptor_(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
+  Timeline(const char* path, Head& head, std::size_t window_bytes)
+      : head_(head),
+        window_bytes_(window_bytes),
+        descriptor_(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
     if (descriptor_ < 0) head_.lost |= timeline_cut;
   }
   Timeline(const Timeline&) = delete;
@@ -41,7 +50,7 @@ class Timeline {
   }
 
   void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks waiting) {
-    if (used_ == in_window && !next()) return;
+    if (used_ == in_window_ && !next()) return;
     window_[used_++] = {begin,
                         end,
                         waiting,
@@ -55,12 +64,8 @@ class Timeline {
   }
 
  private:
-  static constexpr std::size_t window_bytes = std::size_t{3} << 18U;
-  static constexpr std::size_t in_window = window_bytes / sizeof(CallRecord);
-  static_assert(in_window * sizeof(CallRecord) == window_bytes);
-
   void leave() {
-    if (window_ != nullptr) munmap(window_, window_bytes);
+    if (window_ != nullptr) munmap(window_, window_bytes_);
     window_ = nullptr;
   }
 
@@ -69,8 +74,8 @@ class Timeline {
     leave();
     const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
     void* where = MAP_FAILED;
-    if (posix_fallocate(descriptor_, offset, window_bytes) == 0)
-      where = mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, offset);
+    if (posix_fallocate(descriptor_, offset, static_cast<off_t>(window_bytes_)) == 0)
+      where = mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, offset);
     if (where == MAP_FAILED) {
       head_.lost |= timeline_cut;
       return false;
@@ -81,9 +86,11 @@ class Timeline {
   }
 
   Head& head_;
+  std::size_t window_bytes_;
+  std::size_t in_window_ = window_bytes_ / sizeof(CallRecord);
   int descriptor_;
   CallRecord* window_ = nullptr;
-  std::size_t used_ = in_window;
+  std::size_t used_ = in_window_;
 };
 
 }  // namespace nhalf::trace

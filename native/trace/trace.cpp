@@ -2,6 +2,7 @@
 // The calls of MPI that a program makes, counted where this library is loaded before its own.
 // One table of prototypes (calls/) makes every wrapper.
 #include <mpi.h>
+#include <pthread.h>
 
 #include "trace/aims.hpp"
 #include "trace/fortran.hpp"
@@ -25,6 +26,17 @@
     Here::leave(on);                                                                     \
     return error;                                                                        \
   }
+
+namespace nhalf::trace {
+namespace {
+
+void begin(int thread_level) {
+  Process::get().begin(thread_level);
+  pthread_atfork(nullptr, nullptr, &Here::forget);
+}
+
+}  // namespace
+}  // namespace nhalf::trace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -54,7 +66,7 @@ int MPI_Init(int* count, char*** words) {
   auto& process = Process::get();
   process.prepare();
   const int error = reinterpret_cast<decltype(&PMPI_Init)>(behind("MPI_Init"))(count, words);
-  if (error == MPI_SUCCESS) process.begin(MPI_THREAD_SINGLE);
+  if (error == MPI_SUCCESS) begin(MPI_THREAD_SINGLE);
   return error;
 }
 
@@ -64,7 +76,7 @@ int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
   process.prepare();
   const int error = reinterpret_cast<decltype(&PMPI_Init_thread)>(behind("MPI_Init_thread"))(
       count, words, required, provided);
-  if (error == MPI_SUCCESS) process.begin(*provided);
+  if (error == MPI_SUCCESS) begin(*provided);
   return error;
 }
 

@@ -6,9 +6,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "trace/budget.hpp"
+#include "trace/notes.hpp"
 #include "trace/recorder.hpp"
 #include "trace/requests.hpp"
 #include "trace/statuses.hpp"
@@ -27,6 +30,7 @@ inline void receive_ended(Recorder& on, Pending& pending, const MPI_Status& stat
 class Candidates {
  public:
   struct One {
+    int place = 0;
     bool is_receive = false;
     std::uint64_t handle = 0;
     Pending pending;
@@ -34,27 +38,54 @@ class Candidates {
 
   /// Looks at requests before the library changes them.
   Candidates(int count, const MPI_Request* requests) {
-    if (!Requests::of_process().has_any()) return;
-    all_.resize(static_cast<std::size_t>(count > 0 ? count : 0));
-    for (std::size_t at = 0; at < all_.size(); ++at) {
-      all_[at].handle = number_of(requests[at]);
-      all_[at].is_receive = Requests::of_process().is_receive(requests[at], all_[at].pending);
-      has_receives_ |= all_[at].is_receive;
+    if (!Requests::of_process().has_any() || count <= 0) return;
+    const auto number = static_cast<std::size_t>(count <= few ? count : known(count, requests));
+    const auto bytes = number * sizeof(One) + static_cast<std::size_t>(count) * sizeof(MPI_Status);
+    if (!take_memory(bytes)) {
+      Notes::of_process().lost(Unkept::requests);
+      return;
+    }
+    taken_bytes_ = bytes;
+    all_.reserve(number);
+    for (int place = 0; place < count && all_.size() < number; ++place) {
+      One one{place, false, number_of(requests[place]), {}};
+      one.is_receive = Requests::of_process().is_receive(requests[place], one.pending);
+      if (one.pending.number == 0) continue;
+      has_receives_ |= one.is_receive;
+      all_.push_back(one);
     }
   }
+  Candidates(const Candidates&) = delete;
+  Candidates& operator=(const Candidates&) = delete;
+  ~Candidates() { give_memory(taken_bytes_); }
 
   [[nodiscard]] bool has_receives() const { return has_receives_; }
 
   /// The request at a place has ended, with this status where there is one.
   void ended(Recorder& on, int place, const MPI_Status* status, Ticks end) {
-    const auto at = static_cast<std::size_t>(place);
-    if (place < 0 || at >= all_.size()) return;
-    if (all_[at].is_receive && status != nullptr) receive_ended(on, all_[at].pending, *status, end);
-    Requests::of_process().ended(all_[at].handle, all_[at].pending);
+    const auto found =
+        std::lower_bound(all_.begin(), all_.end(), place,
+                         [](const One& one, int wanted) { return one.place < wanted; });
+    if (found == all_.end() || found->place != place) return;
+    if (found->is_receive && status != nullptr) receive_ended(on, found->pending, *status, end);
+    Requests::of_process().ended(found->handle, found->pending);
   }
 
  private:
+  static constexpr int few = 1024;
+
+  static int known(int count, const MPI_Request* requests) {
+    int number = 0;
+    for (int place = 0; place < count; ++place) {
+      Pending pending;
+      Requests::of_process().is_receive(requests[place], pending);
+      number += pending.number > 0 ? 1 : 0;
+    }
+    return number;
+  }
+
   std::vector<One> all_;
+  std::size_t taken_bytes_ = 0;
   bool has_receives_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends without end, and is killed after argument 2 microseconds. What it has sent it says in the
-// file of argument 1, which the kernel keeps.
+// Sends without end, and ends after argument 2 microseconds as argument 3 says: all ranks are
+// killed, or rank 0 alone is killed (one), aborts or exits with 7. What each has sent it says in
+// the file of argument 1, which the kernel keeps.
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -23,10 +24,11 @@ std::atomic<std::uint64_t>& said(const std::string& path) {
   return *static_cast<std::atomic<std::uint64_t>*>(where);
 }
 
-void die_after(long microseconds) {
+void die_after(long microseconds, const std::string& how) {
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = SIGKILL;
+  event.sigev_signo = how == "abort" ? SIGABRT : how == "exit" ? SIGUSR1 : SIGKILL;
+  signal(SIGUSR1, [](int) { _exit(7); });
   timer_t timer{};
   const itimerspec when{{0, 0}, {microseconds / 1'000'000, microseconds % 1'000'000 * 1000 + 1}};
   if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) std::abort();
@@ -42,7 +44,8 @@ int main(int count, char** words) {
   auto& sent = said(std::string(words[1]) + std::to_string(rank));
   char data[8] = {};
   MPI_Barrier(MPI_COMM_WORLD);
-  die_after(std::atol(words[2]));
+  const std::string how = words[3];
+  if (rank == 0 || how == "all") die_after(std::atol(words[2]), how);
   for (;;) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(data, 8, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &request);

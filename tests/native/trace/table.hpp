@@ -36,7 +36,10 @@ struct Table {
   Layout& layout = *reinterpret_cast<Layout*>(file.data());
   Cells cells{file, layout};
 
-  Table() { cells_left = static_cast<std::int64_t>(cells_most); }
+  Table() {
+    cells_left = static_cast<std::int64_t>(cells_most);
+    memory_left_bytes = memory_most_bytes;
+  }
 
   void count(const Subject& subject) { cells.of(subject).count += 1; }
 

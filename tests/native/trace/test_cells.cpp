@@ -85,6 +85,16 @@ TEST_CASE("sizes without end are rounded down, and the file stays small") {
         32 * mebi);
 }
 
+TEST_CASE("where others have taken the memory, cells have fewer details") {
+  Table table;
+  nhalf::trace::memory_left_bytes = nhalf::trace::memory_for_cells_bytes;
+  for (std::int32_t partner = 0; partner < 200; ++partner)
+    for (std::uint64_t size = 0; size < 1000; ++size) table.count(message(partner, size));
+  CHECK(table.counted() == 200 * 1000);
+  CHECK(table.layout.head.cells < 60'000);
+  CHECK((table.layout.head.lost & nhalf::trace::sizes_rounded) != 0);
+}
+
 TEST_CASE("partners without end are joined at last") {
   Table table;
   std::uint64_t calls = 0;

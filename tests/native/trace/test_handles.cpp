@@ -6,6 +6,21 @@
 #include <map>
 #include <random>
 
+TEST_CASE("without memory nothing more is kept of handles, and what was kept stays") {
+  const auto before = nhalf::trace::memory_left_bytes.load();
+  nhalf::trace::Handles<std::uint64_t> handles;
+  std::uint64_t kept = 0;
+  nhalf::trace::memory_left_bytes = nhalf::trace::memory_for_cells_bytes + 100'000;
+  for (std::uint64_t handle = 1; handle <= 10'000; ++handle)
+    if (handles.put(handle, handle)) ++kept;
+  CHECK(kept > 500);
+  CHECK(kept < 5'000);
+  for (std::uint64_t handle = 1; handle <= kept; ++handle) REQUIRE(handles.find(handle) != nullptr);
+  CHECK(handles.find(10'000) == nullptr);
+  CHECK(handles.put(1, 7));
+  nhalf::trace::memory_left_bytes = before;
+}
+
 TEST_CASE("what is known of handles is what was put there last") {
   nhalf::trace::Handles<int> handles;
   std::map<std::uint64_t, int> expected;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs seldom do: sessions, worlds that are spawned, messages in parts, views of files.
+// What programs seldom do: sessions, worlds that are spawned, messages in parts, views of files,
+// children that are forked, a second MPI library.
 // Argument 1 says which.
+#include <dlfcn.h>
 #include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -72,6 +76,23 @@ void child(int rank, MPI_Comm parent) {
   MPI_Comm_disconnect(&parent);
 }
 
+void nowhere(int number) {
+  for (int message = 0; message < number; ++message)
+    MPI_Send(nullptr, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+}
+
+/// The child calls what it must not, and ends without a word.
+void forked() {
+  nowhere(2);
+  const pid_t child = fork();
+  if (child == 0) {
+    nowhere(100);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  nowhere(1);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -80,6 +101,8 @@ int main(int count, char** words) {
     sessions();
     return 0;
   }
+  if (std::strcmp(what, "two") == 0 && dlopen(words[2], RTLD_LAZY | RTLD_LOCAL) == nullptr)
+    return 4;
   MPI_Init(&count, &words);
   int rank = 0;
   int size = 0;
@@ -93,6 +116,8 @@ int main(int count, char** words) {
     parts(rank, size);
   else if (std::strcmp(what, "file") == 0)
     file(rank, words[2]);
+  else if (std::strcmp(what, "fork") == 0 || std::strcmp(what, "two") == 0)
+    forked();
   else
     spawned(rank, words[0]);
   MPI_Finalize();

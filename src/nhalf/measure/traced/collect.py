@@ -29,6 +29,13 @@ LOST = {
 }
 
 
+UNKEPT = {
+    "communicators": "more communicators than fit: some have no number (65535)",
+    "requests": "more requests at once than fit: some of their messages are not counted",
+    "threads": "more threads at once than fit: the calls of some are not counted",
+}
+
+
 def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
     """Make the tables of what ranks have written.
 
@@ -41,7 +48,7 @@ def collect(folder: Path, exit_code: int | None = None) -> TraceFolder:
         raise FailedError(
             f"no process of this command was traced: {' '.join(began.command)}"
             + (f" (exit code {exit_code})" if exit_code else ""),
-            reason(began.command, libraries()),
+            next(iter(began.lacking), "") or reason(began.command, libraries()),
         )
     read = [Process.of(file, began.begin_ns) for file in files]
     processes = on_clocks_of_hosts([one for one in read if one is not None], began.begin_ns)
@@ -183,4 +190,11 @@ def _lost(processes: list[Process]) -> list[str]:
         f"the timeline of rank {rank} lacks {number} calls: its file is cut off"
         for rank, number in lacks.items()
     ]
-    return texts + [text for flag, text in LOST.items() if lost & flag]
+    unkept = {name for one in processes for name in one.file.lost}
+    texts += [text for flag, text in LOST.items() if lost & flag]
+    texts += [text for name, text in UNKEPT.items() if name in unkept]
+    others = {one.file.others for one in processes if one.file.others}
+    return texts + [
+        f"the program has loaded several MPI libraries: calls of {one} are not counted"
+        for one in sorted(others)
+    ]

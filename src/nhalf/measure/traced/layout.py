@@ -125,7 +125,11 @@ class CommunicatorNote(msgspec.Struct):
 
 
 class ProcessFile(msgspec.Struct):
-    """What a process says of itself."""
+    """What a process says of itself.
+
+    `lost` is what it had no memory to keep, `others` are libraries of MPI that it has loaded
+    besides the one that is traced.
+    """
 
     path: str
     version: int
@@ -138,6 +142,8 @@ class ProcessFile(msgspec.Struct):
     calls: list[str]
     communicators: list[CommunicatorNote] = []
     finished: bool = False
+    lost: list[str] = []
+    others: str = ""
 
     def threads(self) -> Iterator[ThreadFile]:
         """The files of its threads."""
@@ -172,6 +178,10 @@ def process_file(path: Path) -> ProcessFile | None:
                 known[said["communicator"]].name = said["name"]
             elif "finished" in said:
                 process.finished = True
+            elif "lost" in said:
+                process.lost.append(str(said["lost"]))
+            elif "others" in said:
+                process.others = str(said["others"])
     except (KeyError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise InputError(f"{path} is damaged: {error}", REMEDY) from error
     process.communicators = list(known.values())

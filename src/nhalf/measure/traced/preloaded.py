@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base import native_files
@@ -25,8 +26,21 @@ _SEPARATORS = " \t\n:"
 _ELF = b"\x7fELF"
 
 
-def tracing_libraries(command: Sequence[str]) -> tuple[list[Path], str]:
-    """The libraries to load before a command's programs, and the names of the MPI libraries.
+@dataclass(frozen=True)
+class Tracing:
+    """What a command is traced with.
+
+    `libraries` are loaded before its programs, `names` are those of the MPI libraries that they
+    serve, and `lacking` says which programs cannot be traced, and why.
+    """
+
+    libraries: list[Path]
+    names: str
+    lacking: list[str]
+
+
+def tracing_libraries(command: Sequence[str]) -> Tracing:
+    """The libraries to load before a command's programs.
 
     A launcher of MPI tells the library, and the program's file which handles it has; otherwise
     there is one library for each kind of handles, and all but the right one step aside. Raises
@@ -38,10 +52,14 @@ def tracing_libraries(command: Sequence[str]) -> tuple[list[Path], str]:
         raise MissingError("no MPI library was found", "install one: nhalf mpi install mpich")
     linked = kinds_of_handles(command)
     found: dict[Path, None] = {}
-    problems: list[MissingError] = []
+    problems: dict[str, MissingError] = {}
     # Handles that are addresses come first: they pass numbers on as they are.
     for library in sorted(chosen, key=lambda one: one.vendor != "openmpi"):
-        for wanted, make in ((ABI, _standard), (CLASSIC, _own)):
+        own = f"programs built with the own header of {library.name}"
+        for wanted, make, served in (
+            (ABI, _standard, "programs of the MPI standard ABI"),
+            (CLASSIC, _own, own),
+        ):
             if linked and wanted not in linked:
                 continue
             if wanted == ABI and not library.abi:
@@ -49,12 +67,13 @@ def tracing_libraries(command: Sequence[str]) -> tuple[list[Path], str]:
             try:
                 found[make(library, known)] = None
             except MissingError as error:
-                problems.append(error)
+                problems[served] = error
     if not found and problems:
-        raise problems[0]
+        raise next(iter(problems.values()))
     for path in found:
         _check_place(path)
-    return list(found), ", ".join(library.name for library in chosen)
+    lacking = [f"{served} cannot be traced: {error}" for served, error in problems.items()]
+    return Tracing(list(found), ", ".join(library.name for library in chosen), lacking)
 
 
 def _standard(library: Library, known: Sequence[Library]) -> Path:

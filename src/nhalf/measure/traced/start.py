@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,12 +29,16 @@ _OPTIONS = ("-env", "-genv", "--env")
 
 
 class Started(msgspec.Struct):
-    """What was started: known from the first moment on."""
+    """What was started: known from the first moment on.
+
+    `lacking` says which programs could not be traced, and why.
+    """
 
     command: list[str]
     library: str
     detail: str
     begin_ns: int
+    lacking: list[str] = []
 
 
 def start(command: Sequence[str], folder: Path, detail: str) -> int:
@@ -48,10 +53,12 @@ def start(command: Sequence[str], folder: Path, detail: str) -> int:
     if shutil.which(command[0]) is None:
         raise InputError(f"cannot start {command[0]}: there is no such program", REMEDY)
     ranks = _made(folder)
-    paths, library = tracing_libraries(command)
-    began = Started(list(command), library, detail, time.time_ns())
+    tracing = tracing_libraries(command)
+    for line in tracing.lacking:
+        sys.stderr.write(f"nhalf: {line}\n")
+    began = Started(list(command), tracing.names, detail, time.time_ns(), tracing.lacking)
     write_bytes(folder / STARTED, msgspec.json.encode(began))
-    loaded = ":".join(map(str, paths))
+    loaded = ":".join(map(str, tracing.libraries))
     variables = {
         PRELOAD: _before(loaded, os.environ.get(PRELOAD, "")),
         "NHALF_TRACE_FOLDER": str(ranks.resolve()),

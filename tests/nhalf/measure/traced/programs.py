@@ -21,6 +21,7 @@ from nhalf.mpi.vendors import vendor_of
 from tests.patience import patience_s
 
 SOURCES = Path(__file__).parents[3] / "native/trace"
+SOURCE = Path(__file__).parents[4] / "src"
 TIMEOUT_S = 120.0
 FOUND = newest(libraries())
 Message = tuple[int, str, str, int, int, int]
@@ -86,13 +87,16 @@ def launch(library: Library, ranks: int) -> list[str]:
     return words
 
 
+def environment(library: Library) -> dict[str, str]:
+    """What the command line is called with."""
+    # Some builds of Open MPI fail with windows of UCX where there is no network for it.
+    return {**library.environment, "PYTHONPATH": str(SOURCE), "OMPI_MCA_osc": "^ucx"}
+
+
 def nhalf(library: Library, *words: str, text: str = "") -> Outcome:
     """The command line as it is called."""
     command = [sys.executable, "-m", "nhalf", "trace", *words]
-    source = str(Path(__file__).parents[4] / "src")
-    # Some builds of Open MPI fail with windows of UCX where there is no network for it.
-    environment = {**library.environment, "PYTHONPATH": source, "OMPI_MCA_osc": "^ucx"}
-    return run(command, patience_s(TIMEOUT_S), environment, text)
+    return run(command, patience_s(TIMEOUT_S), environment(library), text)
 
 
 def traced(

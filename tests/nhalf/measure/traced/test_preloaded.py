@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.errors import FailedError, MissingError
+from nhalf.measure.traced import preloaded
+from nhalf.measure.traced.collect import collect
 from nhalf.measure.traced.preloaded import ABI, CLASSIC, kinds_of_handles
+from nhalf.measure.traced.start import start
+from nhalf.mpi import Library
 
 
 @pytest.mark.parametrize(
@@ -31,3 +36,31 @@ def test_what_is_no_program_tells_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n# libmpi.so\n")
     assert kinds_of_handles(["mpiexec", str(script), str(tmp_path)]) == set()
+
+
+def test_a_library_that_cannot_be_had_is_not_passed_over_silently(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text("#!/bin/sh\nexit 3\n")
+    launcher.chmod(0o755)
+    library = Library("mpich-5", "mpich", "5.0", tmp_path, launcher, "hydra", True, None, "path")
+
+    def too_long(*_: object) -> Path:
+        raise MissingError("the library that traces does not compile: no end after 300 s")
+
+    monkeypatch.setattr(preloaded, "libraries", lambda: [library])
+    monkeypatch.setattr(preloaded, "own_library", too_long)
+    monkeypatch.setattr(preloaded, "abi_library", lambda _: tmp_path / "libnhalf_trace.so")
+    line = (
+        "programs built with the own header of mpich-5 cannot be traced: "
+        "the library that traces does not compile: no end after 300 s"
+    )
+    found = preloaded.tracing_libraries([str(launcher), "script"])
+    assert found.libraries == [tmp_path / "libnhalf_trace.so"]
+    assert found.lacking == [line]
+    folder = tmp_path / "trace"
+    assert start([str(launcher), "script"], folder, "counts") == 3
+    assert f"nhalf: {line}" in capfd.readouterr().err.splitlines()
+    with pytest.raises(FailedError, match=line):
+        collect(folder, 3)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.nhalf.measure.traced.programs import (
     CASES,
+    FOUND,
     built,
     collective,
     is_standard,
@@ -67,3 +68,29 @@ def test_sessions_alone_are_not_traced_and_say_so(tmp_path: Path, programs: Path
     outcome = nhalf(STANDARD[0], "--out", str(tmp_path / "trace"), "--", *words)
     assert outcome.exit_code == 1
     assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_a_forked_child_is_not_counted(tmp_path: Path, programs: Path) -> None:
+    """Both programs of the command are of one world, and more ranks than some machines' cores."""
+    assert STANDARD is not None
+    library, made = STANDARD[0], str(program(programs))
+    both = [made, "fork", ":", "-n", "1", made, "fork"]
+    outcome, trace = traced(library, tmp_path / "trace", RANKS, both)
+    assert outcome.exit_code == 0, outcome.stderr
+    ranks = range(RANKS + 1)
+    assert messages(trace) == {(rank, "MPI_Send", "sent", 0, -1, 0): 3 for rank in ranks}
+    assert trace.trace.complete
+
+
+@pytest.mark.full
+def test_a_second_library_is_named(tmp_path: Path, programs: Path) -> None:
+    assert STANDARD is not None
+    others = (one.prefix / "lib/libmpi.so.40" for one in FOUND)
+    other = next((path for path in others if path.is_file()), None)
+    if other is None:
+        pytest.skip("there is no second MPI library here")
+    command = [str(program(programs)), "two", str(other)]
+    _, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    line = "the program has loaded several MPI libraries: calls of libmpi.so.40 are not counted"
+    assert trace.trace.notes == [line]
+    assert sum(messages(trace).values()) == 3 * RANKS

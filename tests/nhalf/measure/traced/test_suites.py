@@ -65,7 +65,7 @@ class Tracer:
             self.number += 1
             (folder / RANKS).mkdir(parents=True)
             try:
-                paths, _ = tracing_libraries([str(self.library.mpiexec), *command])
+                paths = tracing_libraries([str(self.library.mpiexec), *command]).libraries
             except NhalfError as error:
                 pytest.skip(str(error))
             loaded = ":".join(map(str, paths))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However much a program does, its tracer takes little memory, and says what it does not keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nhalf.base.processes import run
+from tests.nhalf.measure.traced.programs import CASES, TIMEOUT_S, built, launch, traced
+from tests.patience import patience_s
+
+MOST_KIB = 64 * 1024
+EVERYTHING = ("threads", "1500", "receives", "300000", "sizes", "1000000", "turns", "100000")
+pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
+
+
+def memory_kib(output: str) -> int:
+    """What the program says that it has."""
+    line = next(line for line in output.splitlines() if line.startswith("memory "))
+    return int(line.split()[1])
+
+
+@pytest.mark.parametrize(
+    ("what", "detail", "lost"),
+    [
+        (("sizes", "500000"), "counts", ["sizes"]),
+        (("threads", "900", "turns", "70000"), "timeline", ["communicators", "threads"]),
+        pytest.param(("receives", "300000"), "counts", ["requests"], marks=pytest.mark.full),
+        pytest.param(
+            EVERYTHING, "timeline", ["sizes", "communicators", "requests", "threads"],
+            marks=pytest.mark.full,
+        ),
+    ],
+    ids=["sizes", "threads", "receives", "everything"],
+)  # fmt: skip
+def test_memory_is_bounded(
+    what: tuple[str, ...], detail: str, lost: list[str], tmp_path: Path, programs: Path
+) -> None:
+    library, compiler = CASES[0]
+    command = [str(built(library, compiler, "crowds.cpp", programs)), *what]
+    bare = run([*launch(library, 1), *command], patience_s(TIMEOUT_S), library.environment)
+    outcome, trace = traced(library, tmp_path / "trace", 1, command, "--detail", detail)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert memory_kib(outcome.stdout) - memory_kib(bare.stdout) < MOST_KIB
+    assert [note.split()[1] for note in trace.trace.notes] == lost
+    files = (tmp_path / "trace/ranks").glob("*.[cj]*")
+    assert sum(file.stat().st_blocks // 2 for file in files) < MOST_KIB
+    calls = trace.table("calls").collect()
+    for call, words in (("MPI_Bcast", "sizes"), ("MPI_Comm_dup", "turns")):
+        if words in what:
+            counted = calls.filter(calls["call"] == call)["count"].sum()
+            assert counted == int(what[what.index(words) + 1])
+
+
+def test_what_fits_is_counted_whole(tmp_path: Path, programs: Path) -> None:
+    library, compiler = CASES[0]
+    number = 20_000
+    program = built(library, compiler, "crowds.cpp", programs)
+    command = [str(program), "receives", str(number), "threads", "50"]
+    _, trace = traced(library, tmp_path / "trace", 1, command)
+    assert trace.trace.complete
+    calls = trace.table("calls").collect()
+    found = {row["call"]: row["count"] for row in calls.to_dicts() if row["kind"] != "sent"}
+    assert found == {"MPI_Irecv": number, "MPI_Waitall": 1}
+    sent = calls.filter(calls["kind"] == "sent")
+    assert sent["count"].sum() == number + 50
+    assert sent["thread"].n_unique() == 51
