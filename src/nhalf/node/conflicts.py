@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
+from math import log2
 
 from nhalf.node.reading import CONFLICTS, Reading
 
 VOTES_MIN = 3
 AGREED_MIN = 0.5
 WHOLE_ERROR = 0.03
-"""By so much the pages may differ from a whole number of pages in each way."""
+"""By so much the pages may differ from what each way holds: bits of the address choose a set, so
+that is a power of two. Where a neighbour took or added pages, it is not."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,23 @@ def conflicts(found: Iterable[Reading]) -> Conflicts | None:
     if not ways or not line:
         return None
     page_bytes = looks[0].value("page_bytes") or 4096
-    pages = [one.value("pages") or 0 for one in looks]
-    # A page that was taken or left out by mistake changes the number by one.
-    per_way = round(median(pages) / ways)
-    if not per_way or abs(median(pages) / ways / per_way - 1) > WHOLE_ERROR:
+    counts = [one.value("pages") or 0.0 for one in looks]
+    per_way = Counter(filter(None, (_per_way(pages, ways) for pages in counts)))
+    if not per_way:
         return None
-    size = int(per_way * ways * page_bytes)
-    ends = [page_bytes * number for number in pages]
+    best, votes = per_way.most_common(1)[0]
+    if 2 * votes < len(counts):
+        return None
+    size = int(best * ways * page_bytes)
+    ends = [page_bytes * pages for pages in counts if _per_way(pages, ways) == best]
     return Conflicts(size, (min(size, *ends), max(size, *ends)), ways, line)
+
+
+def _per_way(pages: float, ways: int) -> int:
+    """The power of two that each way holds; 0 where pages differ from every one."""
+    nearest = 2 ** round(log2(max(1.0, pages / ways)))
+    # A page that was taken or left out by mistake changes the number by one.
+    return nearest if abs(pages / ways / nearest - 1) < WHOLE_ERROR else 0
 
 
 def _agreed(looks: Iterable[Reading], prefix: str, suffix: str) -> int:

@@ -18,6 +18,8 @@ CONFLICTS = "node-conflicts"
 SWEEP_STRIDES = (8, 64, 256)
 """Bytes from access to access of a sweep: several in a line, one in each, and few."""
 PATTERNS = (CHASE, LOAD, STORE, UNIT, CONFLICTS)
+ALONE_SHARE = 8 / 240
+"""With fewer samples of a core that was alone, all count (native/node/node_sampler.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,12 @@ class Reading:
     def stride_bytes(self) -> int:
         """The distance from node to node."""
         return self.axis("stride", 64)
+
+    @property
+    def was_alone(self) -> bool:
+        """Whether enough samples were taken while nobody else had the core."""
+        share = self.value("alone_share")
+        return share is None or share >= ALONE_SHARE
 
     @property
     def is_huge(self) -> bool:

@@ -26,6 +26,9 @@ SMALL_BYTES = (64 << 10, 32 << 20)
 SMALL_PER_OCTAVE = 2
 HUGE_MIN = 0.9
 """An array lies in huge pages if so much of it does."""
+SHARP_FACTOR = 2.0
+"""From the last size that fits to the first that does not: a wider step is a disturbed one."""
+IDLE = "measure again on an idle node"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,18 @@ class Reach:
     page_bytes: int
     miss_cycles: float
     miss_s: float
+
+    def overlaps(self, other: Reach) -> bool:
+        """Whether both may be the same table."""
+        return self.pages < other.pages_beyond and other.pages < self.pages_beyond
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables that are seen, nearest first, and in a sentence why a further one is not."""
+
+    reaches: tuple[Reach, ...] = ()
+    unresolved: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,22 +119,49 @@ def translation_steps(found: Iterable[Reading]) -> list[Step]:
     return steps
 
 
+def tables(found: Sequence[Reading]) -> Tables:
+    """The tables of pages that are seen, as far as nothing disturbed a nearer one."""
+    every = reaches(found)
+    launches = sorted({one.launch for one in found if _is_of_pages(one)})
+    alone = [reaches([one for one in found if one.launch == launch]) for launch in launches]
+    resolved: list[Reach] = []
+    for one in every:
+        why_not = _disturbed(one, found, alone)
+        if why_not:
+            return Tables(tuple(resolved), f"TLB {one.level}: {why_not}; {IDLE}")
+        resolved.append(one)
+    pages = max((one.size_bytes for one in found if _is_of_pages(one)), default=0)
+    said = f"TLB: no step up to {pages // small_page_bytes(found)} pages"
+    return Tables(tuple(resolved), "" if resolved else said)
+
+
+def _disturbed(one: Reach, found: Sequence[Reading], by_launch: Sequence[Sequence[Reach]]) -> str:
+    """Why a step is not that of the table alone; '' where nothing says so."""
+    ends = f"{one.pages} and {one.pages_beyond} pages"
+    if one.pages_beyond > SHARP_FACTOR * one.pages:
+        return f"loads become slower little by little between {ends}"
+    agreed = [any(map(one.overlaps, others)) for others in by_launch]
+    if 2 * sum(agreed) <= len(agreed):
+        return f"launches disagree about a step between {ends}"
+    sizes = {one.pages * one.page_bytes, one.pages_beyond * one.page_bytes}
+    seen_alone = {each.size_bytes for each in found if _is_of_pages(each) and each.was_alone}
+    return "" if sizes <= seen_alone else f"others had the core at every look at {ends}"
+
+
 def reaches(found: Sequence[Reading]) -> list[Reach]:
-    """The tables of pages that are seen, nearest first; none if there is no step."""
+    """The steps that are seen, nearest first, disturbed or not; none if there is none."""
     steps = translation_steps(found)
-    flat = plateaus(steps)
     page_bytes = small_page_bytes(found)
-    sizes = [one.size_bytes for one in steps]
     return [
         Reach(
             level=level,
             pages=here.last_bytes // page_bytes,
-            pages_beyond=sizes[sizes.index(here.last_bytes) + 1] // page_bytes,
+            pages_beyond=behind.first_bytes // page_bytes,
             page_bytes=page_bytes,
             miss_cycles=behind.cycles_median - here.cycles_median,
             miss_s=behind.latency_s - here.latency_s,
         )
-        for level, (here, behind) in enumerate(pairwise(flat), 1)
+        for level, (here, behind) in enumerate(pairwise(plateaus(steps)), 1)
     ]
 
 

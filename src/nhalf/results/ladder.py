@@ -48,13 +48,15 @@ def _row(point: dict[str, Any]) -> Row:
     axes = parse_axes(point["axes"])
     climb = Climb.of_values({one["name"]: one["value"] for one in point["values"]})
     number = int(axes["kernel"])
+    tuned = " tuned" if axes.get("tuned") else ""
     gaps = climb.gaps()
     largest = max(gaps, key=lambda one: one.ratio, default=None)
     return {
         **subject_of(point["run"]),
         "number": number,
         "kernel": f"{number} {TITLES[number - 1]}",
-        "build": f"{axes['compiler']} -{axes['level'].replace('-', ' ')}",
+        "build": f"{axes['compiler']} -{axes['level'].replace('-', ' ')}{tuned}",
+        "is_tuned": bool(tuned),
         "ma_cycles": climb.essential_cycles,
         "mac_cycles": climb.emitted_cycles,
         "macs_cycles": climb.scheduled_cycles,

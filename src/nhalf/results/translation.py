@@ -11,17 +11,9 @@ import polars as pl
 from nhalf.base.rows import Row
 from nhalf.base.units import format_size, format_time
 from nhalf.node.reading import CHASE, Reading, readings, subject_of
-from nhalf.node.translation import (
-    PageSizes,
-    Reach,
-    page_sizes,
-    reaches,
-    small_page_bytes,
-    translation_steps,
-)
+from nhalf.node.translation import PageSizes, Reach, page_sizes, tables, translation_steps
 from nhalf.results import Column, Result
 
-UNRESOLVED = "not resolved: TLB reach: no step up to {pages} pages"
 NO_HUGE = "the system gave no huge pages: all times are those of small ones"
 
 
@@ -64,11 +56,9 @@ def _rows(run: str, ones: Sequence[Reading]) -> list[Row]:
     both = page_sizes(ones)
     if not steps and both is None:
         return []
-    rows = [{**subject_of(run), **_as_row(one)} for one in reaches(ones)]
-    doubts = []
-    if not rows and steps:
-        pages = steps[-1].size_bytes // small_page_bytes(ones)
-        doubts.append(UNRESOLVED.format(pages=pages))
+    seen = tables(ones)
+    rows = [{**subject_of(run), **_as_row(one)} for one in seen.reaches]
+    doubts = [f"not resolved: {seen.unresolved}"] if steps and seen.unresolved else []
     if both is not None and not both.is_huge:
         doubts.append(NO_HUGE)
     rows = rows or [subject_of(run)]

@@ -17,7 +17,9 @@ CYCLE_S = 4e-10
 class SyntheticCore:
     """Two private levels, a shared one and memory; true LRU, physical pages in random colours.
 
-    `noise` is relative; a busy neighbour disturbs `disturbed_share` of all points.
+    `noise` is relative; a busy neighbour disturbs `disturbed_share` of all points, and takes up to
+    `pages_taken_share` of the second table of pages, more of it the more of it is used.
+    `conflicting_pages` are counted where the second level holds another number.
     """
 
     sizes: Sequence[int] = (48 << 10, 2 << 20, 32 << 20)
@@ -28,6 +30,9 @@ class SyntheticCore:
     page_cycles: Sequence[float] = (7.0, 40.0)
     noise: float = 0.002
     disturbed_share: float = 0.0
+    pages_taken_share: float = 0.0
+    alone_share: float = 1.0
+    conflicting_pages: float = 0.0
     seed: int = 1
     launch: int = 0
     known: list[Reading] = field(default_factory=list)
@@ -52,6 +57,7 @@ class SyntheticCore:
             factor *= 1 + 3 * self._random.random()
         cycles *= factor
         values: dict[str, float | None] = {
+            "alone_share": self.alone_share,
             "cycle_s": CYCLE_S,
             "cycles_p10": cycles,
             "cycles_p25": cycles * 1.001,
@@ -64,11 +70,11 @@ class SyntheticCore:
         shift = int(axes.get("shift", "0"))
         if "skew" in axes:
             pages = size_bytes // stride
-            return self._cycles(64 * pages, {}) + sum(
-                cycles
-                for held, cycles in zip(self.pages, self.page_cycles, strict=True)
-                if pages > held
-            )
+            near, far = self.pages
+            left = far * (1 - self.pages_taken_share)
+            missed = float(pages > far) or max(0.0, pages - left) / max(1.0, far - left)
+            costs = self.page_cycles
+            return self._cycles(64 * pages, {}) + costs[0] * (pages > near) + costs[1] * missed
         if axes.get("huge") == "no":
             return self._cycles(size_bytes, {}) + sum(
                 cycles * max(0.0, 1 - held / (size_bytes / 4096))
@@ -91,7 +97,7 @@ class SyntheticCore:
         return self.cycles[0] + (self.cycles[1] - self.cycles[0]) * over / nodes
 
     def _conflicts(self, size_bytes: int, axes: dict[str, str]) -> Reading:
-        pages = self.sizes[1] / 4096
+        pages = self.conflicting_pages or self.sizes[1] / 4096
         if self._random.random() < self.disturbed_share:
             pages += self._random.randrange(-40, 40)
         found = self._reading(CONFLICTS, size_bytes, axes, 23.0)

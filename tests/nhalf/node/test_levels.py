@@ -62,6 +62,18 @@ def test_a_busy_neighbour_makes_it_say_so_and_never_wrong(seed: int) -> None:
         assert level.size_bytes in (None, size)
 
 
+def test_pages_that_no_power_of_two_explains_are_no_cache() -> None:
+    for pages, size_bytes in (([544.0] * 3, None), ([510.0, 458.0, 513.0], 2 << 20)):
+        found: list[Reading] = []
+        for launch, count in enumerate(pages):
+            core = SyntheticCore(launch=launch, seed=launch + 1, conflicting_pages=count)
+            ask(cast("Core", core))
+            found += core.known
+        level = hierarchy(found).levels[1]
+        assert level.size_bytes == size_bytes
+        assert level.size_ci is None or level.size_ci == (510.0 * 4096, 513.0 * 4096)
+
+
 def test_nothing_is_said_of_a_curve_without_steps() -> None:
     found = measured(cycles=(5.0, 5.0, 5.0, 5.0))
     assert found.levels == ()

@@ -8,13 +8,13 @@ import pytest
 from nhalf.node.asking import Core
 from nhalf.node.measuring import ask
 from nhalf.node.reading import Reading
-from nhalf.node.translation import PageSizes, page_sizes, reaches
+from nhalf.node.translation import PageSizes, page_sizes, reaches, tables
 from tests.nhalf.node.synthetic_core import CYCLE_S, SyntheticCore
 
 
-def asked(**changes: Any) -> list[Reading]:
+def asked(launches: int = 2, first: int = 0, **changes: Any) -> list[Reading]:
     found: list[Reading] = []
-    for launch in range(2):
+    for launch in range(first, first + launches):
         core = SyntheticCore(launch=launch, seed=launch + 1, **changes)
         ask(cast("Core", core))
         found += core.known
@@ -23,7 +23,9 @@ def asked(**changes: Any) -> list[Reading]:
 
 @pytest.mark.parametrize("held", [(64, 1536), (96, 2048), (72, 3072)])
 def test_tables_of_pages_are_seen(held: tuple[int, int]) -> None:
-    found = reaches(asked(pages=held))
+    seen = tables(asked(pages=held))
+    found = seen.reaches
+    assert seen.unresolved == ""
     assert [one.level for one in found] == [1, 2]
     for one, pages, cycles in zip(found, held, (7.0, 40.0), strict=True):
         assert one.pages <= pages < one.pages_beyond <= 1.26 * one.pages
@@ -33,7 +35,26 @@ def test_tables_of_pages_are_seen(held: tuple[int, int]) -> None:
 
 def test_no_step_is_no_table() -> None:
     assert reaches(asked(page_cycles=(0.0, 0.0))) == []
-    assert reaches([]) == []
+    assert tables(asked(page_cycles=(0.0, 0.0))).unresolved == "TLB: no step up to 8192 pages"
+    assert tables([]).reaches == ()
+
+
+def test_a_neighbour_that_takes_pages_makes_it_say_so() -> None:
+    gradual = tables(asked(pages=(96, 2048), pages_taken_share=0.6))
+    assert [one.level for one in gradual.reaches] == [1]
+    assert gradual.reaches[0].pages <= 96 < gradual.reaches[0].pages_beyond
+    assert gradual.unresolved.startswith("TLB 2: loads become slower little by little between")
+
+
+def test_launches_that_disagree_are_no_table() -> None:
+    found = asked(pages=(96, 2048), launches=1) + asked(pages=(40, 2048), launches=1, first=1)
+    assert tables(found).unresolved.startswith("TLB 1: launches disagree about a step between")
+    assert tables(found).reaches == ()
+
+
+def test_looks_at_a_shared_core_only_are_no_table() -> None:
+    assert "others had the core" in tables(asked(alone_share=0.01)).unresolved
+    assert tables(asked(alone_share=0.5)).unresolved == ""
 
 
 def test_small_pages_cost_what_they_do() -> None:

@@ -11,7 +11,7 @@ from nhalf.node.bound.memory import Memory
 from nhalf.node.bound.polynomial import VARYING, Polynomial, name, whole
 from nhalf.node.bound.refusal import refused
 from nhalf.node.bound.values import Kind, Node, Place, Value
-from nhalf.node.bound.variables import type_of
+from nhalf.node.bound.variables import literal, type_of
 
 OPERATIONS: dict[str, Kind] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 SQUARE_ROOTS = {"sqrt", "sqrtf"}
@@ -19,6 +19,8 @@ FUSED = {"fma", "fmaf"}
 WITHOUT_SIGN = {"fabs", "fabsf"}
 ALLOCATORS = {"malloc", "calloc", "aligned_alloc"}
 COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+BENT = f"{VARYING}bent "
+"""What the name of a number begins with that %, /, >> or & make of a counter."""
 STEPS = {"++": 1, "p++": 1, "--": -1, "p--": -1}
 
 
@@ -47,9 +49,7 @@ class Expressions(Memory):
         if node.type in {"float", "double", "long double"}:
             return self.values.leaf("invariant", node.value, False)
         if "int" in node.type:
-            digits = node.value.rstrip("uUlL")
-            is_octal = digits.startswith("0") and digits.isdigit()
-            return whole(int(digits, 8) if is_octal else int(digits, 0))
+            return whole(literal(node.value))
         if node.type == "char":
             return name(node.value)
         raise refused(node, "a text is not read here")
@@ -64,12 +64,20 @@ class Expressions(Memory):
     def place(self, node: Any) -> Place:
         """The place that an expression names: an element, or a row."""
         if isinstance(node, c_ast.ArrayRef):
-            return self._pointer(node.name).moved(self.integer(node.subscript))
+            return self._pointer(node.name).moved(self._subscript(node.subscript))
         if isinstance(node, c_ast.UnaryOp) and node.op == "*":
             return self._pointer(node.expr)
         if isinstance(node, c_ast.StructRef):
             raise refused(node, "members of structures are not read", "use arrays of numbers")
         raise refused(node, "this is no place that can be read or written")
+
+    def _subscript(self, node: Any) -> Polynomial:
+        """The number of an element; refused where only arithmetic tells which ones come again."""
+        found = self.integer(node)
+        if any(one.startswith(BENT) for one in found.names):
+            why = "a subscript that is no sum of counters may come to the same element again"
+            raise refused(node, why, "count that with its own variable")
+        return found
 
     def _pointer(self, node: Any) -> Place:
         found = self.value(node)
@@ -172,8 +180,10 @@ class Expressions(Memory):
 
     def _opaque(self, operator: str, *operands: Polynomial) -> Polynomial:
         varies = any(one.varies for one in operands)
+        is_of_data = any(one.startswith(VARYING) for each in operands for one in each.names)
+        kind = (VARYING if is_of_data else BENT) if varies else ""
         inside = ",".join(one.key for one in operands)
-        return name(f"{VARYING if varies else ''}{operator}({inside})")
+        return name(f"{kind}{operator}({inside})")
 
     def left_over(self, node: Any) -> Value:
         """How far a condition of a loop is from its end: 0 if it turns."""

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from pycparser import c_ast
 
+from nhalf.node.bound.endings import check_end
 from nhalf.node.bound.expressions import STEPS, Expressions
 from nhalf.node.bound.polynomial import ITERATION, VARYING, Polynomial, name
 from nhalf.node.bound.refusal import Refused, line_of
@@ -58,6 +59,8 @@ def read_loop(loop: Loop, outside: Outside) -> Iteration:
     written = frozenset(one.place.key for one in first.accesses if one.is_write)
     made = _carried_out(loop, outside, known, written)
     trips = _trips(loop, outside, known)
+    if trips == 0 and not isinstance(loop, c_ast.DoWhile):
+        raise Refused("this loop never runs", line_of(loop))
     carried = [
         (begin, end)
         for one in changing
@@ -195,6 +198,7 @@ def _carried_out(
     if not isinstance(distance, Polynomial) or not distance.step().terms or distance.is_indirect:
         what = "it has no condition" if left is None else "its condition counts no iterations"
         raise Refused(f"how often this loop runs is unknown: {what}", line_of(loop))
+    check_end(loop.cond, distance, outside.variables)
     return made
 
 

@@ -56,7 +56,10 @@ class Memory:
         """The variable of a name."""
         if called not in self.variables:
             raise refused(node, f"{called} is not declared")
-        return self.variables[called]
+        found = self.variables[called]
+        if not found.rank and not found.element.size_bytes:
+            raise refused(node, f"{called} is of type {found.element.says}")
+        return found
 
     def initial(self, of: Variable) -> Value:
         """What stands for a variable of which nothing is known."""

@@ -45,8 +45,14 @@ def read_program(path: Path, reading: Reading | None = None) -> Program:
 
     Raises InputError for a function that is not there.
     """
-    asked = reading or Reading()
-    tree = parsed(path)
+    try:
+        return _read(parsed(path), reading or Reading())
+    except RecursionError:
+        raise Refused("it is nested too deeply to be read") from None
+
+
+def _read(tree: c_ast.FileAST, asked: Reading) -> Program:
+    """All innermost loops of a syntax tree."""
     functions = {one.decl.name: one for one in tree.ext if isinstance(one, c_ast.FuncDef)}
     if asked.function and asked.function not in functions:
         raise unknown("function", asked.function, functions)

@@ -67,6 +67,13 @@ def variable(declaration: c_ast.Decl, types: Mapping[str, Any], where: Where) ->
     )
 
 
+def literal(text: str) -> int:
+    """A whole number as C writes it."""
+    digits = text.rstrip("uUlL")
+    is_octal = digits.startswith("0") and digits.isdigit()
+    return int(digits, 8) if is_octal else int(digits, 0)
+
+
 def type_of(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...], int]:
     """What a type name or a typedef stands for."""
     return _shape(node.type, types)
@@ -75,7 +82,9 @@ def type_of(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ..
 def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...], int]:
     extents: list[Any] = []
     levels = 0
+    is_volatile = False
     while isinstance(node, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.TypeDecl):
+        is_volatile = is_volatile or "volatile" in (getattr(node, "quals", None) or [])
         if isinstance(node, c_ast.ArrayDecl):
             extents.append(node.dim)
         elif isinstance(node, c_ast.PtrDecl):
@@ -85,6 +94,8 @@ def _shape(node: Any, types: Mapping[str, Any]) -> tuple[Element, tuple[Any, ...
         is_number = isinstance(node, c_ast.Enum)
         kind = type(node).__name__.lower()
         return Element(False, 4 if is_number else 0, kind), tuple(extents), levels
+    if is_volatile:
+        return Element(False, 0, " ".join(["volatile", *node.names])), tuple(extents), levels
     if len(node.names) == 1 and node.names[0] in types:
         element, more, deeper = types[node.names[0]]
         return element, (*extents, *more), levels + deeper

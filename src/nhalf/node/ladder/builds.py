@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nhalf.base.errors import MissingError
 
@@ -14,15 +14,17 @@ LEVELS = (("-O0",), ("-O2",), ("-O3", "-march=native"))
 
 @dataclass(frozen=True)
 class Build:
-    """How loops are compiled."""
+    """How loops are compiled; `is_tuned` says that the source was transformed before."""
 
     compiler: str
     level: tuple[str, ...]
+    is_tuned: bool = False
 
     @property
     def title(self) -> str:
         """As a table calls it."""
-        return f"{self.compiler} {' '.join(self.level)}"
+        tuned = " tuned" if self.is_tuned else ""
+        return f"{self.compiler} {' '.join(self.level)}{tuned}"
 
     @property
     def is_optimised(self) -> bool:
@@ -36,3 +38,8 @@ def builds() -> list[Build]:
     if not found:
         raise MissingError("there is no C compiler", f"install one of {', '.join(COMPILERS)}")
     return found
+
+
+def tuned_builds() -> list[Build]:
+    """The last level of each compiler, for sources that were transformed."""
+    return [replace(one, is_tuned=True) for one in builds() if one.level == LEVELS[-1]]

@@ -89,7 +89,8 @@ class Climb:
         if not self.is_vector:
             return (
                 "not vectorised",
-                "-O3 -march=native; else interchange to strides of one, or split off scalar parts",
+                "vectorise (-O3 -march=native); else interchange to strides of one, or split off "
+                "scalar parts",
             )
         if self.loads_ratio > GAP_RATIO:
             return "redundant loads", "unroll or block, and keep elements in registers"
@@ -103,7 +104,8 @@ class Climb:
             return "each iteration waits for a value that goes through memory", "compile with -O2"
         return (
             "each iteration waits for the one before",
-            "unroll with partial results, or interchange with a loop that does not wait",
+            "unroll with partial results, substitute one iteration into the next, or interchange "
+            "with a loop that does not wait",
         )
 
     def _rest(self) -> tuple[str, str]:

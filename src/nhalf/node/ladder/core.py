@@ -123,7 +123,7 @@ class Core:
         enters = max(self.entered, self.leaving[0])
         if one.waits:
             enters = self._room_from(enters)
-        self.entered = enters + one.slots * self.slot_cycles
+        self.entered = enters + one.slots * self.slot_cycles + one.call_cycles
         ready = self._ready(one.value_registers, enters, one.is_sum)
         if one.loads:
             ready = max(ready, self._loaded(one, address, enters) + self._behind(one, missed))

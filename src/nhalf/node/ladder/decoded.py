@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nhalf.machines.processor import Processor
 from nhalf.node.ladder.addresses import registers_in
+from nhalf.node.ladder.costs import cycles_of_call
 from nhalf.node.ladder.listing import Instruction
 from nhalf.node.ladder.micro import (
     Operation,
@@ -31,14 +32,16 @@ JOINED = ("cmp", "test", "add", "sub", "dec", "inc", "and")
 class Decoded:
     """One instruction.
 
-    `slots` are its places in the front end; `busy_cycles` units by name, and how long each is kept
-    busy; `latency_cycles` those from its operands, or from what it loads, to its result, and
-    `to_others_cycles` how much later others than sums have that of a sum; `is_copy` says that it
-    gives a register another name, and `waits` that it takes room among those that wait for
-    operands.
+    `slots` are its places in the front end, and `call_cycles` those for which a function of the C
+    library that it calls keeps the front end. `busy_cycles` are units by name with the time that
+    each is kept busy; `latency_cycles` those from its operands, or from what it loads, to its
+    result, and `to_others_cycles` how much later others than sums have that of a sum. `is_copy`
+    says that it gives a register another name, and `waits` that it takes room among those that
+    wait for operands.
     """
 
     slots: int
+    call_cycles: float
     address_registers: tuple[str, ...]
     value_registers: tuple[str, ...]
     results: tuple[str, ...]
@@ -55,8 +58,12 @@ class Decoded:
     size_bytes: int
 
 
-def decoded(instructions: Sequence[Instruction], processor: Processor) -> list[Decoded]:
-    """Every instruction of a listing on a processor."""
+def decoded(
+    instructions: Sequence[Instruction],
+    processor: Processor,
+    costs: Mapping[str, float] | None = None,
+) -> list[Decoded]:
+    """Every instruction of a listing on a processor; `costs` are cycles of functions it calls."""
     found = []
     before: Instruction | None = None
     for one in instructions:
@@ -67,7 +74,8 @@ def decoded(instructions: Sequence[Instruction], processor: Processor) -> list[D
             and before.name.startswith(JOINED)
         )
         is_pair = before is not None and _pair(before, one) in processor.joined_pairs
-        found.append(_decoded(one, processor, is_joined=is_joined or is_pair))
+        slots = 0 if is_joined or is_pair else 1
+        found.append(_decoded(one, processor, slots, cycles_of_call(one, costs or {})))
         before = one
     return found
 
@@ -85,10 +93,11 @@ def _pair(move: Instruction, one: Instruction) -> str:
     return "whole_load" if LOADS.match(move.name) and not is_real and reads_memory(move) else ""
 
 
-def _decoded(one: Instruction, processor: Processor, *, is_joined: bool) -> Decoded:
+def _decoded(one: Instruction, processor: Processor, slots: int, call_cycles: float) -> Decoded:
     loads, stores = reads_memory(one), writes_memory(one)
     return Decoded(
-        0 if is_joined else 1,
+        slots,
+        call_cycles,
         tuple(registers_in(loads or stores)),
         tuple(inputs(one)),
         tuple(results(one)),

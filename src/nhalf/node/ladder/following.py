@@ -13,6 +13,7 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.machines.processor import Processor
 from nhalf.node.ladder.builds import Build
+from nhalf.node.ladder.costs import call_costs, called
 from nhalf.node.ladder.decoded import decoded
 from nhalf.node.ladder.listing import instructions_of
 from nhalf.node.ladder.scheduled import trace_cycles
@@ -65,5 +66,7 @@ def followed(command: Sequence[str], text: str, processor: Processor, folder: Pa
         raise FailedError(outcome.reason)
     said = json.loads(outcome.stdout.splitlines()[-1])
     trace = list(executed(records.read_bytes()))
-    cycles = trace_cycles(trace, decoded(instructions_of(text), processor), processor)
+    instructions = instructions_of(text)
+    what = decoded(instructions, processor, call_costs(called(instructions)))
+    cycles = trace_cycles(trace, what, processor)
     return Followed(said, cycles / said["passes"])

@@ -41,12 +41,13 @@ def _busiest_cycles(
 ) -> float:
     """What the busiest unit, or the front end, takes for a trace: no overlap makes it less."""
     busy: dict[str, float] = {}
-    slots = 0.0
+    front_cycles = 0.0
     for number, count in Counter(one.number for one in trace).items():
-        slots += count * what[number].slots
-        for name, cycles in what[number].busy_cycles:
+        one = what[number]
+        front_cycles += count * (one.slots / processor.issue_per_cycle + one.call_cycles)
+        for name, cycles in one.busy_cycles:
             busy[name] = busy.get(name, 0.0) + count * cycles
-    return max([slots / processor.issue_per_cycle, *busy.values()])
+    return max([front_cycles, *busy.values()])
 
 
 def _cycles(

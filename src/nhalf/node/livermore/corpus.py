@@ -15,7 +15,9 @@ from nhalf.base.errors import MissingError
 from nhalf.machines.processor import Processor
 from nhalf.node.bound.bounds import Bound, bound
 from nhalf.node.bound.program import read_program
+from nhalf.node.ladder.builds import Build
 from nhalf.node.livermore.titles import TITLES
+from nhalf.node.livermore.tuned import TUNED
 
 FOLDER = "node/livermore"
 
@@ -60,6 +62,14 @@ def sources() -> list[Path]:
     if len(found) != len(TITLES):
         raise MissingError(f"the Livermore kernels are not at {folder}", native_files.REMEDY)
     return found
+
+
+def sources_of(build: Build) -> dict[int, Path]:
+    """The C file of each kernel in a build: where it is tuned, those that were transformed."""
+    plain = dict(enumerate(sources(), 1))
+    if not build.is_tuned:
+        return plain
+    return plain | {number: plain[number].with_name(f"tuned_{number:02d}.c") for number in TUNED}
 
 
 def kernel_bounds(processor: Processor | None) -> list[KernelBound]:

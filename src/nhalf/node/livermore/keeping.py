@@ -58,4 +58,5 @@ def _record(position: int, row: Row, timing: Timing) -> Record:
 def axes(number: int, build: Build) -> dict[str, str]:
     """What tells points apart: 'O3-native' is -O3 -march=native."""
     level = "-".join(word.removeprefix("-").removeprefix("march=") for word in build.level)
-    return {"compiler": build.compiler, "kernel": f"{number:02d}", "level": level}
+    tuned = {"tuned": "yes"} if build.is_tuned else {}
+    return {"compiler": build.compiler, "kernel": f"{number:02d}", "level": level, **tuned}

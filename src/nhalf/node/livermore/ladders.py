@@ -14,8 +14,9 @@ from nhalf.machines.processor import Processor
 from nhalf.node.bound.program import read_program
 from nhalf.node.ladder.builds import Build
 from nhalf.node.ladder.rungs import READABLE, Rungs, listing, rungs
-from nhalf.node.livermore.corpus import sources
+from nhalf.node.livermore.corpus import sources_of
 from nhalf.node.livermore.traces import executed_cycles
+from nhalf.node.livermore.tuned import TUNED
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,27 @@ def ladders(build: Build, processor: Processor) -> Iterator[Ladder]:
     """The ladders of all kernels that can be read, in one build; none on other processors."""
     if platform.machine() not in READABLE:
         return
+    written = sources_of(build)
+    numbers = TUNED if build.is_tuned else written
     listings = {
-        number: listing(build.compiler, build.level, source)
-        for number, source in enumerate(sources(), 1)
+        number: listing(build.compiler, build.level, source) for number, source in written.items()
     }
     followed: dict[int, float] = {}
     with suppress(FailedError):
-        followed.update(executed_cycles(build, listings, processor))
-    for number, source in enumerate(sources(), 1):
-        loops = _loops(source, listings[number], build, processor)
+        followed.update(executed_cycles(build, listings, processor, numbers))
+    for number in numbers:
+        loops = _loops(written[number], listings[number], build, processor)
         if loops or number in followed:
             yield Ladder(number, build, loops, followed.get(number))
 
 
 def _loops(source: Path, text: str, build: Build, processor: Processor) -> tuple[Rungs, ...]:
-    """The rungs of all innermost loops; none if one of them cannot be read or found."""
+    """The rungs of all innermost loops; none if one of them cannot be read or found.
+
+    Loops that were transformed are not those of the source that the bound is about.
+    """
+    if build.is_tuned:
+        return ()
     program = read_program(source)
     if program.refusals:
         return ()

@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nhalf.machines.processor import Processor
-from nhalf.node.ladder.builds import Build, builds
+from nhalf.node.ladder.builds import Build, builds, tuned_builds
 from nhalf.node.ladder.climb import Climb
 from nhalf.node.ladder.climbing import climb
 from nhalf.node.livermore.corpus import KernelBound, kernel_bounds
 from nhalf.node.livermore.ladders import Ladder, ladders
 from nhalf.node.livermore.timing import Timing, check_sums, timings
+from nhalf.node.livermore.tuned import TUNED
 
 ADVICE = {
     "fp": "block for registers or vectorise (-O3 -march=native)",
     "mem": "merge loops and block, so that values are used while they are in registers",
     "issue": "unroll and vectorise, so that fewer instructions do the same",
-    "dep": "break the chain: unroll with partial results, or solve several systems at once",
+    "dep": "break the chain: unroll with partial results, substitute one iteration into the next, "
+    "or solve several systems at once",
     "fixed": "keep addresses in registers: unroll",
 }
 """What helps where a unit is the limit, and the compiler has come close to it."""
@@ -48,14 +50,25 @@ class Row:
         return self.climb(timing).share
 
     @property
+    def plain(self) -> tuple[Timing, ...]:
+        """The builds of the source as it was defined."""
+        return tuple(one for one in self.timings if not one.build.is_tuned)
+
+    @property
     def fastest(self) -> Timing:
-        """The quickest build."""
-        return min(self.timings, key=lambda one: one.cycles_per_iteration)
+        """The quickest of these."""
+        return min(self.plain, key=lambda one: one.cycles_per_iteration)
+
+    @property
+    def tuned(self) -> Timing | None:
+        """The quickest build of the transformed source; None if there is none."""
+        found = [one for one in self.timings if one.build.is_tuned]
+        return min(found, key=lambda one: one.cycles_per_iteration, default=None)
 
     @property
     def advice(self) -> str:
         """What to try next with the fastest build."""
-        shares = [share for one in self.timings if (share := self.share(one)) is not None]
+        shares = [share for one in self.plain if (share := self.share(one)) is not None]
         if not shares:
             return self.bound.reason
         if max(shares) >= CLOSE_RATIO:
@@ -73,7 +86,7 @@ def measured(processor: Processor | None, progress: Callable[[str], None]) -> li
     bounds = kernel_bounds(processor)
     found: list[Timing] = []
     emitted: list[Ladder] = []
-    for build in builds():
+    for build in (*builds(), *tuned_builds()):
         progress(build.title)
         found += timings(build)
         emitted += ladders(build, processor) if processor else ()
@@ -95,6 +108,12 @@ def rows(
     ]
 
 
+def remedies(bound: KernelBound, climbs: Iterable[Climb]) -> list[str]:
+    """All that may help: against the unit that limits the loop, and against each gap."""
+    against = [ADVICE[unit] for unit in bound.limits]
+    return list(dict.fromkeys([*against, *(gap.remedy for one in climbs for gap in one.gaps())]))
+
+
 def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
     """The table as scripts read it: cycles per iteration, shares of the bounding rate."""
     return [
@@ -105,6 +124,8 @@ def as_json(table: Sequence[Row]) -> list[dict[str, Any]]:
             "limit": next(iter(row.bound.limits), None),
             "reason": row.bound.reason,
             "advice": row.advice,
+            "remedies": remedies(row.bound, [row.climb(one) for one in row.plain]),
+            "transformations": list(TUNED.get(row.bound.number, ())),
             "measured": [_timing_json(row, timing) for timing in row.timings],
         }
         for row in table
@@ -116,6 +137,7 @@ def _timing_json(row: Row, timing: Timing) -> dict[str, Any]:
     seconds = timing.cycles_per_iteration / timing.clock_hz
     return {
         "compiler": timing.build.compiler,
+        "tuned": timing.build.is_tuned,
         "level": " ".join(timing.build.level),
         "mac_cycles": found.emitted_cycles,
         "macs_cycles": found.scheduled_cycles,

@@ -16,8 +16,9 @@ from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.node.ladder.builds import Build
 from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
-from nhalf.node.livermore.corpus import FOLDER, sources
+from nhalf.node.livermore.corpus import FOLDER, sources_of
 from nhalf.node.livermore.titles import TITLES
+from nhalf.node.livermore.tuned import TUNED
 
 RUN_TIMEOUT_S = 120.0
 SUM_ERROR_MAX = 1e-6
@@ -42,7 +43,13 @@ class Timing:
 
 def program(build: Build) -> Path:
     """The kernels and their driver, compiled; raises MissingError if they do not compile."""
-    words = [build.compiler, *build.level, "-std=gnu11", *map(str, sources()), "-lm"]
+    words = [
+        build.compiler,
+        *build.level,
+        "-std=gnu11",
+        *map(str, sources_of(build).values()),
+        "-lm",
+    ]
     return compiled(
         Program(
             title=f"the Livermore kernels ({build.title})",
@@ -55,8 +62,14 @@ def program(build: Build) -> Path:
     )
 
 
-def timings(build: Build, number: int = 0) -> Iterator[Timing]:
-    """Run the kernels of a build, one or all; raises FailedError if they fail."""
+def timings(build: Build) -> Iterator[Timing]:
+    """Run the kernels of a build, or those that are tuned; raises FailedError if they fail."""
+    for number in TUNED if build.is_tuned else (0,):
+        yield from _timings(build, number)
+
+
+def _timings(build: Build, number: int) -> Iterator[Timing]:
+    """One kernel, 0: all."""
     command = [str(program(build)), str(number), "0", str(SAMPLES), str(SECONDS)]
     outcome = run(command, RUN_TIMEOUT_S)
     if not outcome.succeeded:

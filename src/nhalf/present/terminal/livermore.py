@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nhalf.machines.processor import Processor
 from nhalf.node.livermore.table import Row, used
+from nhalf.node.livermore.tuned import TUNED
 from nhalf.present.terminal.bounds import UNITS
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
     title = f"Livermore kernels, cycles per iteration{bounded}"
     shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
     shown.add_column("kernel")
-    for name in ("bound", *(build.title.replace("-march=native", "") for build in used(table))):
+    plain = [build for build in used(table) if not build.is_tuned]
+    for name in ("bound", *(build.title.replace("-march=native", "") for build in plain)):
         shown.add_column(name, justify="right")
     shown.add_column("limit")
     for row in table:
@@ -34,6 +36,8 @@ def show_livermore(console: Console, processor: Processor | None, table: Sequenc
         return
     console.print()
     console.print(_ladders(table))
+    console.print()
+    console.print(_tuned(table))
 
 
 def _ladders(table: Sequence[Row]) -> Table:
@@ -56,10 +60,34 @@ def _ladders(table: Sequence[Row]) -> Table:
     return shown
 
 
+def _tuned(table: Sequence[Row]) -> Table:
+    """Kernels before and after they were transformed."""
+    from rich.table import Table
+
+    title = "Transformed kernels, cycles per iteration and share of the bounding rate"
+    shown = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    shown.add_column("kernel")
+    for name in ("bound", "plain", "tuned"):
+        shown.add_column(name, justify="right")
+    shown.add_column("build", no_wrap=True)
+    shown.add_column("transformations")
+    for row in table:
+        if row.tuned is not None:
+            cells = [
+                _time(one.cycles_per_iteration, row.share(one)) for one in (row.fastest, row.tuned)
+            ]
+            cycles = row.bound.cycles
+            bound = "–" if cycles is None else f"{cycles:.2f}"
+            build = row.tuned.build.title.replace(" -march=native", "")
+            words = ", ".join(TUNED[row.bound.number])
+            shown.add_row(str(row.bound.number), bound, *cells, build, words)
+    return shown
+
+
 def _cells(row: Row) -> list[str]:
     cycles = row.bound.cycles
     limits = [UNITS[name] for name in row.bound.limits[:1]]
-    times = [_time(one.cycles_per_iteration, row.share(one)) for one in row.timings]
+    times = [_time(one.cycles_per_iteration, row.share(one)) for one in row.plain]
     bound = "–" if cycles is None else f"{cycles:.2f}"
     return [f"{row.bound.number} {row.bound.title}", bound, *times, *(limits or ["–"])]
 

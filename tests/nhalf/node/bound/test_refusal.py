@@ -15,8 +15,10 @@ from tests.nhalf.node.bound.reading import loop, program
 FILES = {
     "nothing": ("", 0, "empty"),
     "a comment": ("/* for (;;) */\n", 0, "empty"),
-    "no C": ("void f( {\n", 1, "no C"),
-    "no C further down": ("int n;\nvoid f(void) {\n  for (;;\n}\n", 4, "no C"),
+    "no C": ("void f( {\n", 1, "syntax error before `{`"),
+    "no C further down": ("int n;\nvoid f(void) {\n  for (;;\n}\n", 4, "not valid C"),
+    "an end in a loop": ("void f(void) { for (;;) {", 0, "not valid C: at end of input"),
+    "an expression that is none": ("void f(int n) { n = ; }", 0, "invalid expression"),
     "an error of the preprocessor": ("int n;\n#error stop\n", 2, "stop"),
     "a header that is not there": ('#include "not_there.h"\n', 1, "not_there.h"),
     "no function": ("int n;\n", 0, "no loop"),
@@ -43,6 +45,18 @@ LOOPS = {
     "for (int k = 0; k < n; k++) { double *p = s > 1.0 ? x : y; p[k] = s; }": "one array or",
     "double *p = m ? x : y; for (int k = 0; k < n; k++) p[k] = x[k + 1];": "may overlap x",
     "for (int k = 0; k < n; k++) a[k] = x;": "a row of a",
+    "for (int k = 0; k < n; k++) x[k % 8] += y[k];": "may come to the same element again",
+    "for (int k = 0; k < n; k++) s += x[k >> 1];": "may come to the same element again",
+    "for (int k = 0; k < n; k++) s += x[(k & 7) + 1];": "may come to the same element again",
+    "for (int k = 0; k < 0; k++) x[k] = s;": "this loop never runs",
+    "for (int k = 9; k < 5; k++) x[k] = s;": "this loop never runs",
+    "for (int k = 0; k < n; k--) x[k] = s;": "moves away from the limit",
+    "for (unsigned k = n - 1; k < n; k--) x[k] = s;": "moves away from the limit",
+    "for (unsigned k = n; k >= 0; k--) x[k] = s;": "never ends: k is always >= 0",
+    "for (unsigned char k = 0; k < 300; k++) x[k] = s;": "never ends: k is always < 300",
+    'for (int k = 0; k < n; k++) { __asm__ volatile("nop" : "+r"(k)); }': "inline_assembly is",
+    "for (int k = 0; k < n; k++) { volatile double v = x[k]; s += v; }": "of type volatile double",
+    "for (int k = 0; k < n; k++) { long double v = x[k]; s += v; }": "of type long double",
 }
 POINTERS = """void f(double *p, double *q, int n) {
   for (int k = 1; k < n; k++)
@@ -115,7 +129,7 @@ def test_an_unknown_function_is_refused_with_the_closest_one() -> None:
         program("void work(int n) { while (n--) ; }", Reading(function="worker"))
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00" * 100])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00" * 100, b"\xff\xfe(" * 9])
 def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "binary.c"
     path.write_bytes(content)
@@ -135,3 +149,20 @@ def test_deep_nesting_is_refused_or_read_and_never_an_accident() -> None:
     text = f"double s; void f(int n) {{ for (int k = 0; k < n; k++) s = {deep}; }}"
     with pytest.raises(Refused, match="nested"):
         program(text)
+
+
+def test_a_sum_of_many_terms_is_refused_or_read_and_never_an_accident() -> None:
+    text = " + ".join(["x[k] * 1.5"] * 3000)
+    with pytest.raises(Refused, match="nested"):
+        loop(f"for (int k = 0; k < n; k++) y[k] = {text};")
+
+
+def test_comments_may_be_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "latin1.c"
+    path.write_bytes(b"/* \xe9\xe8 */ void f(int n, double *x) { for (; n > 0; n--) x[n] = 1.0; }")
+    assert len(read_program(path).loops) == 1
+
+
+def test_names_in_assembly_are_names_only() -> None:
+    text = 'double g(double) __asm__("g_name"); double s; void f(int n) { while (n--) s += 1.0; }'
+    assert len(program(text).loops) == 1

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from nhalf.node.livermore.timing import Timing
 from nhalf.present.findings import findings
 from nhalf.present.panels import Table
 from nhalf.present.panels.ladder import Ladder as Panel
+from nhalf.present.panels.tuned_kernels import TunedKernels
 from nhalf.present.terminal.livermore import show_livermore
 from nhalf.store.run import Run
 
@@ -42,6 +44,14 @@ def _table(monkeypatch: pytest.MonkeyPatch) -> list[Row]:
         Ladder(12, FAST, (Rungs(2.0, 1.0, "load", asked),)),
     ]
     return rows(kernel_bounds(processor("power2")), timed, emitted)[11:12]
+
+
+@pytest.fixture(name="tuned")
+def _tuned(table: list[Row]) -> list[Row]:
+    """The same, with the transformed source."""
+    build = replace(FAST, is_tuned=True)
+    timing = Timing(12, build, 1.25, 1000, 1.0, 2e9, (1.25 / 2e9,))
+    return [replace(table[0], timings=(*table[0].timings, timing))]
 
 
 def test_a_run_has_every_rung_and_its_causes(table: list[Row], tmp_path: Path) -> None:
@@ -72,7 +82,7 @@ def test_the_terminal_has_the_fastest_build_of_each_kernel(table: list[Row]) -> 
     lines = written.getvalue().splitlines()
     (line,) = [line for line in lines if line.split()[:5] == ["12", "1.00", "2.00", "2.00", "3.00"]]
     assert "gcc -O3" in line
-    assert "not vectorised: -O3 -march=native" in line
+    assert "not vectorised: vectorise (-O3 -march=native)" in line
 
 
 def test_findings_tell_what_is_lost_most(table: list[Row], tmp_path: Path) -> None:
@@ -80,4 +90,26 @@ def test_findings_tell_what_is_lost_most(table: list[Row], tmp_path: Path) -> No
     found = {one.kind: one for one in findings(Facts.of([run]))}
     assert "1 kernel reach 33 %" in found["bound-reached"].text
     assert found["bound-missed"].text.startswith("Not vectorised")
-    assert found["bound-missed"].remedy.startswith("-O3 -march=native")
+    assert found["bound-missed"].remedy.startswith("Vectorise (-O3 -march=native)")
+    assert "tuned-reached" not in found
+
+
+def test_a_tuned_kernel_is_beside_the_plain_one(tuned: list[Row], tmp_path: Path) -> None:
+    facts = Facts.of([keep(Run.create(tmp_path / "lfk", {}), tuned).run])
+    assert [row["build"] for row in facts.results["ladder"]][-1] == "gcc -O3 native tuned"
+    shown = TunedKernels().render(facts)
+    assert isinstance(shown, Table)
+    words = "vectorise, keep elements in registers"
+    assert [row[1:] for row in shown.rows] == [["1.00", "3.00", "1.25", "33%", "80%", words]]
+    (said,) = [one for one in findings(facts) if one.kind == "tuned-reached"]
+    assert "reach 80 % of the bounding rate on average, the same kernels before 33 %" in said.text
+    assert tuned[0].fastest.build == FAST
+    written = io.StringIO()
+    show_livermore(Console(file=written, width=200), processor("power2"), tuned)
+    (line,) = [line for line in written.getvalue().splitlines() if words in line]
+    assert line.split()[:6] == ["12", "1.00", "3.00", "(33%)", "1.25", "(80%)"]
+
+
+def test_without_tuned_kernels_there_is_no_such_table(table: list[Row], tmp_path: Path) -> None:
+    facts = Facts.of([keep(Run.create(tmp_path / "lfk", {}), table).run])
+    assert TunedKernels().render(facts) is None

@@ -14,10 +14,11 @@ import pytest
 from nhalf.base import native_files
 from nhalf.base.errors import FailedError
 from nhalf.machines.processor_file import processor
-from nhalf.node.ladder.builds import Build, builds
+from nhalf.node.ladder.builds import Build, builds, tuned_builds
 from nhalf.node.livermore.corpus import kernel_bounds
 from nhalf.node.livermore.table import as_json, rows, used
 from nhalf.node.livermore.timing import Timing, check_sums, program
+from nhalf.node.livermore.tuned import TUNED
 
 NATIVE = Path(__file__).resolve().parents[4] / "native"
 SUMS = {  # of one pass, at the usual length
@@ -52,6 +53,19 @@ def test_check_sums_and_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert [one["kernel"] for one in others] == list(SUMS)
         assert all(abs(one["sum"]) < 1e9 for one in others)
     assert subprocess.run([path, "25"], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.slow
+def test_tuned_kernels_compute_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = program(tuned_builds()[0])
+    found = {}
+    for number in TUNED:
+        for length in ("1", "70", "100000", "0"):
+            (said,) = _said([str(path), str(number), length, "1", "1e-7"])
+            assert abs(said["sum"]) < 1e9
+        found[number] = said["sum"]
+    assert found == pytest.approx({number: SUMS[number] for number in TUNED}, rel=1e-8)
 
 
 def _said(command: list[str]) -> list[dict[str, Any]]:

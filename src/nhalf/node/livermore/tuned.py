@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are shipped a second time, transformed as the advice for the plain ones says."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Transformation = Literal[
+    "vectorise",
+    "keep elements in registers",
+    "partial results",
+    "substitute one iteration into the next",
+    "block",
+]
+TUNED: dict[int, tuple[Transformation, ...]] = {
+    1: ("vectorise", "keep elements in registers"),
+    3: ("partial results",),
+    4: ("partial results",),
+    5: ("substitute one iteration into the next",),
+    6: ("partial results",),
+    7: ("vectorise", "keep elements in registers"),
+    11: ("partial results",),
+    12: ("vectorise", "keep elements in registers"),
+    19: ("substitute one iteration into the next",),
+    21: ("block", "vectorise"),
+    23: ("substitute one iteration into the next",),
+    24: ("vectorise",),
+}
+"""What was done to a kernel, by its number: native/node/livermore/tuned_*.c."""
