@@ -56,7 +56,7 @@ public final class Random {
     skip(count);
   }
 
-  /** Numbers that follow each other, all at once: what HotSpot makes vectors of. */
+  /** Numbers that follow each other in even steps, all at once: what HotSpot makes vectors of. */
   public static final class Block {
     /** The numbers, not yet scaled, from {@link Lanes#FIRST} on. */
     public final long[] states;
@@ -65,13 +65,14 @@ public final class Random {
     private final long[] powers;
     private final long all;
 
-    public Block(long seed, int count) {
+    /** So many numbers, each so many steps after the one before. */
+    public Block(long seed, int count, int step) {
       this.seed = seed;
-      all = power(count);
+      all = power((long) count * step);
       states = new long[Lanes.length(count)];
       powers = new long[states.length];
       for (int i = Lanes.FIRST; i < powers.length; ++i) {
-        powers[i] = power(i - Lanes.FIRST + 1);
+        powers[i] = power((long) (i - Lanes.FIRST) * step + 1);
       }
     }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.ep;
 
+import java.util.Arrays;
+import npb.Fused;
 import npb.Lanes;
 import npb.Random;
 
 /**
  * EP: pairs of uniform numbers become Gaussian ones by the polar method. What HotSpot makes vectors
- * of stands in loops of its own: neither bits of numbers nor places that depend on them.
+ * of stands in loops of its own, without bits of numbers. Pairs outside of the unit circle stay
+ * where they are, as zeros: to leave them out takes longer than to compute them.
  */
 final class Numerics {
   /** Batches begin at known places of the sequence, so that any thread can compute any of them. */
@@ -22,120 +25,128 @@ final class Numerics {
   /** An exponent is kept as what is added to 2^52 + 2^51. */
   private static final double OFFSET = 0x1.8p52;
   private static final long OFFSET_BITS = Double.doubleToRawLongBits(OFFSET);
+  /** The lowest bits of a sum with it are those of a whole number. */
+  private static final double WHOLE = 0x1p52;
   private static final double LOG_2 = 0.693147180559945309417;
   /** A count of up to 63 takes so many bits of a number that has one for each annulus. */
   private static final int BITS = 6;
   private static final int COUNTED = (1 << BITS) - 4;
 
-  private final Random.Block random = new Random.Block(SEED, 2 * ROOM);
+  private final Random.Block randomX = new Random.Block(SEED, ROOM, 2);
+  private final Random.Block randomY = new Random.Block(SEED, ROOM, 2);
   private final double[] x = Lanes.of(ROOM, 0);
   private final double[] y = Lanes.of(ROOM, 0);
   private final double[] t = Lanes.of(ROOM, 0);
   private final double[] mantissa = Lanes.of(ROOM, 0);
   private final double[] exponent = Lanes.of(ROOM, 0);
+  /** Sums by place of a pair, which do not wait for each other: of |X|, |Y| and pairs outside. */
+  private final double[] sumX = Lanes.of(ROOM, 0);
+  private final double[] sumY = Lanes.of(ROOM, 0);
+  private final double[] outside = Lanes.of(ROOM, 0);
 
   /** Adds the batch of that number to a tally. */
   void addBatch(long batch, Tally tally) {
     final int pairs = 1 << LOG_BATCH;
-    random.start(2L * pairs * batch);
+    randomX.start(2L * pairs * batch);
+    randomY.start(2L * pairs * batch + 1);
     for (int done = 0; done < pairs; done += ROOM) {
-      final int end = Lanes.FIRST + accept();
-      transform(Lanes.length(end - Lanes.FIRST));
-      add(end, tally);
-      count(end, tally);
-      random.next();
+      take(randomX.states, x);
+      take(randomY.states, y);
+      square();
+      takeApart();
+      transform();
+      place();
+      count(tally);
+      randomX.next();
+      randomY.next();
+    }
+    tally.sumX += taken(sumX);
+    tally.sumY += taken(sumY);
+    tally.counts[0] -= (long) taken(outside);
+  }
+
+  /** Random numbers plus 1. */
+  private static void take(long[] states, double[] to) {
+    for (int i = Lanes.FROM; i < to.length; ++i) {
+      to[i] = Double.longBitsToDouble(states[i] << SHIFT | ONE);
     }
   }
 
-  /**
-   * Keeps the pairs that lie in the unit circle, without a branch, and takes their squares apart:
-   * t = m 2^e with a mantissa between sqrt(1/2) and sqrt(2). How many there are.
-   */
-  private int accept() {
-    final long[] states = random.states;
-    int at = Lanes.FIRST;
-    for (int i = Lanes.FIRST; i < states.length; i += 2) {
-      final double px = 2 * Double.longBitsToDouble(states[i] << SHIFT | ONE) - 3;
-      final double py = 2 * Double.longBitsToDouble(states[i + 1] << SHIFT | ONE) - 3;
+  private void square() {
+    for (int i = Lanes.FROM; i < t.length; ++i) {
+      final double px = 2 * x[i] - 3;
+      final double py = 2 * y[i] - 3;
       final double square = px * px + py * py;
-      final long shifted = Double.doubleToRawLongBits(square) - HALF_ROOT;
-      x[at] = px;
-      y[at] = py;
-      t[at] = square;
-      exponent[at] = Double.longBitsToDouble((shifted >> 52) + OFFSET_BITS);
-      mantissa[at] = Double.longBitsToDouble((shifted & MANTISSA) + HALF_ROOT);
-      // The next pair replaces this one where 1 - square has a sign.
-      at += 1 + (int) (Double.doubleToRawLongBits(1 - square) >> 63);
+      x[i] = px;
+      y[i] = py;
+      t[i] = square;
+      outside[i] += Math.ceil(square - 1);
     }
-    return at - Lanes.FIRST;
   }
 
-  /** Makes accepted pairs Gaussian: absolute values in x and y, the larger of both in t. */
-  private void transform(int end) {
-    for (int i = Lanes.FROM; i < end; ++i) {
+  /** t = m 2^e with a mantissa between sqrt(1/2) and sqrt(2). */
+  private void takeApart() {
+    for (int i = Lanes.FROM; i < t.length; ++i) {
+      final long shifted = Double.doubleToRawLongBits(t[i]) - HALF_ROOT;
+      exponent[i] = Double.longBitsToDouble((shifted >> 52) + OFFSET_BITS);
+      mantissa[i] = Double.longBitsToDouble((shifted & MANTISSA) + HALF_ROOT);
+    }
+  }
+
+  /** Makes pairs Gaussian, zero if they are outside: then log t > 0. */
+  private void transform() {
+    for (int i = Lanes.FROM; i < t.length; ++i) {
       final double m = mantissa[i];
       final double s = (m - 1) / (m + 1);
       final double z = s * s;
       // log m = 2 artanh((m - 1) / (m + 1)) as a series of nine terms.
-      double series = 1.0 / 19;
-      series = series * z + 1.0 / 17;
-      series = series * z + 1.0 / 15;
-      series = series * z + 1.0 / 13;
-      series = series * z + 1.0 / 11;
-      series = series * z + 1.0 / 9;
-      series = series * z + 1.0 / 7;
-      series = series * z + 1.0 / 5;
-      series = series * z + 1.0 / 3;
-      final double logarithm = (exponent[i] - OFFSET) * LOG_2 + 2 * s * (series * z + 1);
-      final double factor = Math.sqrt(-2 * logarithm / t[i]);
+      double series = Fused.add(1.0 / 19, z, 1.0 / 17);
+      series = Fused.add(series, z, 1.0 / 15);
+      series = Fused.add(series, z, 1.0 / 13);
+      series = Fused.add(series, z, 1.0 / 11);
+      series = Fused.add(series, z, 1.0 / 9);
+      series = Fused.add(series, z, 1.0 / 7);
+      series = Fused.add(series, z, 1.0 / 5);
+      series = Fused.add(series, z, 1.0 / 3);
+      final double logarithm =
+          Fused.add(exponent[i] - OFFSET, LOG_2, 2 * s * Fused.add(series, z, 1));
+      final double factor = Math.sqrt(Math.max(-2 * logarithm / t[i], 0.0));
       final double px = Math.abs(x[i] * factor);
       final double py = Math.abs(y[i] * factor);
-      x[i] = px;
-      y[i] = py;
+      sumX[i] += px;
+      sumY[i] += py;
       t[i] = Math.max(px, py);
     }
   }
 
-  /** Several sums of each, which do not wait for each other. */
-  private void add(int end, Tally tally) {
-    double a = 0;
-    double b = 0;
-    double c = 0;
-    double d = 0;
-    double e = 0;
-    double f = 0;
-    double g = 0;
-    double h = 0;
-    int i = Lanes.FIRST;
-    for (; i < end - 3; i += 4) {
-      a += x[i];
-      b += x[i + 1];
-      c += x[i + 2];
-      d += x[i + 3];
-      e += y[i];
-      f += y[i + 1];
-      g += y[i + 2];
-      h += y[i + 3];
+  /** The annulus of a pair, as the place of its count. */
+  private void place() {
+    for (int i = Lanes.FROM; i < t.length; ++i) {
+      t[i] = BITS * Math.floor(t[i]) + WHOLE;
     }
-    for (; i < end; ++i) {
-      a += x[i];
-      e += y[i];
-    }
-    tally.sumX += a + b + (c + d);
-    tally.sumY += e + f + (g + h);
   }
 
   /** Counts by annulus, several pairs at a time in one number. */
-  private void count(int end, Tally tally) {
-    for (int from = Lanes.FIRST; from < end; from += COUNTED) {
-      final int to = Math.min(from + COUNTED, end);
+  private void count(Tally tally) {
+    for (int from = Lanes.FIRST; from < t.length; from += COUNTED) {
+      final int to = Math.min(from + COUNTED, t.length);
       long packed = 0;
       for (int i = from; i < to; ++i) {
-        packed += 1L << BITS * (int) t[i];
+        packed += 1L << Double.doubleToRawLongBits(t[i]);
       }
       for (int annulus = 0; annulus < tally.counts.length; ++annulus) {
         tally.counts[annulus] += packed >>> BITS * annulus & (1 << BITS) - 1;
       }
     }
+  }
+
+  /** The total of sums, which begin anew. */
+  private static double taken(double[] sums) {
+    double total = 0;
+    for (int i = Lanes.FIRST; i < sums.length; ++i) {
+      total += sums[i];
+    }
+    Arrays.fill(sums, 0);
+    return total;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
+import npb.Fused;
 import npb.Lanes;
 
 /**
@@ -172,7 +173,8 @@ public final class Residual {
     final double[] mb = b[normal];
     final double[] out = sum[0];
     for (int i = Lanes.FROM; i < length; ++i) {
-      out[i] += spread * (ub[i] - 2.0 * uc[i] + ua[i]) - central * (mb[i] - ma[i]);
+      final double spreading = Fused.add(-2.0, uc[i], ub[i] + ua[i]);
+      out[i] = Fused.add(spread, spreading, Fused.add(-central, mb[i] - ma[i], out[i]));
     }
   }
 
@@ -193,9 +195,11 @@ public final class Residual {
     for (int i = Lanes.FROM; i < length; ++i) {
       final double up = ub[i];
       final double down = ua[i];
-      final double viscous = mu * (wb[i] - 2.0 * wc[i] + wa[i]);
-      final double flow = up * vb[i] - down * va[i] + push * (pb[i] - pa[i]);
-      out[i] += viscous + spread * (up - 2.0 * uc[i] + down) - central * flow;
+      final double viscous = Fused.add(-2.0, wc[i], wb[i] + wa[i]);
+      final double spreading = Fused.add(-2.0, uc[i], up + down);
+      final double flow = Fused.add(up, vb[i], Fused.add(push, pb[i] - pa[i], -down * va[i]));
+      final double diffused = Fused.add(spread, spreading, Fused.add(mu, viscous, out[i]));
+      out[i] = Fused.add(-central, flow, diffused);
     }
   }
 
@@ -224,12 +228,14 @@ public final class Residual {
       final double vm = va[i];
       final double up = ub[i];
       final double um = ua[i];
-      final double viscous =
-          slow * (kb[i] - 2.0 * kc[i] + ka[i])
-              + square * (vp * vp - 2.0 * (v * v) + vm * vm)
-              + warm * (tb[i] - 2.0 * tc[i] + ta[i]);
-      final double flow = (up + pb[i]) * vp - (um + pa[i]) * vm;
-      out[i] += viscous + spread * (up - 2.0 * uc[i] + um) - central * flow;
+      final double slowed = Fused.add(-2.0, kc[i], kb[i] + ka[i]);
+      final double warmed = Fused.add(-2.0, tc[i], tb[i] + ta[i]);
+      final double spreading = Fused.add(-2.0, uc[i], up + um);
+      final double squares = Fused.add(vp, vp, Fused.add(vm, vm, -2.0 * (v * v)));
+      final double flow = Fused.add(up + pb[i], vp, -(um + pa[i]) * vm);
+      final double viscous = Fused.add(slow, slowed, Fused.add(square, squares, warm * warmed));
+      final double diffused = Fused.add(spread, spreading, out[i] + viscous);
+      out[i] = Fused.add(-central, flow, diffused);
     }
   }
 
@@ -251,12 +257,13 @@ public final class Residual {
   }
 
   private void across(double[] a, double[] b, double[] d, double[] e, int at, double[] out) {
-    final double fa = factors[0][at];
-    final double fb = factors[1][at];
-    final double fd = factors[3][at];
-    final double fe = factors[4][at];
+    final double fa = -factors[0][at];
+    final double fb = -factors[1][at];
+    final double fd = -factors[3][at];
+    final double fe = -factors[4][at];
     for (int i = Lanes.FROM; i < length; ++i) {
-      out[i] -= fa * a[i] + fb * b[i] + fd * d[i] + fe * e[i];
+      final double near = Fused.add(fb, b[i], Fused.add(fd, d[i], out[i]));
+      out[i] = Fused.add(fa, a[i], Fused.add(fe, e[i], near));
     }
   }
 
@@ -271,9 +278,9 @@ public final class Residual {
     final double[] fd = rowFactors[3];
     final double[] fe = rowFactors[4];
     for (int i = Lanes.FROM; i < length; ++i) {
-      final double x =
-          fa[i] * a[i] + fb[i] * b[i] + (fc[i] + others) * row[i] + fd[i] * d[i] + fe[i] * e[i];
-      out[i] = scale * (out[i] - x);
+      final double far = Fused.add(fa[i], a[i], fe[i] * e[i]);
+      final double near = Fused.add(fb[i], b[i], Fused.add(fd[i], d[i], far));
+      out[i] = scale * (out[i] - Fused.add(fc[i] + others, row[i], near));
     }
   }
 }

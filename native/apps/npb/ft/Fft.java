@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.ft;
 
+import npb.Fused;
 import npb.Lanes;
 
 /** FT: Fourier transforms of many lines at once, by Stockham's algorithm with radix 4. */
@@ -108,12 +109,12 @@ final class Fft {
       final double turnI = dr[l] - br[l];
       r0[l] = sumR + oddR;
       i0[l] = sumI + oddI;
-      r1[l] = c1 * (gapR + turnR) - s1 * (gapI + turnI);
-      i1[l] = c1 * (gapI + turnI) + s1 * (gapR + turnR);
-      r2[l] = c2 * (sumR - oddR) - s2 * (sumI - oddI);
-      i2[l] = c2 * (sumI - oddI) + s2 * (sumR - oddR);
-      r3[l] = c3 * (gapR - turnR) - s3 * (gapI - turnI);
-      i3[l] = c3 * (gapI - turnI) + s3 * (gapR - turnR);
+      r1[l] = Fused.add(c1, gapR + turnR, -s1 * (gapI + turnI));
+      i1[l] = Fused.add(c1, gapI + turnI, s1 * (gapR + turnR));
+      r2[l] = Fused.add(c2, sumR - oddR, -s2 * (sumI - oddI));
+      i2[l] = Fused.add(c2, sumI - oddI, s2 * (sumR - oddR));
+      r3[l] = Fused.add(c3, gapR - turnR, -s3 * (gapI - turnI));
+      i3[l] = Fused.add(c3, gapI - turnI, s3 * (gapR - turnR));
     }
   }
 

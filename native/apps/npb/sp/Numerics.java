@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.sp;
 
+import npb.Fused;
 import npb.Lanes;
 import npb.flow.Equations;
 import npb.flow.FourthDifference;
@@ -122,14 +123,17 @@ final class Numerics implements Method {
     final double[] below = second;
     final double[] inverted = inverse;
     for (int l = Lanes.FROM; l < inverted.length; ++l) {
-      final double low = carried * (flowBefore[l] + sign * soundBefore[l]);
-      final double high = carried * (flowAfter[l] + sign * soundAfter[l]);
-      final double under = s1 - low - warm * volumeBefore[l] - s0 * next0[l];
-      final double centre = s2 + 2.0 * warm * volume[l] - s0 * after0[l] - under * next1[l];
-      final double one = 1.0 / centre;
+      final double low = Fused.add(sign, soundBefore[l], flowBefore[l]);
+      final double high = Fused.add(sign, soundAfter[l], flowAfter[l]);
+      final double under =
+          Fused.add(-carried, low, Fused.add(-warm, volumeBefore[l], s1))
+              - s0 * next0[l];
+      final double own = Fused.add(2.0 * warm, volume[l], s2) - s0 * after0[l];
+      final double one = 1.0 / Fused.add(-under, next1[l], own);
       below[l] = under;
       inverted[l] = one;
-      next2[l] = (s3 + high - warm * volumeAfter[l] - under * after1[l]) * one;
+      final double over = Fused.add(carried, high, Fused.add(-warm, volumeAfter[l], s3));
+      next2[l] = Fused.add(-under, after1[l], over) * one;
       after2[l] = s4 * one;
     }
   }
@@ -138,14 +142,15 @@ final class Numerics implements Method {
     final double[] below = second;
     final double[] inverted = inverse;
     for (int l = Lanes.FROM; l < r.length; ++l) {
-      r[l] = (r[l] - first * twoBefore[l] - below[l] * oneBefore[l]) * inverted[l];
+      final double reduced = Fused.add(-first, twoBefore[l], r[l]);
+      r[l] = Fused.add(-below[l], oneBefore[l], reduced) * inverted[l];
     }
   }
 
   private static void substitute(
       double[] r, double[] next, double[] oneBehind, double[] after, double[] twoBehind) {
     for (int l = Lanes.FROM; l < r.length; ++l) {
-      r[l] -= next[l] * oneBehind[l] + after[l] * twoBehind[l];
+      r[l] -= Fused.add(next[l], oneBehind[l], after[l] * twoBehind[l]);
     }
   }
 
