@@ -19,6 +19,7 @@
 #include "host/boot.hpp"
 #include "interposer/choices.hpp"
 #include "interposer/crowd.hpp"
+#include "interposer/library.hpp"
 #include "interposer/waiting.hpp"
 
 namespace nhalf::coll {
@@ -35,6 +36,17 @@ inline std::uint64_t host_seen() {
   return seen;
 }
 
+/// Whether this thread may make a communicator while others do. Threads of Open MPI 5.0 wait for
+/// each other forever where one makes a communicator of some ranks and the others make those of
+/// all; programs make most of theirs in the main thread, one after the other.
+inline bool can_make_communicators() {
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  PMPI_Query_thread(&level);
+  PMPI_Is_thread_main(&is_main);
+  return level != MPI_THREAD_MULTIPLE || is_main != 0 || !library_is("Open MPI");
+}
+
 struct Agreement {
   /// All have the same rules.
   bool on_rules = false;
@@ -42,6 +54,8 @@ struct Agreement {
   bool on_host = false;
   /// They are more than their cores.
   bool is_crowded = false;
+  /// On every rank messages may have a communicator of their own.
+  bool on_communicators = false;
 };
 
 /// All ranks call it. Throws Failed.
@@ -50,16 +64,17 @@ inline Agreement agreed(MPI_Comm comm, int ranks) {
   const auto host = host_seen();
   const auto crowd = Crowd::of_rank();
   // A bit that is set in some word and in the reverse of some word is not the same in all of them.
-  std::array<std::uint64_t, 4 + std::tuple_size_v<Crowd::Words>> given{digest, ~digest, host,
-                                                                       ~host};
-  std::ranges::copy(crowd, given.begin() + 4);
+  const std::uint64_t makes_none = can_make_communicators() ? 0 : 1;
+  std::array<std::uint64_t, 5 + std::tuple_size_v<Crowd::Words>> given{digest, ~digest, host, ~host,
+                                                                       makes_none};
+  std::ranges::copy(crowd, given.begin() + 5);
   auto any = given;
   const int error = PMPI_Allreduce(given.data(), any.data(), static_cast<int>(given.size()),
                                    MPI_UINT64_T, MPI_BOR, comm);
   if (error != MPI_SUCCESS) throw Failed{error};
   const bool on_host = any[2] == ~any[3] && any[2] != 0;
-  const auto cores = std::span(any).subspan(4);
-  return {any[0] == ~any[1], on_host, on_host && Crowd::is_crowded(cores, ranks)};
+  const auto cores = std::span(any).subspan(5);
+  return {any[0] == ~any[1], on_host, on_host && Crowd::is_crowded(cores, ranks), any[4] == 0};
 }
 
 }  // namespace nhalf::coll

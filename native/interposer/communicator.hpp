@@ -66,8 +66,10 @@ class Communicator {
     if (!is_shared_known_) share();
     return memory_ ? memory_->lines() : nullptr;
   }
-  /// Null where the library has no more communicators. At first all ranks call it.
+  /// Null where the library has no more communicators, or makes none beside others. At first all
+  /// ranks call it.
   Messages* messages() {
+    if (!agreement_.on_communicators) return nullptr;
     if (!messages_) messages_ = std::make_unique<Messages>(comm_);
     return messages_->is_open() ? messages_.get() : nullptr;
   }

@@ -33,9 +33,11 @@
 #pragma weak PMPI_Initialized
 #pragma weak PMPI_Iprobe
 #pragma weak PMPI_Irecv
+#pragma weak PMPI_Is_thread_main
 #pragma weak PMPI_Isend
 #pragma weak PMPI_Op_commutative
 #pragma weak PMPI_Pack
+#pragma weak PMPI_Query_thread
 #pragma weak PMPI_Recv
 #pragma weak PMPI_Reduce
 #pragma weak PMPI_Reduce_c

@@ -39,31 +39,36 @@ inline pgas::Layout layout_of(const Case& point, std::size_t elements, int ranks
   return {elements, point.axes.number("block", std::size_t{1}), all};
 }
 
-/// The loop of all ways but the first, for one element or more: every pointer goes on by one.
-template <class Make, class To, class... From>
-void advance(std::size_t count, Make make, To to, From... from) {
-  for (;; ++to, (++from, ...)) {
-    *to = make(*from...);
-    if (--count == 0) return;
-  }
-}
+/// Elements that a loop takes at once: a line of doubles.
+inline constexpr std::size_t at_once = 8;
 
-/// The same for one whole block whose length the compiler knows, so that no loop is left.
+/// Elements of one block whose number the compiler knows, so that no loop is left. All are made
+/// before one is stored: else the compiler would have to find out whether arrays overlap.
 template <std::size_t length, class Make, class To, class... From>
 void short_block(Make make, To to, From... from) {
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    const auto step = [&](auto at) { to.in_block()[at] = make(from.in_block()[at]...); };
-    (step(static_cast<std::ptrdiff_t>(i)), ...);
+    const auto made_of = [&](auto at) { return make(from[at]...); };
+    const std::array made{made_of(static_cast<std::ptrdiff_t>(i))...};
+    ((to[static_cast<std::ptrdiff_t>(i)] = made[i]), ...);
   }(std::make_index_sequence<length>());
 }
 
-/// The same through all blocks of a rank, which has `count` elements: from block to block by whole
-/// rounds over all ranks.
+/// The loop of all ways but the first, for elements of one block.
+template <class Make, class To, class... From>
+void advance(std::size_t count, Make make, To to, From... from) {
+  constexpr auto step = static_cast<std::ptrdiff_t>(at_once);
+  for (; count >= at_once; count -= at_once, to += step, ((from += step), ...))
+    short_block<at_once>(make, to, from...);
+  for (; count > 0; --count, ++to, (++from, ...)) *to = make(*from...);
+}
+
+/// The same through all blocks of a rank, which has `count` elements: by shared pointers from block
+/// to block, by whole rounds over all ranks, and in each by pointers that have no phase to compare.
 template <class Make, class To, class... From>
 void by_rounds(std::size_t block, std::size_t count, Make make, To to, From... from) {
   while (count > 0) {
     const auto length = std::min(block, count);
-    advance(length, make, to, from...);
+    advance(length, make, to.in_block(), from.in_block()...);
     count -= length;
     if (count == 0) return;
     to.to_next_round();
@@ -75,11 +80,11 @@ void by_rounds(std::size_t block, std::size_t count, Make make, To to, From... f
 template <std::size_t block, class Make, class To, class... From>
 void by_short_blocks(std::size_t count, Make make, To to, From... from) {
   for (; count >= block; count -= block) {
-    short_block<block>(make, to, from...);
+    short_block<block>(make, to.in_block(), from.in_block()...);
     to.to_next_round();
     (from.to_next_round(), ...);
   }
-  if (count > 0) advance(count, make, to, from...);
+  advance(count, make, to.in_block(), from.in_block()...);
 }
 
 /// The same; a loop over a few elements would take longer than the elements.
@@ -94,6 +99,10 @@ void through_blocks(const pgas::Layout& layout, std::size_t count, Make make, To
       return by_short_blocks<4>(count, make, to, from...);
     case 8:
       return by_short_blocks<8>(count, make, to, from...);
+    case 16:
+      return by_short_blocks<16>(count, make, to, from...);
+    case 32:
+      return by_short_blocks<32>(count, make, to, from...);
     default:
       return by_rounds(layout.block(), count, make, to, from...);
   }

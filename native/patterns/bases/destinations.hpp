@@ -19,9 +19,10 @@ class Destinations {
  public:
   /// What `to` may say: anybody, or a permutation.
   static constexpr auto names() {
-    std::array<std::string_view, std::size(bit_permutations::rules) + 1> all{"uniform"};
-    std::ranges::transform(bit_permutations::rules, all.begin() + 1, &bit_permutations::Rule::name);
-    return all;
+    std::array<std::string_view, std::size(bit_permutations::rules) + 1> found{"uniform"};
+    std::ranges::transform(bit_permutations::rules, found.begin() + 1,
+                           &bit_permutations::Rule::name);
+    return found;
   }
 
   Destinations(int ranks, const Case& point)

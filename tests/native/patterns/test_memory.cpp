@@ -77,7 +77,7 @@ TEST_CASE("shared arrays are right by every access and block") {
   if constexpr (Computing<ProbeTransport> && OneSided<ProbeTransport>) {
     for (const std::string kernel : kernels)
       for (const std::string access : {"for-all", "pointer", "block", "cast"})
-        for (const std::string block : {"even", "1", "8", "7", "100000"})
+        for (const std::string block : {"even", "1", "8", "16", "7", "100000"})
           for (const std::size_t size_bytes : {0UL, 8UL, 1600UL}) {
             CAPTURE(kernel);
             CAPTURE(access);
