@@ -80,6 +80,8 @@ TEST_CASE("ranks swap messages of all sizes with all others, and in order") {
 
 TEST_CASE("a rank that is gone is named") {
   std::string said;
+  // Ranks 0 and 1 stay until both have learnt it: the first to go would be named in its place.
+  std::barrier both_know(2);
   on_ranks(3, [&](int rank, Messages& messages) {
     if (rank == 2) return;
     Buffer in(8);
@@ -95,6 +97,7 @@ TEST_CASE("a rank that is gone is named") {
       auto request = messages.start_receive(1, in.bytes());
       CHECK_THROWS_AS(messages.finish(request), std::runtime_error);
     }
+    both_know.arrive_and_wait();
   });
   CHECK(said.ends_with("rank 2 (process 4712) has ended before the others"));
 }
