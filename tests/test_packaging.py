@@ -42,6 +42,8 @@ def test_easybuild_names_this_version_and_the_wheel_that_is_built() -> None:
     toolchain = given["toolchain"]
     assert recipe.name == f"nhalf-{__version__}-{toolchain['name']}-{toolchain['version']}.eb"
     assert given["sources"] == ["nhalf-%(version)s-py3-none-manylinux_2_28_x86_64.whl"]
+    # Without it auditwheel adds the tag of every older system that would do to the name.
+    assert "--only-plat" in (ROOT / "tools/wheels").read_text(encoding="utf-8")
 
 
 def test_spack_has_every_dependency_of_the_project() -> None:

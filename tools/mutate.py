@@ -28,6 +28,8 @@ NOTICED_LEAST = 0.85
 UNCHANGED_MAX_S = 3600.0
 PATIENCE = 10
 """A change after which tests take this many times as long as before is noticed."""
+MEMORY_MAX_BYTES = 2 << 30
+"""So is one after which they want more memory: a loop that never ends would take all there is."""
 TARGETS = {
     "native/timing/criterion.hpp": ["timing/test_criterion.cpp"],
     "native/timing/statistics.hpp": ["timing/test_statistics.cpp", "timing/test_criterion.cpp"],
@@ -132,10 +134,11 @@ def _python(path: str, text: str, folder: Path, limit_s: float) -> bool:
 
 
 def _succeeds(command: Sequence[str], folder: Path, limit_s: float) -> bool:
-    """Whether a command ends well, and in time."""
+    """Whether a command ends well, in time, and within the memory that it may have."""
+    limited = ["prlimit", f"--data={MEMORY_MAX_BYTES}", *command]
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, timeout=limit_s, check=False
+            limited, cwd=folder, capture_output=True, timeout=limit_s, check=False
         )
     except subprocess.TimeoutExpired:
         return False

@@ -28,7 +28,8 @@ class Option:
 
     `name` is its spelling if it differs from the field's, `least` the smallest number accepted,
     `variable` an environment variable that supplies the value, `heading` a group other than that
-    of its class.
+    of its class. A number that `is_share` is written '5%' or '0.05'. `former` are spellings that
+    are still understood, and shown nowhere.
     """
 
     help: str
@@ -37,6 +38,8 @@ class Option:
     least: int | None = None
     variable: str = ""
     heading: str = ""
+    is_share: bool = False
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import typing
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,6 +14,8 @@ import click
 from click.core import ParameterSource
 
 from nhalf.base.request import Option, Parameter, Request, Word, parameters
+from nhalf.base.units import parse_share
+from nhalf.cli.examples import parted, write_examples
 from nhalf.cli.options import FORMATS, OUTPUT
 from nhalf.jobs.request import AS_JOB
 
@@ -27,7 +28,6 @@ SCHEMA_VERSION = 1
 ARGUMENTS, HELP = "Arguments", "Help"
 LAST = (OUTPUT, AS_JOB, HELP)
 """The headings that come last, in this order."""
-EXAMPLE = re.compile(r"nhalf |env \$\(nhalf ")
 METAVARS = {str: "TEXT", Path: "PATH", int: "NUMBER", float: "NUMBER"}
 
 
@@ -41,9 +41,7 @@ class Command(click.Command):
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)
         if self.examples:
-            with formatter.section("Examples"):
-                for line in self.examples:
-                    formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+            write_examples(formatter, self.examples)
         sections: dict[str, list[tuple[str, str]]] = {}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx)
@@ -68,6 +66,14 @@ class Choice(click.Option):
     """An option of a request."""
 
     heading = ""
+    former: tuple[str, ...] = ()
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Former spellings are understood, and shown nowhere."""
+        shown = self.opts
+        self.opts = [*shown, *self.former]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
 
 
 class Place(click.Argument):
@@ -104,14 +110,6 @@ def command(name: str, act: Act) -> Command:
     )
     made.examples = examples
     return made
-
-
-def parted(text: str) -> tuple[str, tuple[str, ...]]:
-    """What a docstring says, and the commands in its last paragraph, if it is of commands."""
-    said, _, last = text.rpartition("\n\n")
-    lines = tuple(last.splitlines())
-    is_examples = bool(said) and all(EXAMPLE.match(line) for line in lines)
-    return (said, lines) if is_examples else (text, ())
 
 
 def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
@@ -166,14 +164,26 @@ def _choice(one: Parameter, said: Option) -> Choice:
         multiple=one.many,
         required=one.required,
         help=said.help,
-        metavar=said.metavar or (None if is_flag else METAVARS[one.kind]),
+        metavar=_metavar(one, said),
         envvar=said.variable or None,
         shell_complete=_completed(one),
         show_default=one.default not in ("", None, (), False),
         **_default(one),
     )
-    made.heading = one.heading
+    made.heading, made.former = one.heading, said.former
     return made
+
+
+def _share(value: str | float) -> float:
+    """A fraction from '5%' or '0.05'; defaults are fractions already."""
+    return parse_share(value) if isinstance(value, str) else value
+
+
+def _metavar(one: Parameter, said: Option) -> str | None:
+    """What stands for the value in help; None for a flag."""
+    if said.metavar or one.kind is bool:
+        return said.metavar or None
+    return "PERCENT" if said.is_share else METAVARS[one.kind]
 
 
 def _completed(one: Parameter) -> Any:
@@ -215,6 +225,8 @@ def _type(one: Parameter) -> Any:
     """The parser of one value."""
     if one.kind is int and isinstance(one.said, Option) and one.said.least is not None:
         return click.IntRange(min=one.said.least)
+    if isinstance(one.said, Option) and one.said.is_share:
+        return _share
     if one.kind is Path:
         return click.Path(path_type=Path)
     return one.kind

@@ -28,6 +28,7 @@ class Listed(click.Group):
     """A group whose help has a whole line for each command, in their own order."""
 
     title = "Commands"
+    examples: tuple[str, ...] = ()
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """The names of the commands, the most used first."""
@@ -36,6 +37,14 @@ class Listed(click.Group):
     def summary(self, name: str) -> str:
         """What a command does, in a line."""
         return (self.commands[name].help or "").split("\n")[0]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples, the commands, and the options last, as in the help of a command."""
+        from nhalf.cli.examples import write_examples
+
+        if self.examples:
+            write_examples(formatter, self.examples)
+        super().format_options(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One line per command."""
@@ -47,6 +56,11 @@ class VerbGroup(Listed):
     """Knows its verbs from the folder; a module defines `command`, or `COMMANDS` by name."""
 
     title = "Verbs"
+    examples = (
+        "nhalf run --report",
+        "nhalf compare runs/monday runs/tuesday",
+        "nhalf predict bcast --machine sp2-mpl --ranks 32",
+    )
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """The names of the verbs, the most used first."""
@@ -85,12 +99,16 @@ class VerbGroup(Listed):
 def load_verb(name: str) -> click.Command:
     """The click command of one verb."""
     from nhalf.cli.command import command
+    from nhalf.cli.examples import parted
 
     module: Any = importlib.import_module(f"{PACKAGE}.{plugins.module_name(name)}")
     if not hasattr(module, "COMMANDS"):
         return command(name, module.command)
     below = [command(name, act) for name, act in module.COMMANDS.items()]
-    return Listed(name, below, help=module.__doc__, no_args_is_help=True)
+    said, examples = parted(module.__doc__ or "")
+    made = Listed(name, below, help=said, no_args_is_help=True)
+    made.examples = examples
+    return made
 
 
 def command_line() -> VerbGroup:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +24,10 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
     try:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
-        path = prepared.run.path
         how = "asked to end by SIGTERM" if isinstance(error, Terminated) else "interrupted"
         raise Interrupted(
             f"{how}; every finished point is kept",
-            f"go on with: nhalf run --resume {shlex.quote(str(path))}",
+            f"go on with: {prepared.run.resuming}",
         ) from None
 
 
@@ -75,7 +73,7 @@ def _check_hosts(outcome: Outcome) -> None:
         said = "; ".join(f"{host}: {reason}" for host, reason in outcome.lost.items())
         raise FailedError(
             f"lost while measuring: {said}; every finished point is kept",
-            f"go on with the others: nhalf run --resume {shlex.quote(str(outcome.run.path))}",
+            f"go on with the others: {outcome.run.resuming}",
         )
 
 

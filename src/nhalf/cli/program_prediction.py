@@ -33,7 +33,7 @@ class TraceRequest:
     given: Collection[str]
 
 
-OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "table", "report"}
+OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 
 
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:

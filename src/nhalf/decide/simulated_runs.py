@@ -25,6 +25,9 @@ SIZES = (0, *(2**k for k in range(15)), 24, 48, 96, 192, 1536, 3072, 6144, 12288
 
 LAUNCHES = 5
 
+FEWER_LAUNCHES = (2, 3)
+"""What the same runs report if they end after this many launches."""
+
 RUNS_AT_ONCE = 20
 
 TIME_LIMIT_S = 120.0
@@ -43,6 +46,7 @@ class SimulatedMachine:
     state_slow: float = 1.25
     state_fraction: float = 0.2
     state_dwell: float = 20.0
+    launch_noise: float = 0.0
 
     def slower(self, factor: float) -> SimulatedMachine:
         """The same machine with all times longer by a factor."""
@@ -52,6 +56,16 @@ class SimulatedMachine:
     def steady(self) -> SimulatedMachine:
         """The same machine with noise, but without a second state."""
         return SimulatedMachine(**{**vars(self), "state_fraction": 0.0})
+
+    def unlike_launches(self) -> SimulatedMachine:
+        """The same machine, steady within a launch, with 5 % between launches."""
+        parts = {"noise": 0.02, "state_fraction": 0.0, "launch_noise": 0.05}
+        return SimulatedMachine(**{**vars(self), **parts})
+
+    def lasting_states(self) -> SimulatedMachine:
+        """The same machine, whose states last for whole launches; nothing shows them."""
+        parts = {"noise": 0.02, "launch_noise": 0.02, "state_dwell": 1e9}
+        return SimulatedMachine(**{**vars(self), **parts})
 
     def options(self) -> str:
         """In the probe's format: key=value,..."""
@@ -64,23 +78,32 @@ class SimulatedMachine:
 
         base: Floats = self.o_s + self.L + self.o_r + size_bytes * self.G
         share, shift = self.state_fraction, math.log(self.state_slow)
-        if self.noise == 0:
+        noise = math.hypot(self.noise, self.launch_noise)
+        if noise == 0:
             return base * (self.state_slow if share > 0.5 else 1.0)
 
         def excess(x: float) -> float:
-            slow = ndtr((x - shift) / self.noise)
-            return float((1 - share) * ndtr(x / self.noise) + share * slow - 0.5)
+            slow = ndtr((x - shift) / noise)
+            return float((1 - share) * ndtr(x / noise) + share * slow - 0.5)
 
-        reach = 10 * self.noise + abs(shift)
+        reach = 10 * noise + abs(shift)
         return base * math.exp(brentq(excess, -reach, reach))
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Many simulated runs after the real analysis, without their samples."""
+    """Many simulated runs after the real analysis, without their samples.
 
-    summary: pl.DataFrame
+    `summaries` are by the number of launches: that of whole runs and FEWER_LAUNCHES.
+    """
+
+    summaries: dict[int, pl.DataFrame]
     medians: list[pl.DataFrame]
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Of whole runs."""
+        return self.summaries[LAUNCHES]
 
 
 def simulate_worlds(
@@ -107,10 +130,14 @@ def simulate_worlds(
             )
             first += runs
         done = [[job.result() for job in jobs] for jobs in batches]
-    return [
-        Simulated(pl.concat(part.summary for part in parts), [m for p in parts for m in p.medians])
-        for parts in done
-    ]
+    return [_joined(parts) for parts in done]
+
+
+def _joined(parts: Sequence[Simulated]) -> Simulated:
+    """The runs of several processes as one."""
+    counts = (*FEWER_LAUNCHES, LAUNCHES)
+    summaries = {n: pl.concat(part.summaries[n] for part in parts) for n in counts}
+    return Simulated(summaries, [median for part in parts for median in part.medians])
 
 
 def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> Simulated:
@@ -118,7 +145,8 @@ def _simulate(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> 
     frame = _measure(probe, machine, runs, seed)
     medians = launch_medians(frame.lazy())
     by_run = medians.partition_by("run", maintain_order=True)
-    return Simulated(summarise(frame.lazy()), by_run)
+    begun = {n: frame.lazy().filter(pl.col("launch") < n) for n in (*FEWER_LAUNCHES, LAUNCHES)}
+    return Simulated({n: summarise(rows) for n, rows in begun.items()}, by_run)
 
 
 def _measure(probe: str, machine: SimulatedMachine, runs: range, seed: int) -> pl.DataFrame:

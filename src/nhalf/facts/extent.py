@@ -13,6 +13,7 @@ import polars as pl
 
 from nhalf.facts.basis import Basis
 from nhalf.facts.node_runs import node_runs
+from nhalf.measure.plan.setting import split_name
 from nhalf.statistics.summary import EXACT
 
 
@@ -22,9 +23,10 @@ class Extent:
 
     `hosts` are names, sorted; `started` is when the first point was measured, in local time;
     `is_node` says that no message was sent, because only nodes were measured, `is_application` that
-    only applications were; `launches` are the fewest and the most of a point; `half_width_share` is
-    the median over points of the half-width over launches, relative to the time, None if no point
-    has several launches.
+    only applications were: then `libraries` are those that carry messages, whatever their settings,
+    and `programs` count programming models; `launches` are the fewest and the most of a point;
+    `half_width_share` is the median over points of the half-width over launches, relative to the
+    time, None if no point has several launches.
     """
 
     hosts: tuple[str, ...]
@@ -33,6 +35,7 @@ class Extent:
     is_node: bool
     is_application: bool
     libraries: int
+    programs: int
     patterns: int
     points: int
     samples: int
@@ -44,14 +47,16 @@ def extent(basis: Basis) -> Extent:
     """The extent of the measurements."""
     summary = basis.summary
     fewest, most = summary["launches"].min() or 0, summary["launches"].max() or 0
-    libraries = summary.select("mpi", "transport").iter_rows()
+    programs = _programs(basis)
+    is_application = not summary.is_empty() and set(summary["transport"]) <= programs
     return Extent(
         hosts=tuple(sorted({name for one in basis.environments.values() for name in _hosts(one)})),
         started=_started(basis),
         is_simulated=summary["transport"].is_in(EXACT).all(),
         is_node=set(summary["run"]) == node_runs(basis),
-        is_application=not summary.is_empty() and set(summary["transport"]) <= _programs(basis),
-        libraries=len({mpi or transport for mpi, transport in libraries}),
+        is_application=is_application,
+        libraries=len(_carriers(basis) if is_application else _series(basis)),
+        programs=summary["transport"].n_unique() if is_application else 0,
         patterns=summary["pattern"].n_unique(),
         points=summary.height,
         samples=int(summary["samples"].sum()),
@@ -79,6 +84,16 @@ def _half_width(summary: pl.DataFrame) -> float | None:
     widths = summary.filter(pl.col("launches") > 1).select(half.alias("half"))["half"]
     widths = widths.filter(widths.is_finite())
     return None if widths.is_empty() else float(widths.median())  # type: ignore[arg-type]
+
+
+def _series(basis: Basis) -> set[str]:
+    """Libraries, one for each of its settings, and transports without one."""
+    return {mpi or transport for mpi, transport in basis.summary.select("mpi", "transport").rows()}
+
+
+def _carriers(basis: Basis) -> set[str]:
+    """Libraries, whatever their settings."""
+    return {split_name(mpi)[0] for mpi in basis.summary["mpi"] if mpi}
 
 
 def _programs(basis: Basis) -> set[str]:

@@ -58,15 +58,22 @@ def jump_between(launches: pl.DataFrame, left: Segment, right: Segment) -> Jump 
     `launches` has the columns launch, bytes and median_s (positive).
     """
     before, after = left.to_bytes, right.from_bytes
-    costs, saves = (
-        _ratio(launches, left, right, growth) for growth in _growths(launches, left, after)
-    )
+    costs, saves = jump_ratios(launches, left, right)
     before_s, after_s = _reported_s(launches, before), _reported_s(launches, after)
     if costs is not None and costs.low > COSTLY:
         return Jump(before, after, before_s, after_s, costs)
     if saves is not None and saves.high < 1 / COSTLY:
         return Jump(before, after, before_s, after_s, saves)
     return None
+
+
+def jump_ratios(
+    launches: pl.DataFrame, left: Segment, right: Segment, confidence: float = 0.95
+) -> tuple[Interval | None, Interval | None]:
+    """The jump over the longest expected time, and over the shortest; None below two launches."""
+    longest, shortest = _growths(launches, left, right.from_bytes)
+    costs = _ratio(launches, left, right, longest, confidence)
+    return costs, _ratio(launches, left, right, shortest, confidence)
 
 
 def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, float]:
@@ -79,16 +86,18 @@ def _growths(launches: pl.DataFrame, left: Segment, after: int) -> tuple[float, 
     return growth, growth
 
 
-def _ratio(launches: pl.DataFrame, left: Segment, right: Segment, growth: float) -> Interval | None:
+def _ratio(
+    launches: pl.DataFrame, left: Segment, right: Segment, growth: float, confidence: float
+) -> Interval | None:
     """The jump with its interval; from several sizes if they agree with the adjacent ones."""
     near = _beside(launches, left.to_bytes, right.from_bytes, growth)
     if len(near) < 2:
         return None
-    narrow = ratio_interval(near)
+    narrow = ratio_interval(near, confidence)
     wide = _over_sizes(launches, left, right, growth)
     if len(wide) < 2:
         return narrow
-    found = ratio_interval(wide)
+    found = ratio_interval(wide, confidence)
     seen = _reported_s(launches, right.from_bytes) / _reported_s(launches, left.to_bytes) / growth
     return found if 1 / COHERENT < found.median / seen < COHERENT else narrow
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nhalf.facts.basis import Basis
+from nhalf.facts.evident import evident_changes
 from nhalf.facts.series import MAIN_PATTERN, describes, with_series
 from nhalf.statistics.intervals import launch_interval
 from nhalf.store.keys import RUN_CURVE
@@ -25,7 +26,8 @@ class Overview:
     highest rate, reached at `peak_bytes`, with the interval of that point; `n_half_bytes` the size
     at which the measured curve first reaches half of it (Hockney), NaN if it never does, with the
     interval over the values from each launch's curve (NaN for fewer than two);
-    `switches` the brackets (last size before, first size after) at which the model changes.
+    `switches` the brackets (last size before, first size after) at which the model changes and
+    the launches prove it.
     """
 
     series: str
@@ -152,5 +154,6 @@ def _switches(point: dict[str, object], basis: Basis) -> tuple[tuple[int, int], 
     found: list[tuple[int, int]] = []
     for model in basis.models:
         if describes(model, point):
-            found += [(change.low_bytes, change.high_bytes) for change in model.breakpoints]
+            changes = evident_changes(model, basis)
+            found += [(change.low_bytes, change.high_bytes) for change in changes]
     return tuple(found)

@@ -13,10 +13,10 @@ from nhalf.base.operations import COLLECTIVES, NATIVE
 from nhalf.facts.basis import once
 from nhalf.facts.caches import Cache, cache_near
 from nhalf.facts.contests import SETTING
+from nhalf.facts.evident import launches_of
 from nhalf.facts.facts import Facts
 from nhalf.facts.jumps import Jump, jump_between
 from nhalf.facts.series import plain, with_series
-from nhalf.machines.machine import FittedModel
 from nhalf.store.keys import RUN_CURVE, without
 
 SAME_PLACE = 1.1
@@ -93,18 +93,12 @@ def _all(facts: Facts) -> Iterator[Switch]:
         own = model.algorithm in ("", NATIVE) and not model.axes
         if not (own and model.pattern in patterns):
             continue
-        launches = _curve_of(model, facts.launches)
+        launches = launches_of(model, facts.launches)
         sides = zip(model.segments, model.segments[1:], strict=False)
         for change, (left, right) in zip(model.breakpoints, sides, strict=False):
             jump = jump_between(launches, left, right) if change.kind == "jump" else None
             if jump is not None:
                 yield _switch(facts, launches, jump)
-
-
-def _curve_of(model: FittedModel, launches: pl.DataFrame) -> pl.DataFrame:
-    """The launch medians of the curve that a model describes."""
-    same = [pl.col(name) == getattr(model, name) for name in RUN_CURVE]
-    return launches.filter(pl.col("median_s") > 0, *same)
 
 
 def _switch(facts: Facts, launches: pl.DataFrame, jump: Jump) -> Switch:

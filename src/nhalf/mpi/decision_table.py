@@ -82,7 +82,7 @@ def read_table(path: Path) -> list[Rule]:
     if not lines or lines[0].strip() != FIRST_LINE:
         raise InputError(
             f"{path} is no decision table: its first line is not {FIRST_LINE!r}",
-            "write one with nhalf tune or nhalf predict --table",
+            "write one with nhalf tune or nhalf predict --out",
         )
     rules = []
     for number, line in enumerate(lines, 1):

@@ -99,6 +99,15 @@ ADVICES = (
         "in at least two launches, or between launches over the whole curve",
     ),
     Advice(
+        "launch-apart",
+        "one launch differed from all others over the whole curve, and no flag shows why: the "
+        "machine has a state whose share one launch cannot tell",
+        "add launches at other times (--resume RUN --launches N), and look at the launch spread",
+        "the gap between the fastest or slowest launch and the next one is 3 % or more, and a "
+        "larger share of the range than normal noise leaves once in 500 times (Dixon 1950); four "
+        "launches or more",
+    ),
+    Advice(
         "drift",
         "times rise or fall while measuring",
         "let the machine warm up or cool down, or measure when it is idle",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings derived from the samples themselves: bimodal and drift."""
+"""Warnings derived from the samples themselves: bimodal, launch-apart and drift."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import polars as pl
 from nhalf.statistics.bimodality import EFFECT, SAMPLES_LEAST, two_states
 from nhalf.statistics.drift import has_slope, trend_signs
 from nhalf.statistics.intervals import Floats
+from nhalf.statistics.unseen_states import one_apart
 from nhalf.store.keys import RUN_CURVE, RUN_POINT
 
 SAMPLES_SEEN = 256
@@ -23,7 +24,7 @@ TREND_DEVIATIONS = 3.29
 
 
 def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
-    """Warnings from the samples: one row per point, RUN_POINT, `bimodal` and `drift`.
+    """Warnings from the samples: per point, RUN_POINT, `bimodal`, `drift` and `apart`.
 
     `medians` is the result of `launch_medians` for the same measurements.
     """
@@ -33,9 +34,12 @@ def derived(measurements: pl.LazyFrame, medians: pl.DataFrame) -> pl.DataFrame:
     points = medians.select(RUN_POINT).unique(maintain_order=True)
     joined = points.join(inside, on=RUN_POINT, how="left", nulls_equal=True)
     joined = joined.join(between, on=RUN_CURVE, how="left", nulls_equal=True)
-    flag = [pl.col(c).fill_null(False) for c in ("bimodal", "split", "drift", "slope")]
+    flag = [pl.col(c).fill_null(False) for c in ("bimodal", "split", "drift", "slope", "apart")]
     return joined.select(
-        *RUN_POINT, bimodal=flag[0] | flag[1], drift=(flag[2] & ~flag[0]) | flag[3]
+        *RUN_POINT,
+        bimodal=flag[0] | flag[1],
+        drift=(flag[2] & ~flag[0]) | flag[3],
+        apart=flag[4] & ~flag[3],
     )
 
 
@@ -79,7 +83,9 @@ def _blocks(samples: pl.Series, rows_at_once: int = 256) -> Iterator[Floats]:
 
 
 def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
-    """Curves with `split` and `slope`: two states or a trend in the level of whole launches.
+    """Curves with `split`, `slope` and `apart`, from the level of whole launches.
+
+    These are two states, a trend, and one launch that differs from all others.
 
     The level of a launch is the median over sizes of the logarithm of its time relative to the
     median launch, so that a disturbance of one size is not attributed to the launch.
@@ -96,10 +102,13 @@ def _between_launches(medians: pl.DataFrame) -> pl.DataFrame:
     )
     split_: list[bool] = []
     slope: list[bool] = []
+    apart: list[bool] = []
     for level, number in zip(levels["level"], levels["number"], strict=True):
         values = level.to_numpy()
         split_.append(bool(two_states(np.exp(values)[None, :])[0]))
         slope.append(has_slope(number.to_numpy(), values))
+        apart.append(one_apart(values))
+    found = {"split": split_, "slope": slope, "apart": apart}
     return levels.select(RUN_CURVE).with_columns(
-        pl.Series("split", split_, dtype=pl.Boolean), pl.Series("slope", slope, dtype=pl.Boolean)
+        pl.Series(name, flags, dtype=pl.Boolean) for name, flags in found.items()
     )

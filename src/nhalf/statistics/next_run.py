@@ -67,8 +67,7 @@ def next_run_intervals(
     value, low, high = launch_intervals(medians, confidence)
     count = (~np.isnan(medians)).sum(axis=1)
     usable = (count > 1) & (np.nan_to_num(medians, nan=1.0) > 0).all(axis=1)
-    for curve in np.unique(curves[usable]):
-        rows = np.flatnonzero(usable & (curves == curve))
+    for rows in _rows_of_curves(curves, usable):
         variance, degrees = _variances(np.log(medians[rows]))
         step = _steps(medians[rows]) / value[rows]
         variance = variance + step**2 / 12
@@ -114,6 +113,15 @@ def half_widths(launches: pl.DataFrame, *kept: str) -> pl.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         width = np.where(points["launches"].to_numpy() > 1, high / value - 1, math.inf)
     return points.select(*kept, half_width=pl.Series(width))
+
+
+def _rows_of_curves(
+    curves: NDArray[np.int64], usable: NDArray[np.bool_]
+) -> list[NDArray[np.int64]]:
+    """The usable rows of each curve, in their order; the rows are looked at once for all curves."""
+    rows = np.flatnonzero(usable)
+    ordered = rows[np.argsort(curves[rows], kind="stable")]
+    return np.split(ordered, np.flatnonzero(np.diff(curves[ordered])) + 1) if len(rows) else []
 
 
 def _steps(medians: Floats) -> Floats:

@@ -227,6 +227,7 @@ def _with_advice(points: pl.DataFrame, shapes: pl.DataFrame) -> pl.DataFrame:
     found = {
         # A coarse clock produces steps, which are not states of the machine.
         "bimodal": pl.col("bimodal") & ~coarse,
+        "launch-apart": pl.col("apart"),
         "drift": pl.col("drift"),
         "imprecise": ~single & (reach > PRECISION_TARGET * median),
         "one-launch": single & ~pl.col("transport").is_in(EXACT),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +59,13 @@ class Run:
         """The folder's name, and the value of the column `run`."""
         return self.path.name
 
+    @property
+    def resuming(self) -> str:
+        """The command that goes on with the run, to be shown to a user."""
+        is_application = self.environment.get("programs") or self.simulation.get("app")
+        verb = "app" if is_application else "run"
+        return f"nhalf {verb} --resume {shlex.quote(str(self.path))}"
+
     @classmethod
     def create(cls, path: Path, description: dict[str, Any]) -> Run:
         """Create a run directory; raises InputError if it already holds a run.
@@ -68,7 +76,7 @@ class Run:
         if (path / DESCRIPTION).exists():
             raise InputError(
                 f"{path} holds a run already",
-                "choose another --out, or continue it with nhalf run --resume",
+                "choose another --out, or continue it with --resume",
             )
         is_new = not path.exists()
         try:
@@ -176,7 +184,7 @@ class Run:
             cause = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise MissingError(
                 f"{self.path / MEASUREMENTS} cannot be written: {cause}",
-                f"all points are kept, go on with: nhalf run --resume {self.path}",
+                f"all points are kept, go on with: {self.resuming}",
             ) from error
 
     def _is_current(self, parquet: Path) -> bool:

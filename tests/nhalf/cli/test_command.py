@@ -69,6 +69,46 @@ def test_help_shows_the_examples(call: Call) -> None:
     assert "\nExamples:\n  nhalf history runs\n" in out
 
 
+@pytest.mark.parametrize("group", [(), ("mpi",), ("lab",), ("machines",)], ids=" ".join)
+def test_help_of_a_group_shows_examples_of_its_verbs(call: Call, group: tuple[str, ...]) -> None:
+    out = call(*group, "--help").out
+    shown = re.search(r"\nExamples:\n((?:  .+\n)+)", out)
+    assert shown, out
+    assert re.search(rf"^  (env \$\()?nhalf {' '.join(group)}", shown[1], re.MULTILINE)
+
+
+OTHER_WORDS = {
+    "--cpus", "--form", "--library", "--operation", "--prefix", "--size",
+    "--sizes", "--threshold",
+}  # fmt: skip
+"""Words that options had, or could have, for what another verb calls by another name."""
+
+
+def test_options_have_one_vocabulary() -> None:
+    used = {
+        option: name
+        for name, command in COMMANDS.items()
+        for parameter in command.params
+        for option in parameter.opts
+    }
+    assert not {option: name for option, name in used.items() if option in OTHER_WORDS}
+
+
+def test_a_former_spelling_is_understood_and_not_shown(call: Call, tmp_path: Path) -> None:
+    asked = ("predict", "bcast", "--machine", "sp2-mpl", "--ranks", "4", "--bytes", "8")
+    for spelled in ("--out", "--table"):
+        table = tmp_path / spelled
+        call(*asked, spelled, str(table))
+        assert table.is_file()
+    assert "--table" not in call("predict", "--help").out
+
+
+@pytest.mark.parametrize(("typed", "share"), [("5%", 0.05), ("0.05", 0.05)])
+def test_shares_are_percentages_or_fractions(typed: str, share: float) -> None:
+    (gain,) = [one for one in COMMANDS["nhalf tune"].params if one.name == "least_share"]
+    assert gain.type(typed) == share
+
+
 WORDS = {
     "show": ["show", "{one}"],
     "compare": ["compare", "{one}:mpich", "{two}:openmpi"],
@@ -77,6 +117,7 @@ WORDS = {
     "history": ["history", "{runs}"],
     "sql": ["sql", "select run, mpi, advice from points", "{runs}"],
     "machines": ["machines", "list"],
+    "exports": ["export", "--list"],
     "machine": ["show", "sp2-mpl"],
     "machines compared": ["compare", "sp2-mpl", "sp2-pvme", "--ranks", "2"],
     "predict": ["predict", "bcast", "--machine", "sp2-mpl", "--ranks", "4"],

@@ -95,7 +95,11 @@ def test_promises_hold_on_a_few_runs() -> None:
     assert checks["false_alarms"].value <= 1 / 60
     assert checks["detected_1.05"].value > 0.8
     assert checks["detected_1.25"].value == 1
+    assert checks["coverage_2"].value > 0.9
+    assert checks["coverage_3"].value > 0.9
+    assert all(checks[f"coverage_unlike_{launches}"].value > 0.9 for launches in (2, 3, 5))
     assert checks["false_bimodal"].held
+    assert checks["false_launch_apart"].held
     assert checks["false_drift"].held
     written = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert {check["name"] for check in written["checks"]} == set(checks)

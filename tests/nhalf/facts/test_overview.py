@@ -69,3 +69,30 @@ def test_one_launch_gives_n_half_no_interval(make_measurements: Make) -> None:
     assert alone.n_half_bytes == pytest.approx(5000, rel=0.2)
     assert math.isnan(alone.n_half_low_bytes)
     assert n_half_ends(alone) == ""
+
+
+@pytest.mark.parametrize(
+    ("noise", "switches"), [(0.002, ((4096, 8192),)), (0.3, ())], ids=["steady", "noisy"]
+)
+def test_a_switch_needs_evidence(
+    make_measurements: Make, noise: float, switches: tuple[tuple[int, int], ...]
+) -> None:
+    """A fit finds a break in either curve; launches that differ by a third prove none."""
+    measured = make_measurements(noise=0.001, launch_noise=noise, launches=4, seed=2)
+    doubled = pl.col("samples_s").list.eval(pl.element() * 2)
+    facts = data_of(
+        measured.with_columns(
+            samples_s=pl.when(pl.col("bytes") > 4096).then(doubled).otherwise(pl.col("samples_s"))
+        )
+    )
+    assert facts.models[0].breakpoints
+    assert facts.overview[0].switches == switches
+
+
+def test_one_launch_proves_no_switch(make_measurements: Make) -> None:
+    measured = make_measurements(noise=0.001, launch_noise=0.0, launches=1)
+    doubled = pl.col("samples_s").list.eval(pl.element() * 2)
+    step = pl.when(pl.col("bytes") > 4096).then(doubled).otherwise(pl.col("samples_s"))
+    facts = data_of(measured.with_columns(samples_s=step))
+    assert facts.models[0].breakpoints
+    assert facts.overview[0].switches == ()

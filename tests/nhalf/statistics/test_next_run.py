@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -109,3 +110,38 @@ def test_equal_launches_have_an_interval_without_width() -> None:
     medians = np.full((SIZES, 5), 1.25e-6)
     value, low, high = next_run_intervals(medians, np.zeros(SIZES, dtype=np.int64))
     assert value.tolist() == low.tolist() == high.tolist()
+
+
+class Counted(np.ndarray[Any, np.dtype[np.int64]]):
+    """Numbers of curves that count how many of them are looked at."""
+
+    seen: ClassVar[int] = 0
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        Counted.seen += max(np.size(one) for one in inputs)
+        plain = [np.asarray(one) for one in inputs]
+        return getattr(ufunc, method)(*plain, **named)
+
+
+def looked_at(curves: int) -> int:
+    """How many numbers of curves are looked at for this many curves of four points."""
+    numbers = np.random.default_rng(1).permutation(np.repeat(np.arange(curves), 4))
+    medians = np.exp(0.02 * np.random.default_rng(2).normal(size=(len(numbers), 3)))
+    Counted.seen = 0
+    next_run_intervals(medians, numbers.view(Counted))
+    return Counted.seen
+
+
+def test_many_curves_cost_no_more_each_than_few() -> None:
+    """Of four times the curves, four times the numbers are looked at, not sixteen times."""
+    assert 0 < looked_at(40) <= 5 * looked_at(10)
+
+
+def test_the_order_of_points_does_not_matter() -> None:
+    medians = runs(3, 3, between=0.0, common=0.5).reshape(-1, 3)
+    curves = np.repeat(np.arange(3), SIZES)
+    shuffled = np.random.default_rng(5).permutation(len(curves))
+    there = next_run_intervals(medians, curves)
+    back = next_run_intervals(medians[shuffled], curves[shuffled])
+    for one, other in zip(there, back, strict=True):
+        assert other == pytest.approx(one[shuffled], rel=1e-12)

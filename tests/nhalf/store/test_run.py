@@ -51,6 +51,21 @@ class TestOpening:
         with pytest.raises(InputError, match="holds a run already"):
             Run.create(run.path, DESCRIPTION)
 
+    @pytest.mark.parametrize(
+        ("description", "verb"),
+        [
+            (DESCRIPTION, "run"),
+            ({"environment": {"programs": {"npb-mpi": {}}}}, "app"),
+            ({"simulation": {"app": "npb"}}, "app"),
+            ({"simulation": {"app": ""}}, "run"),
+        ],
+    )
+    def test_a_run_goes_on_by_the_verb_that_began_it(
+        self, tmp_path: Path, description: dict[str, Any], verb: str
+    ) -> None:
+        run = Run.create(tmp_path / "a run", description)
+        assert run.resuming == f"nhalf {verb} --resume '{tmp_path}/a run'"
+
     def test_other_files_in_the_folder_do_not_matter(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").touch()
         assert Run.create(tmp_path, {}).plan == {}

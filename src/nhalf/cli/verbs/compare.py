@@ -27,7 +27,7 @@ class Request(Tables, heading="How to compare"):
         Word("Runs to compare with A, or a machine; default: two libraries of A.", "B..."),
     ] = ()
     mpi: Annotated[str, Option("Library of both, or X,Y for X of A and Y of B.")] = ""
-    threshold: Annotated[float, Option("Smallest ratio reported as a difference.")] = 1.02
+    tolerance: Annotated[str, Option("Smallest change reported as a difference, e.g. 5%.")] = "2%"
     ranks: Annotated[
         str, Option("Numbers of ranks to compare machines at, e.g. 2,8,32; default: a few.")
     ] = ""
@@ -35,8 +35,13 @@ class Request(Tables, heading="How to compare"):
         str,
         Option("Sizes to compare machines at: 0:64K or a list; default: those of both.", "--bytes"),
     ] = ""
-    sizes: Annotated[
-        bool, Option("Show every size, not only those with a difference.", heading=OUTPUT)
+    points: Annotated[
+        bool,
+        Option(
+            "Show every point, not only those with a difference.",
+            heading=OUTPUT,
+            former=("--sizes",),
+        ),
     ] = False
     report: Annotated[
         Path | None, Option("Also write an HTML page of compared machines.", heading=OUTPUT)
@@ -48,7 +53,7 @@ def command(request: Request) -> int:
 
     nhalf compare runs/today
     nhalf compare runs/accepted runs/today
-    nhalf compare runs/a:openmpi runs/a:mpich --sizes
+    nhalf compare runs/a:openmpi runs/a:mpich --points
     nhalf compare runs/monday runs/tuesday runs/friday
     nhalf compare sp2-mpl altix-bx2 --ranks 2,32
     """
@@ -78,7 +83,7 @@ def _two(request: Request) -> int:
     else:
         for note in notes:
             stdout_console().print(f"{sentence(note)}.", markup=False)
-        show_comparison(stdout_console(), comparison, request.sizes)
+        show_comparison(stdout_console(), comparison, request.points)
     return 1 if comparison.regressed else 0
 
 
@@ -105,6 +110,7 @@ def _several(request: Request) -> int:
 
 def _compared(request: Request, b: str, of: int = 1) -> tuple[Comparison, list[str]]:
     """The comparison with one run, which is one `of` several, and notes on what was left out."""
+    from nhalf.base.units import parse_share
     from nhalf.decide.compare import compare, pair_libraries
     from nhalf.decide.ratio_intervals import CONFIDENCE
 
@@ -115,7 +121,7 @@ def _compared(request: Request, b: str, of: int = 1) -> tuple[Comparison, list[s
         left,
         right,
         libraries=libraries,
-        threshold=request.threshold,
+        threshold=1 + parse_share(request.tolerance),
         confidence=1 - (1 - CONFIDENCE) / of,
     )
     return comparison, notes

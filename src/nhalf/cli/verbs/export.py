@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Changed, Json
+from nhalf.cli.options import OUTPUT, Changed, Tables
 
 if TYPE_CHECKING:
     from nhalf.exchange.exporters import Exporter, Subject
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Changed, Json, heading="What to export"):
+class Request(Changed, Tables, heading="What to export"):
     """What is exported in which form."""
 
     subject: Annotated[
@@ -40,6 +40,7 @@ class Request(Changed, Json, heading="What to export"):
 def command(request: Request) -> None:
     """Export to other programs: SimGrid, LogGOPSim, Extra-P, ReFrame, Perfetto, Vampir.
 
+    nhalf export sp2-mpl --to simgrid --out sp2.xml
     nhalf export runs/today --reframe --out nhalf_check.py
     nhalf export --list
     """
@@ -48,6 +49,8 @@ def command(request: Request) -> None:
     from nhalf.present.terminal.output import emit_json
 
     known = load(PACKAGE, Exporter)
+    if not request.list_ and request.format in ("csv", "markdown"):
+        raise InputError("what is exported is no table", "leave out --format, or add --list")
     if request.list_:
         _list({name: exporter.what for name, exporter in known.items()}, as_json=request.json)
         return

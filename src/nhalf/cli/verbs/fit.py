@@ -22,7 +22,10 @@ class Request(Tables, heading=OUTPUT):
     run: Annotated[Path, Word("RUN or RUN:LIBRARY.")]
     node: Annotated[
         Path | None,
-        Option("A run of nhalf node on the same machine: what a core does joins the machine."),
+        Option(
+            "A run of nhalf node on the same machine: what a core does joins the machine.",
+            heading="What to fit",
+        ),
     ] = None
     out: Annotated[
         Path | None, Option("Machine file to write; default: machine.toml in the run.")

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create a virtual Slurm cluster on this machine."""
+"""Create a virtual Slurm cluster on this machine.
+
+nhalf lab up --nodes 4 --rate 1gbit
+nhalf lab exec -- nhalf run pair-map --budget 60s
+nhalf lab down
+"""
 
 from __future__ import annotations
 
@@ -37,7 +42,7 @@ class Up(Tables, heading="What to build"):
     nodes: Annotated[int, Option("Number of nodes, named n1, n2, …")] = 4
     rate: Annotated[str | None, Option("Rate of every link, e.g. 500mbit or 1gbit.")] = None
     topology: Annotated[str, Option("Network topology: star, ring or tree.")] = "star"
-    cpus: Annotated[int, Option("Cores per node, as configured in Slurm.")] = 4
+    cores: Annotated[int, Option("Cores per node, as configured in Slurm.", former=("--cpus",))] = 4
     slow: Annotated[
         tuple[str, ...],
         Option("Link with a different rate: NODE=RATE or A-B=RATE; repeatable."),
@@ -63,7 +68,7 @@ def up(request: Up) -> None:
         request.name,
         request.nodes,
         request.topology,
-        request.cpus,
+        request.cores,
         rate_Bps,
         _slow(request.slow),
     )

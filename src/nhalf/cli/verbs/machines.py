@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List and show machines of record and machine files."""
+"""List and show machines of record and machine files.
+
+nhalf machines list
+nhalf machines show sp2-mpl
+"""
 
 from __future__ import annotations
 

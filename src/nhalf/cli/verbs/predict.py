@@ -57,9 +57,13 @@ class Request(OfTraces, Changed, Tables, heading="What to predict"):
             "15%; needs SimGrid."
         ),
     ] = ""
-    table: Annotated[
+    out: Annotated[
         Path | None,
-        Option("Also write a decision table for libnhalf_coll.so.", heading=OUTPUT),
+        Option(
+            "Also write a decision table for `nhalf mpi preload`.",
+            heading=OUTPUT,
+            former=("--table",),
+        ),
     ] = None
     report: Annotated[
         Path | None,
@@ -97,8 +101,8 @@ def command(request: Request) -> None:
     if request.given & OF_TRACES:
         raise InputError(f"{request.what} is not a trace", "name the folder of one")
     found = _predicted(request)
-    if request.table is not None:
-        _write_table(found, request.table)
+    if request.out is not None:
+        _write_table(found, request.out)
     if request.report is not None:
         from nhalf.base.files import write_text
         from nhalf.present.report.prediction_page import prediction_page
@@ -133,8 +137,8 @@ def _show_costs(request: Request) -> None:
     from nhalf.machines.costs import costs_text, printed_costs
     from nhalf.present.terminal.output import emit_json
 
-    if request.simulate or request.table or request.report:
-        raise InputError("--formula gives no times", "leave out --simulate, --table and --report")
+    if request.simulate or request.out or request.report:
+        raise InputError("--formula gives no times", "leave out --simulate, --out and --report")
     form = request.formula
     costs = printed_costs(request.what, algorithms(), form)
     if request.json:

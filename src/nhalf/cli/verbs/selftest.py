@@ -21,6 +21,10 @@ WORDS = {
     "half_width_median": "half width of the interval, median",
     "within_target": "points whose interval is within 3 %",
     "bimodal_found": "points where the two states are noticed",
+    "lasting_states_covered_2": "covered where states outlast launches unseen, 2 launches",
+    "lasting_states_covered_3": "the same, 3 launches",
+    "lasting_states_covered_5": "the same, 5 launches",
+    "lasting_states_noticed": "points of 5 launches where such states are noticed",
 }
 
 

@@ -31,7 +31,9 @@ class Request(Started, Where, Quiet, heading="What to tune"):
     """Which library is tuned for what, and where."""
 
     mpi: Annotated[str, Option("MPI library; may be omitted if there is only one.")] = ""
-    operation: Annotated[str, Option("Collective operations, separated by commas.")] = OPERATIONS
+    pattern: Annotated[
+        str, Option("Collective operations, separated by commas.", former=("--operation",))
+    ] = OPERATIONS
     ranks: Annotated[str, Option("Numbers of ranks, e.g. 2,4,8.")] = "2:cores:x2"
     sizes: Annotated[str, Option("Message sizes to tune for.", "--bytes")] = SIZES
     check: Annotated[
@@ -50,9 +52,10 @@ class Request(Started, Where, Quiet, heading="What to tune"):
     least_share: Annotated[
         float,
         Option(
-            "Minimum saving for a rule to be written, as a fraction of time.",
+            "Minimum saving of time for a rule to be written, e.g. 5%.",
             "--gain",
             heading=EFFORT,
+            is_share=True,
         ),
     ] = 0.05
     budget: Annotated[str, Option("Time for the whole search.", heading=EFFORT)] = "5m"
@@ -122,7 +125,7 @@ def _asked(request: Request, cores: int) -> Asked:
         raise InputError(f"{request.ranks!r} are no numbers of ranks", "give 2 or more")
     sizes = size_text(parse_sizes(request.sizes).size_bytes)
     budget_s = parse_duration(request.budget)
-    return Asked(tuple(words(request.operation)), ranks, sizes, request.least_share, budget_s)
+    return Asked(tuple(words(request.pattern)), ranks, sizes, request.least_share, budget_s)
 
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:

@@ -129,7 +129,7 @@ def check(bench: Bench, path: Path, asked: Asked) -> Checked:
     named = [name for name in asked.operations if name in decided]
     if not named:
         others = ",".join(decided)
-        raise InputError(f"{path} has rules for {others} only", f"add --operation {others}")
+        raise InputError(f"{path} has rules for {others} only", f"add --pattern {others}")
     asked = dataclasses.replace(asked, operations=tuple(named))
     look = first_look(bench, asked)
     share_s = (1 - TRIAL_SHARE) / 2 * asked.budget_s

@@ -50,7 +50,7 @@ class Measuring:
         starting = Starting(plan, by_key, self._records, living, open_)
         self._retries = Retries(self.agenda, self._records, by_key, starting.hosts)
         self._order = Order(self.agenda, plan.seed, self._retries.ended)
-        self._stopping = Stopping(self.agenda, limit, run.path, site.cores)
+        self._stopping = Stopping(self.agenda, limit, run.resuming, site.cores)
         self._further = Further(self.agenda, self._stopping)
         what = (self._stopping, self._retries, starting, self._records)
         self._scout = Scout(self.agenda, *what)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from nhalf.measure.loop.time_limit import TimeLimit
 from nhalf.measure.plan.agenda import Agenda
@@ -34,12 +33,12 @@ FURTHER_SLICE_S = 0.1
 class Stopping:
     """The time of a run: how much each point gets, and when there is none left."""
 
-    def __init__(self, agenda: Agenda, limit: TimeLimit, run: Path, cores: int) -> None:
+    def __init__(self, agenda: Agenda, limit: TimeLimit, resuming: str, cores: int) -> None:
         """`run` is where a job that ends goes on; with more ranks than `cores` points cost more."""
         plan = agenda.plan
         self._agenda = agenda
         self._limit = limit
-        self._run = run
+        self._resuming = resuming
         self._is_given = bool(plan.budget_s)
         weights = [block.weight for block in plan.blocks]
         budget_s = _default_budget_s(agenda)
@@ -61,7 +60,7 @@ class Stopping:
 
     def check_job(self) -> None:
         """Raises TimeUp if the time of the job is nearly up."""
-        self._limit.check(self._run)
+        self._limit.check(self._resuming)
 
     def spent(self, launch: int) -> bool:
         """Whether no launch of this number can begin."""

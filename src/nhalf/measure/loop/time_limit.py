@@ -8,7 +8,6 @@ import math
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from nhalf.base.errors import Interrupted
 
@@ -47,12 +46,12 @@ class TimeLimit:
         self._ends_s = self._asked_s()
         return self._now() >= self._ends_s - ROOM_S
 
-    def check(self, run: Path) -> None:
-        """Raises TimeUp if the end is near."""
+    def check(self, resuming: str) -> None:
+        """Raises TimeUp, with the command that goes on, if the end is near."""
         if self.is_near():
             raise TimeUp(
                 f"the time of {self._job} is nearly up; every finished point is kept",
-                f"go on in another job with: nhalf run --resume {run}",
+                f"go on in another job with: {resuming}",
             )
 
     def _asked_s(self) -> float:

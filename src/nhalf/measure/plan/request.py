@@ -111,7 +111,8 @@ class Effort(Started, heading=EFFORT):
         str, Option("Time for the whole run, e.g. 60s; spare time becomes launches.")
     ] = ""
     precision: Annotated[
-        float, Option("Target relative half-width of the interval over launches.")
+        float,
+        Option("Target relative half-width of the interval over launches.", is_share=True),
     ] = 0.03
 
 

@@ -10,7 +10,14 @@ from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, sentence
 
-DOUBT_WEIGHTS = {"oversubscribed": 35, "unpinned": 34, "one-launch": 30, "bimodal": 28, "drift": 26}
+DOUBT_WEIGHTS = {
+    "oversubscribed": 35,
+    "unpinned": 34,
+    "one-launch": 30,
+    "bimodal": 28,
+    "launch-apart": 27,
+    "drift": 26,
+}
 """Warnings about biased results weigh more than those about wide intervals."""
 
 NAMES_MAX = 6

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from statistics import median
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import fmean, median
 
 from nhalf.base.rows import Row
 from nhalf.facts.facts import Facts
@@ -16,9 +16,8 @@ from nhalf.present.wording import count, percent, sentence
 
 class Ladder(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        quickest: dict[int, Row] = {}
-        for row in sorted(facts.results.get("ladder", []), key=lambda row: row["cycles"]):
-            quickest.setdefault(row["number"], row)
+        rows = sorted(facts.results.get("ladder", []), key=lambda row: row["cycles"])
+        quickest, tuned = _first(rows, is_tuned=False), _first(rows, is_tuned=True)
         shares = [row["share"] for row in quickest.values() if row["share"] is not None]
         if shares:
             share = median(shares)
@@ -41,3 +40,35 @@ class Ladder(Finder):
                 pattern=PATTERN,
                 label="Losses",
             )
+        yield from _tuned(quickest, tuned)
+
+
+def _first(rows: Iterable[Row], *, is_tuned: bool) -> dict[int, Row]:
+    """The first row of each kernel, plain or tuned."""
+    found: dict[int, Row] = {}
+    for row in rows:
+        if row["is_tuned"] == is_tuned:
+            found.setdefault(row["number"], row)
+    return found
+
+
+def _tuned(quickest: Mapping[int, Row], tuned: Mapping[int, Row]) -> Iterator[Finding]:
+    """What transformed kernels reach, and the same kernels as they were."""
+    both = [
+        (quickest[number]["share"], row["share"])
+        for number, row in tuned.items()
+        if row["share"] is not None and number in quickest and quickest[number]["share"] is not None
+    ]
+    if not both:
+        return
+    before = fmean(min(1.0, plain) for plain, _ in both)
+    after = fmean(min(1.0, share) for _, share in both)
+    yield Finding(
+        f"{count(len(both), 'tuned kernel')} reach {percent(after)} of the bounding rate on "
+        f"average, the same kernels before {percent(before)} (each counts 100 % at most).",
+        43,
+        "tuned-reached",
+        figure=percent(after),
+        pattern=PATTERN,
+        label="Tuned",
+    )

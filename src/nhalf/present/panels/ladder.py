@@ -18,7 +18,7 @@ class Ladder(Panel):
         "(MAC), that with the chain from one iteration to the next (MACS), and what it took; the "
         "largest step of more than a fifth has its cause and what helps."
     )
-    order = 77
+    order = 76
     patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> Table | None:

@@ -22,7 +22,7 @@ class LoadLatency(Panel):
         "addresses, and dashed lines are the sizes of "
         "caches as their conflicts show them."
     )
-    order = 74
+    order = 73
     patterns = (CHASE,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:

@@ -11,6 +11,7 @@ import polars as pl
 
 from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.facts.evident import evident_changes
 from nhalf.facts.facts import Facts
 from nhalf.facts.fitted import fitted_curves
 from nhalf.facts.series import MAIN_PATTERN
@@ -95,7 +96,7 @@ def _rows(facts: Facts) -> list[Row]:
         rows += _measured(common.thin(curve, ["series"]))
         for model in models:
             rows += [{"series": series, **row} for row in _segments(model)]
-            rows += [{"series": series, **row} for row in _switches(model)]
+            rows += [{"series": series, **row} for row in _switches(model, facts)]
     return rows
 
 
@@ -145,7 +146,7 @@ def _places(first: float, last: float) -> list[float]:
     return [first, *inner, last]
 
 
-def _switches(model: FittedModel) -> list[Row]:
+def _switches(model: FittedModel, facts: Facts) -> list[Row]:
     return [
         {
             "kind": "switch",
@@ -154,5 +155,5 @@ def _switches(model: FittedModel) -> list[Row]:
             "words": f"between {format_size(change.low_bytes)} and "
             f"{format_size(change.high_bytes)}: {change.change_percent:+.0f} % ({change.kind})",
         }
-        for change in model.breakpoints
+        for change in evident_changes(model, facts)
     ]

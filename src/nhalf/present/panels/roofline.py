@@ -27,7 +27,7 @@ class Roofline(Panel):
         "line of the level that holds its arrays: on the slope that level's bandwidth limits it, "
         "on the flat part the units do."
     )
-    order = 76
+    order = 75
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:

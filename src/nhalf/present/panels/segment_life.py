@@ -20,7 +20,7 @@ class SegmentLife(Panel):
         "register, publish, connect, map), one transfer of all its bytes each way, and teardown: "
         "where setup and teardown fill most of the bar, segments should be kept and used again."
     )
-    order = 73
+    order = 36
     patterns = (PATTERN,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:

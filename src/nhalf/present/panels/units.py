@@ -16,7 +16,7 @@ class Units(Panel):
         "cycles until a result can be used: a loop of dependent operations takes the latency of "
         "each, any other the sum of their shares of a cycle."
     )
-    order = 75
+    order = 74
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> Table | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from nhalf.facts.difference import FASTER
 from nhalf.facts.extent import Extent
 from nhalf.present.wording import half_width_text
+from nhalf.statistics.unseen_states import unseen_share
 
 HOSTS_NAMED = 4
 SIMULATED = (
@@ -15,8 +16,8 @@ SIMULATED = (
 )
 MEASURED = (
     "Each point was measured in several launches, in shuffled order. A value is the pseudomedian "
-    "of the launches' medians; its interval covers the value of the next run in 95 of 100 cases. "
-    "Libraries are compared within the same round of launches."
+    "of the launches' medians; its interval covers the value of the next run, in the same state of "
+    "the machine, in 95 of 100 cases. Libraries are compared within the same round of launches."
 )
 NODE = (
     "All of this is from timing alone. What is measured next depends on what is known, in up to "
@@ -40,7 +41,8 @@ def subtitle(extent: Extent) -> str:
     how = "simulated" if extent.is_simulated else "measured"
     what = "kernel" if extent.is_application else "traffic pattern"
     parts = [
-        "" if extent.is_node else _libraries(extent),
+        _plural(extent.programs, "programming model") if extent.is_application else "",
+        _libraries(extent) if extent.libraries and not extent.is_node else "",
         "" if extent.is_node else _plural(extent.patterns, what),
         _plural(extent.points, "point"),
         f"{how} {extent.started:%-d %B %Y, %H:%M}" if extent.started else "",
@@ -84,7 +86,19 @@ def footer(extent: Extent) -> str:
     """The method of measurement."""
     if extent.is_simulated:
         return SIMULATED
-    return NODE if extent.is_node else MEASURED
+    return NODE if extent.is_node else f"{MEASURED} {_unseen(extent.launches[1])}"
+
+
+def _unseen(launches: int) -> str:
+    """What cannot be known about states that outlast a launch."""
+    share = f"{100 * unseen_share(launches):.0f} % of launches"
+    if launches == 1:
+        return "A single launch says nothing about other states of the machine."
+    return (
+        "A state of the machine that lasts longer than a launch and that no flag shows may be "
+        f"missed altogether: {launches} launches that agree exclude, with 95 % confidence, only "
+        f"states in which the machine is for more than {share}."
+    )
 
 
 def _plural(number: int, noun: str, plural: str = "") -> str:

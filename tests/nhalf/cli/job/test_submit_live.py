@@ -48,7 +48,7 @@ def lab() -> Iterator[list[str]]:
     """A cluster of three hosts: the words that run a command of nhalf on its head."""
     nhalf = [sys.executable, "-m", "nhalf"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    up = [*nhalf, "lab", "up", "--nodes", "3", "--cpus", "2", "--no-install", "--name", NAME]
+    up = [*nhalf, "lab", "up", "--nodes", "3", "--cores", "2", "--no-install", "--name", NAME]
     done = subprocess.run(
         up, env=environment, capture_output=True, text=True, timeout=patience_s(120), check=False
     )

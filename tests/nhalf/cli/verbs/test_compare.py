@@ -65,7 +65,7 @@ def test_equal_runs_exit_0_with_every_size_on_request(
     a, b = keep("a"), keep("b", seed=2)
     assert code(a, b) == 0
     assert "4 MiB" not in capsys.readouterr().out
-    assert code(a, b, sizes=True) == 0
+    assert code(a, b, points=True) == 0
     assert "4 MiB" in capsys.readouterr().out
 
 
@@ -104,9 +104,9 @@ def test_equal_names_are_paired_in_two_runs(keep: Keep, capsys: pytest.CaptureFi
     assert [curve["mpi"] for curve in printed(capsys)["patterns"]] == ["y"]
 
 
-def test_threshold_is_what_counts(keep: Keep) -> None:
+def test_changes_within_the_tolerance_do_not_count(keep: Keep) -> None:
     a, b = keep("a"), keep("b", seed=2, slower={"mpich": 1.2})
-    assert code(a, b, threshold=1.5) == 0
+    assert code(a, b, tolerance="50%") == 0
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_threshold_is_what_counts(keep: Keep) -> None:
         (["{a}", "{a}"], {"mpi": ","}, "one or two names"),
         (["{a}:x", "{a}"], {"mpi": "y"}, "given twice"),
         (["{a}", "{a}-not-there"], {}, "not a run"),
-        (["{a}", "{a}"], {"threshold": 0.9}, "threshold"),
+        (["{a}", "{a}"], {"tolerance": "-10%"}, "is not a share"),
     ],
 )
 def test_wrong_usage_is_one_line(

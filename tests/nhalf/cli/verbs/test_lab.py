@@ -43,7 +43,7 @@ def call(*arguments: str, prefix: tuple[str, ...] = (), **variables: str) -> tup
         (["up", "--rate", "fast"], "write 200mbit"),
         (["up", "--slow", "n1"], "--slow n2=100mbit"),
         (["up", "--slow", "n9=1mbit"], "unknown link"),
-        (["up", "--cpus", "0"], "choose 1 to 1024"),
+        (["up", "--cores", "0"], "choose 1 to 1024"),
         (["up", "--name", "No Name"], "small letters"),
         (["link", "n1", "--up", "--down"], "take one"),
         (["exec"], "COMMAND"),

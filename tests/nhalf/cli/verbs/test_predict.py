@@ -69,7 +69,7 @@ def test_what_if(call: Call) -> None:
 
 
 def test_the_choice_becomes_a_decision_table(call: Call, tmp_path: Path) -> None:
-    best = said(call("predict", "bcast", *CELLS, "--table", "bcast.rules", "--json"))["best"]
+    best = said(call("predict", "bcast", *CELLS, "--out", "bcast.rules", "--json"))["best"]
     rules = read_table(tmp_path / "bcast.rules")
     assert rules
     for cell in best:
@@ -142,7 +142,7 @@ def test_the_functions_of_python_run(call: Call) -> None:
         (["bcast", "--formula", "word"], "unknown form 'word'"),
         (["pingpong", "--formula", "text"], "unknown operation with algorithms 'pingpong'"),
         (["bcast/nonsense", "--formula", "text"], "unknown algorithm of bcast 'nonsense'"),
-        (["bcast", "--formula", "text", "--table", "rules"], "--formula gives no times"),
+        (["bcast", "--formula", "text", "--out", "rules"], "--formula gives no times"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -115,7 +115,7 @@ BAD = [
     (["--launches", "0"], 2, "--launches"),
     (["--launches", "x"], 2, "--launches"),
     (["--precision", "0"], 2, "a precision of 0"),
-    (["--precision", "nan"], 2, "a precision of nan"),
+    (["--precision", "nan"], 2, "'nan' is not a share"),
     (["--placement", "core"], 2, "did you mean cores"),
     (["--budget", "soon"], 2, "not a duration"),
     (["--timeout", "0s"], 2, "not a duration"),

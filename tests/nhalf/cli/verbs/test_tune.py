@@ -52,12 +52,12 @@ def test_what_a_library_cannot_be_told(call: Call, tmp_path: Path) -> None:
     name = needs("openmpi")
     out = tmp_path / "out"
     begin = ("tune", "--mpi", name, "--out", out)
-    call(*begin, "--operation", "bcats").is_error(2, "offers no choice of algorithm for 'bcats'")
-    call(*begin, "--operation", "scan").is_error(2, "'scan'")
+    call(*begin, "--pattern", "bcats").is_error(2, "offers no choice of algorithm for 'bcats'")
+    call(*begin, "--pattern", "scan").is_error(2, "'scan'")
     call(*begin, "--to", "7").is_error(2, "unknown form")
     assert not out.exists()
     out.mkdir()
-    call(*begin, "--operation", "bcast").is_error(2, "already there")
+    call(*begin, "--pattern", "bcast").is_error(2, "already there")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,6 @@ def test_a_file_that_would_be_rejected(
     path = tmp_path / "file"
     path.write_text(text)
     out = tmp_path / "out"
-    words = ("--mpi", needs(vendor), "--operation", "bcast", "--out", out)
+    words = ("--mpi", needs(vendor), "--pattern", "bcast", "--out", out)
     call("tune", "--check", path, *words).is_error(1, said)
     assert not out.exists()

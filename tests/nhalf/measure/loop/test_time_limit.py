@@ -9,6 +9,8 @@ import pytest
 
 from nhalf.measure.loop.time_limit import ROOM_S, UNLIMITED, TimeLimit, TimeUp, time_limit
 
+RESUMING = "nhalf run --resume /r"
+
 
 class Clock:
     """Seconds, and when the job ends by what the scheduler says at the time."""
@@ -31,13 +33,13 @@ def test_it_is_near_before_the_end_and_not_earlier() -> None:
     limit = clock.limit()
     clock.now_s = 100.0 - ROOM_S - 1
     assert not limit.is_near()
-    limit.check(Path("/r"))
+    limit.check(RESUMING)
     assert clock.asked == 1, "nobody is asked at every point"
     clock.now_s = 100.0 - ROOM_S
     assert limit.is_near()
     with pytest.raises(TimeUp, match="time of Slurm job 7 is nearly up") as caught:
-        limit.check(Path("/r"))
-    assert "nhalf run --resume /r" in str(caught.value)
+        limit.check(RESUMING)
+    assert RESUMING in str(caught.value)
     assert caught.value.exit_code == 130
 
 
@@ -57,7 +59,7 @@ def test_no_limit_is_never_near() -> None:
     limit = clock.limit()
     clock.now_s = 1e12
     assert not limit.is_near()
-    UNLIMITED.check(Path("/r"))
+    UNLIMITED.check(RESUMING)
 
 
 def test_outside_of_jobs_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def collective(rank: int, **more: Any) -> dict[str, Any]:
 def test_a_costly_collective_names_its_remedy() -> None:
     said = text(program(4, [collective(rank) for rank in range(4)]), "costly-collective")
     assert "MPI_Allreduce of 8 B takes 40 % of the run: 100 operations among 4 ranks, 4 ms" in said
-    assert "nhalf tune --operation allreduce --ranks 4" in said
+    assert "nhalf tune --pattern allreduce --ranks 4" in said
     waiting = [collective(rank, waiting_s=0.3) for rank in range(4)]
     assert "nhalf tune" not in text(program(4, waiting), "costly-collective")
     cheap = [collective(rank, time_s=0.01) for rank in range(4)]

@@ -28,7 +28,7 @@ class CostlyCollective(ProgramFinder):
         late = f", {percent(waits)} of it waiting" if waits > 0.1 else ""
         remedy = ""
         if row["operation"] in TUNED and waits < 0.5:
-            which = f"--operation {row['operation']} --ranks {row['ranks']}"
+            which = f"--pattern {row['operation']} --ranks {row['ranks']}"
             remedy = f"Choose its algorithm: nhalf tune {which}."
         yield Finding(
             f"{row['call']}{size} takes {percent(share)} of the run: "
