@@ -140,7 +140,9 @@ TEST_CASE("an algorithm is measured at the time that it states") {
 
 TEST_CASE("algorithms that cut messages do so as the axis says") {
   for (const std::string name : {"chain", "binary-pipelined", "binomial-pipelined"})
-    for (const auto& [part, parts] : {std::pair{100, 10}, {999, 2}, {1000, 1}, {5000, 1}}) {
+    for (const auto& cut : {std::pair{100, 10}, {999, 2}, {1000, 1}, {5000, 1}}) {
+      const auto part = cut.first;
+      const auto parts = cut.second;
       CAPTURE(name);
       CAPTURE(part);
       Traffic traffic;

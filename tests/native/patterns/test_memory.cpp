@@ -19,8 +19,8 @@ const PatternEntry<ProbeTransport>& entry_of(const std::string& name) {
 }
 
 /// Whether a pattern's arrays are right at all ranks before and after some rounds.
-bool stays_right(const std::string& name, int ranks, std::size_t size_bytes,
-                 const std::string& axes) {
+[[maybe_unused]] bool stays_right(const std::string& name, int ranks, std::size_t size_bytes,
+                                  const std::string& axes) {
   bool found = false;
   ProbeTransport::launch(0, nullptr, ranks, Options{}, [&](ProbeTransport& transport) {
     const Case point{.size_bytes = size_bytes, .axes = Options::parse(axes, ',')};

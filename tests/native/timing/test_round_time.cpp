@@ -101,8 +101,10 @@ TEST_CASE(
 
 TEST_CASE("who sleeps past a start says so, and no slack is given for it") {
   constexpr double reading_s = 2e-8;
-  for (const auto& [oversleep_s, noticed] :
+  for (const auto& sleep :
        {std::pair{3e-3, true}, {1e-6, true}, {3 * reading_s, false}, {0.0, false}}) {
+    const auto oversleep_s = sleep.first;
+    const auto noticed = sleep.second;
     CAPTURE(oversleep_s);
     ModelTransport::launch(0, nullptr, 3, Options{}, [&](ModelTransport& t) {
       Claiming claiming(t);
@@ -122,7 +124,9 @@ TEST_CASE("who sleeps past a start says so, and no slack is given for it") {
 
 TEST_CASE("sleep that does no more than the clocks are unsure of is on time") {
   const auto options = Options::parse("clock_offset_s=1,clock_drift_ppm=100", ',');
-  for (const auto& [share, noticed] : {std::pair{0.5, false}, {2.0, true}}) {
+  for (const auto& sleep : {std::pair{0.5, false}, {2.0, true}}) {
+    const auto share = sleep.first;
+    const auto noticed = sleep.second;
     CAPTURE(share);
     ModelTransport::launch(0, nullptr, 2, options, [&](ModelTransport& t) {
       Claiming claiming(t);

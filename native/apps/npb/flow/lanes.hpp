@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"  // all of it is inlined
 #endif
 #define NHALF_INLINE inline __attribute__((always_inline))

@@ -25,7 +25,7 @@ struct Box {
   std::array<int, 3> place{};
 
   Box(int rank, int size) {
-    const int bits = std::bit_width(static_cast<unsigned>(size)) - 1;
+    const int bits = static_cast<int>(std::bit_width(static_cast<unsigned>(size))) - 1;
     ranks = {1 << bits / 3, 1 << (bits - bits / 3) / 2, 0};
     ranks[2] = size / (ranks[0] * ranks[1]);
     place = {rank % ranks[0], rank / ranks[0] % ranks[1], rank / (ranks[0] * ranks[1])};

@@ -23,7 +23,9 @@ struct Problem {
   }
 
   /// Grids, of which the coarsest has two points in each direction.
-  [[nodiscard]] int levels() const { return std::bit_width(static_cast<unsigned>(size)) - 1; }
+  [[nodiscard]] int levels() const {
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(size))) - 1;
+  }
 };
 
 inline constexpr auto problems = std::to_array<Problem>({

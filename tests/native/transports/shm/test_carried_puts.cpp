@@ -81,7 +81,7 @@ TEST_CASE("heads that no rank of ours writes are refused, and nothing is written
   constexpr std::uint64_t other_sends = 2;
   for (const std::uint64_t head : {other_sends | 16 << 8,                    // no such signal
                                    other_sends | 57 << 16,                   // too long
-                                   other_sends | 8 << 16 | 249 << 24,        // over the end
+                                   other_sends | 8 << 16 | 249U << 24,       // over the end
                                    other_sends | std::uint64_t{1} << 63}) {  // far outside
     Two two;
     two.first.carry({}, 0, 0);
