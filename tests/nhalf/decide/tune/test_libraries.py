@@ -21,7 +21,6 @@ from nhalf.sites.site import HERE
 from tests.patience import patience_s
 
 FOUND = [library for library in newest(libraries()) if library.vendor == "openmpi"]
-ASKED = Asked(("bcast",), (2,), "512K", 0.05, 6.0)
 RULES = """\
 1 # collective
 7 # bcast
@@ -35,10 +34,16 @@ RULES = """\
 LOADED = "unclear"
 """What a machine that does too many other things may answer, but never the contrary."""
 
+QUIET_BUDGET_S = 6.0
+
 pytestmark = [
     pytest.mark.skipif(not FOUND, reason="no Open MPI here: nhalf mpi install openmpi"),
     pytest.mark.slow,
 ]
+
+
+def asked() -> Asked:
+    return Asked(("bcast",), (2,), "512K", 0.05, patience_s(QUIET_BUDGET_S))
 
 
 class Forgetful(CollTuned):
@@ -58,7 +63,7 @@ def bench(tmp_path: Path) -> Bench:
         assert "binomial" in tuner.algorithms("bcast")
     except NhalfError as error:
         pytest.skip(str(error))
-    limit_s = patience_s(6)
+    limit_s = patience_s(QUIET_BUDGET_S)
     plan = Plan(["mpi"], [library.name], [], 3, limit_s, 0.05, "", 1, limit_s)
     return Bench(library, tuner, tmp_path, plan, HERE, lambda: Progress(True), "cores")
 
@@ -71,7 +76,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
-    found = check(bench, path, ASKED)
+    found = check(bench, path, asked())
     assert found.activity.verdict in ("active", LOADED), found.activity
     assert found.rules[0].algorithm == "basic_linear"
 
@@ -79,10 +84,10 @@ def test_a_file_is_heeded(bench: Bench, path: Path) -> None:
 @pytest.mark.full
 def test_under_the_wrong_variable_it_is_not(bench: Bench, path: Path) -> None:
     bench = dataclasses.replace(bench, tuner=Forgetful(bench.library))
-    assert check(bench, path, ASKED).activity.verdict in ("not active", LOADED)
+    assert check(bench, path, asked()).activity.verdict in ("not active", LOADED)
 
 
 def test_a_file_that_is_no_good_is_not_even_tried(bench: Bench, path: Path) -> None:
     path.write_text(RULES.replace("0 0 0 0\n2", "8 0 0 0\n2"))
     with pytest.raises(FailedError, match="line 5: the first message size is 8, not 0"):
-        check(bench, path, ASKED)
+        check(bench, path, asked())
