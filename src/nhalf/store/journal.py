@@ -31,12 +31,15 @@ class Journal:
     SYNC_INTERVAL_S, safe from a crash of the machine, even if no line follows for a long time.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, resuming: str = "") -> None:
         """Open for appending; an incomplete last line is dropped.
+
+        `resuming` is the command that goes on with the run, for messages.
 
         Raises InputError while another process appends to the same file.
         """
         self._path = path
+        self._resuming = resuming
         self._encoder = msgspec.json.Encoder()
         self._synced_s = time.monotonic()
         self._later: threading.Timer | None = None
@@ -97,7 +100,7 @@ class Journal:
     def _unwritable(self, error: OSError) -> MissingError:
         return MissingError(
             f"{self._path} cannot be written: {error.strerror}",
-            f"when it can, go on with: nhalf run --resume {self._path.parent}",
+            f"when it can, go on with: {self._resuming}" if self._resuming else "",
         )
 
     def __enter__(self) -> Self:

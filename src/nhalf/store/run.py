@@ -136,7 +136,7 @@ class Run:
 
     def journal(self) -> Journal:
         """The journal, open for appending."""
-        return Journal(self.path / JOURNAL)
+        return Journal(self.path / JOURNAL, self.resuming)
 
     def events(self) -> list[dict[str, Any]]:
         """Everything in the journal except the samples of points."""

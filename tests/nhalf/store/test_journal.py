@@ -177,13 +177,13 @@ def test_a_full_disk_is_one_clear_line_and_leaves_whole_lines(
         return write(descriptor, content[: len(content) // 2])
 
     before = path.read_bytes()
-    with Journal(path) as journal:
+    with Journal(path, "nhalf app --resume runs/cg") as journal:
         with monkeypatch.context() as patch:
             patch.setattr("nhalf.store.journal.os.write", half)
             with pytest.raises(MissingError) as caught:
                 journal.append({"event": "point", "samples_s": [1.0] * 100})
         assert "No space left" in str(caught.value)
-        assert f"nhalf run --resume {path.parent}" in str(caught.value)
+        assert "go on with: nhalf app --resume runs/cg" in str(caught.value)
         assert path.read_bytes() == before
         journal.append({"event": "end"})
     assert list(events(path)) == [*LINES, {"event": "end"}]
