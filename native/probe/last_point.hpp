@@ -26,7 +26,9 @@ class LastPoint {
   void answer() const {
     if constexpr (StartUp<T>) {
       if (!is_kept_) return;
-      Measurement measured{.verified = true, .samples_s = {T::finalised_s()}};
+      Measurement measured;
+      measured.verified = true;
+      measured.samples_s = {T::finalised_s()};
       measured.elapsed_s = T::finalised_s();
       measured.stop = Stop::samples;
       write_line(point_record(id_, info_, ranks_, 0, 0, measured));

@@ -126,24 +126,23 @@ inline std::string_view file_with(const char* name) {
 /// The names of further libraries of MPI that the process has loaded; empty where there is one.
 inline std::string other_libraries() {
   struct Search {
-    const void* used;
+    std::string_view used;
     std::string names;
-  } search{behind("PMPI_Barrier"), {}};
+  } search{file_with("PMPI_Barrier"), {}};
   dl_iterate_phdr(
       [](dl_phdr_info* file, std::size_t, void* given) {
         auto& wanted = *static_cast<Search*>(given);
         const std::string_view path = file->dlpi_name;
         const auto name = path.substr(path.rfind('/') + 1);
-        if (!name.starts_with("libmpi")) return 0;
+        if (!name.starts_with("libmpi") || name == wanted.used) return 0;
         void* library = dlopen(file->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library == nullptr) return 0;
         void* found = dlsym(library, "PMPI_Barrier");
         dlclose(library);
         Dl_info place{};
         // What it is linked with is found in it, too.
-        const bool is_its = found != nullptr && dladdr(found, &place) != 0 &&
-                            std::string_view(place.dli_fname).ends_with(name);
-        if (is_its && found != wanted.used)
+        if (found != nullptr && dladdr(found, &place) != 0 &&
+            std::string_view(place.dli_fname).ends_with(name))
           wanted.names += (wanted.names.empty() ? "" : ", ") + std::string(name);
         return 0;
       },
