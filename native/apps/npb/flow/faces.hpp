@@ -2,6 +2,8 @@
 // The two outermost layers of points at a face, and the halo beyond it, as they go into a message.
 #pragma once
 
+#include <algorithm>
+
 #include "apps/npb/flow/subdomain.hpp"
 
 namespace nhalf::npb::flow {
