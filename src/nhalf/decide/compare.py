@@ -147,7 +147,8 @@ def compare(
     if not curves:
         raise InputError(
             "A and B have no launch of a common pattern and size",
-            "compare runs of the same patterns and sizes, or name libraries with --mpi A,B",
+            "compare runs of the same patterns and sizes; pair libraries of different names with "
+            "RUN:LIBRARY, e.g. runs/today:openmpi",
         )
     return Comparison(threshold, confidence, curves, missing)
 

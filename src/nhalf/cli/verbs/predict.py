@@ -12,16 +12,12 @@ from nhalf.base.request import Option, Word
 from nhalf.cli.options import OUTPUT, Changed, OfTraces, Tables
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from nhalf.decide.choice import Grid
     from nhalf.decide.predict import Prediction
     from nhalf.machines.machine import Machine
 
 CORES = 64
 """What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
-CROSSOVERS_SHOWN = 12
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """How the study and its result are called."""
@@ -85,7 +81,8 @@ def command(request: Request) -> None:
     nhalf predict bcast --machine sp2-mpl --formula latex
     nhalf predict runs/traced --machine runs/other/machine.toml
     """
-    from nhalf.present.terminal.output import emit_json, stdout_console
+    from nhalf.present.terminal.output import emit_json
+    from nhalf.present.terminal.predicted_times import show_prediction
 
     if request.formula:
         _show_costs(request)
@@ -111,7 +108,7 @@ def command(request: Request) -> None:
     if request.json:
         emit_json(found.as_json())
     else:
-        _show(stdout_console(), found)
+        show_prediction(found)
 
 
 def _predict_trace(request: Request) -> None:
@@ -243,55 +240,3 @@ def _write_table(found: Prediction, path: Path) -> None:
     rules = rules_of(found.pattern, found.ranks, found.size_bytes, found.best())
     comment = f"predicted for {found.machine}, not measured"
     write_text(path, table_text(rules, [comment]))
-
-
-def _show(console: Console, found: Prediction) -> None:
-    """Findings first: what is fastest where; then times."""
-    console.print(_words(found), markup=False, soft_wrap=True)
-    console.print(_table(found))
-    shown = found.crossovers[:CROSSOVERS_SHOWN]
-    for each in shown:
-        console.print(
-            f"{each.ranks} ranks: {each.after} instead of {each.before} from {each.size_bytes} B",
-            markup=False,
-            style="dim",
-            soft_wrap=True,
-        )
-    rest = len(found.crossovers) - len(shown)
-    if rest > 0:
-        console.print(f"{rest} further crossovers (all with --json)", style="dim")
-    for line in found.notes:
-        console.print(line, markup=False, style="dim", soft_wrap=True)
-
-
-def _words(found: Prediction) -> str:
-    """The fastest of all cells in a sentence."""
-    from collections import Counter
-
-    cells = Counter(name for row in found.best() for name in row)
-    total = sum(cells.values())
-    ranking = ", ".join(f"{name} in {count}" for name, count in cells.most_common())
-    return f"{found.pattern} on {found.machine}: fastest of {total} cells: {ranking}"
-
-
-def _table(found: Prediction) -> Table:
-    """A row per number of ranks, a column per size: the fastest and its time."""
-    from rich import box
-    from rich.table import Table
-
-    from nhalf.base.units import format_size, format_time
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("ranks", justify="right")
-    best = found.best()
-    for size in found.size_bytes:
-        table.add_column(format_size(size), justify="right")
-    names = [way.algorithm for way in found.ways]
-    for i, p in enumerate(found.ranks):
-        cells = []
-        for j in range(len(found.size_bytes)):
-            k = names.index(best[i][j])
-            mark = " *" if found.extrapolated[k, i, j] else ""
-            cells.append(f"{best[i][j]}\n{format_time(float(found.time_s[k, i, j]))}{mark}")
-        table.add_row(str(p), *cells)
-    return table

@@ -53,8 +53,8 @@ class Thinning:
             f"{self.launches} launch{'es' * (self.launches > 1)} instead of {launches}": (
                 self.launches < launches
             ),
-            f"one of {self.sizes} sizes": self.sizes > 1,
-            f"one of {self.axes} values of axes": self.axes > 1,
+            f"one in {self.sizes} sizes": self.sizes > 1,
+            f"one in {self.axes} values of axes": self.axes > 1,
         }
         return ", ".join(text for text, is_so in said.items() if is_so)
 

@@ -72,17 +72,23 @@ def overview_table(lines: Sequence[Overview]) -> Table:
 
     table = house_table("library", "latency", "95 %", "n½", "95 %", "peak rate", "switches at")
     for line in lines:
-        half_width = line.latency_half_width
         table.add_row(
             escape(line.series),
             format_time(line.latency_s),
-            f"±{half_width:.1%}" if half_width < 1 else "unsure",
+            _half_width(line),
             n_half_text(line.n_half_bytes),
             n_half_ends(line) or "–",
             format_rate(line.peak_Bps),
             _switches(line.switches),
         )
     return table
+
+
+def _half_width(line: Overview) -> str:
+    """The half width of the latency's interval; '–' without one: no width is no certainty."""
+    if line.launches < 2 or math.isnan(line.latency_half_width):
+        return "–"
+    return f"±{line.latency_half_width:.1%}" if line.latency_half_width < 1 else "unknown"
 
 
 def patterns_table(lines: Sequence[PatternOverview]) -> Table:

@@ -53,6 +53,27 @@ def test_people_are_told_the_finding_first(call: Call) -> None:
     assert lines[-2] == "4 ranks: split-binary instead of k-nomial from 850 B"
 
 
+def test_every_cell_has_its_runner_up_and_the_margin(call: Call) -> None:
+    rows = said(call("predict", "bcast", *CELLS, "--json"))["rows"]
+    out = call("predict", "bcast", *CELLS).out
+    for ranks, size_bytes in {(row["ranks"], row["bytes"]) for row in rows}:
+        here = [row for row in rows if (row["ranks"], row["bytes"]) == (ranks, size_bytes)]
+        first, second = sorted(here, key=lambda row: (row["time_s"], row["algorithm"]))[:2]
+        margin = (second["time_s"] / first["time_s"] - 1) * 100
+        assert f"{second['algorithm']} +{margin:.0f} %" in out
+    assert " +" not in call("predict", "bcast/chain", *CELLS).out, "nothing is second"
+
+
+def test_csv_has_a_row_for_every_time(call: Call) -> None:
+    lines = call("predict", "bcast", *CELLS, "--format", "csv").out.splitlines()
+    rows = said(call("predict", "bcast", *CELLS, "--json"))["rows"]
+    assert lines[0] == "algorithm,ranks,bytes,time_s,extrapolated"
+    told = [line.split(",") for line in lines[1:]]
+    assert [(one[0], float(one[3])) for one in told] == [
+        (row["algorithm"], row["time_s"]) for row in rows
+    ]
+
+
 def test_one_algorithm_and_what_has_no_size(call: Call) -> None:
     found = said(call("predict", "bcast/chain", *CELLS, "--json"))
     assert {row["algorithm"] for row in found["rows"]} == {"chain"}

@@ -186,7 +186,7 @@ class TestThinning:
         thin(agenda, Budget(4.3))
         assert agenda.thinned[0].launches == 2
         assert agenda.thinned[0].sizes > 1
-        assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one of ")
+        assert agenda.left_out()[0].startswith("pingpong: 2 launches instead of 5, one in ")
         assert agenda.left().total() < 2 * 300
 
     def test_sizes_go_before_axes_and_ends_stay(self, make: Make) -> None:

@@ -28,13 +28,14 @@ class OverTime(ProgramPanel):
         rows = _rows(program)
         if not rows:
             return None
+        axis = alt.Axis(labelExpr=common.TIME_LABEL, labelOverlap="greedy", labelSeparation=12)
         kinds = [name for name in KINDS.values() if any(row["kind"] == name for row in rows)]
         lines = (
             alt.Chart(common.data_of(rows))
             .transform_filter("datum.measure === chosen")
             .mark_area(interpolate="step-after", line={"strokeWidth": 1.5}, fillOpacity=0.25)
             .encode(
-                x=alt.X("time:Q", title="time", axis=alt.Axis(labelExpr=common.TIME_LABEL)),
+                x=alt.X("time:Q", title="time", axis=axis),
                 y=alt.Y("rate:Q", title="rate", stack=None, axis=alt.Axis(labelExpr=_LABEL)),
                 color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds), sort=kinds),
                 tooltip=[
