@@ -191,6 +191,8 @@ def test_libraries_are_paired_by_name_or_alone(make_measurements: Make) -> None:
     assert pair_libraries(one, two) == [("x", "x")]
     assert pair_libraries(one, other) == [("x", "z")]
     assert pair_libraries(two, other) == []
+    with pytest.raises(InputError, match="RUN:LIBRARY"):
+        compare(two, other)
 
 
 def test_two_libraries_of_one_run(make_measurements: Make) -> None:

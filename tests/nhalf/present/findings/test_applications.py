@@ -33,6 +33,28 @@ def test_shapes_are_told_apart() -> None:
     assert found.kind == "application-shape"
 
 
+def test_one_winner_on_several_numbers_of_ranks_is_one_finding() -> None:
+    runs = {Ran("cg", "mpich", workers): 4.0 for workers in (1, 2, 4)}
+    slower = {1: 4.8, 2: 6.0, 4: 5.2}
+    runs |= {Ran("cg", "openmpi", workers): time_s for workers, time_s in slower.items()}
+    (found,) = Applications().find(applied(runs))
+    assert found.text.startswith("MPICH runs cg.A 1.50x as fast as Open MPI, on 2 ranks or threads")
+    assert found.text.endswith(
+        " Likewise on 4 ranks or threads (cg.A 1.30x), on 1 rank or thread (cg.A 1.20x)."
+    )
+
+
+def test_who_wins_here_and_loses_there_is_two_findings() -> None:
+    times_s = {("mpich", 1): 4.0, ("openmpi", 1): 6.0, ("mpich", 2): 6.0, ("openmpi", 2): 4.0}
+    found = Applications().find(
+        applied({Ran("cg", *key): time_s for key, time_s in times_s.items()})
+    )
+    assert [one.text.split(",")[0] for one in found] == [
+        "MPICH runs cg.A 1.50x as fast as Open MPI",
+        "Open MPI runs cg.A 1.50x as fast as MPICH",
+    ]
+
+
 def test_equals_and_single_launches_are_no_finding() -> None:
     same = {Ran("cg", "mpich", 2): 4.0, Ran("cg", "openmpi", 2): 4.0}
     assert list(Applications().find(applied(same))) == []
