@@ -37,7 +37,7 @@ class ApplicationTimes(Panel):
         ]
         if not rows:
             return None
-        ticks = common.log_ticks(row["ratio"] for row in rows)
+        ticks = _ticks(max(row["ratio"] for row in rows))
         axis = alt.Axis(values=ticks, labelExpr="format(datum.value, '~r') + '×'")
         return dots(
             rows,
@@ -53,6 +53,13 @@ class ApplicationTimes(Panel):
             ("on", "Ranks or threads"),
             level=1,
         )
+
+
+def _ticks(most: float) -> list[float]:
+    """Round multiples of the fastest; below twice as long, steps of a tenth."""
+    if most < 2:
+        return [1 + tenth / 10 for tenth in range(11)]
+    return common.log_ticks([1.0, most])
 
 
 def _drawn(row: Row, name: str, workers: int, fastest_s: float) -> Row:

@@ -36,6 +36,12 @@ class Choice:
     options: tuple[str, ...]
     first: str
     field: str
+    label: str = ""
+    """What its options are, in words."""
+
+    def in_words(self, option: str) -> str:
+        """An option as it is said; a number says of what."""
+        return f"{option} {self.label.lower()}" if option.isdigit() else option
 
 
 def choice_of(spec: Spec) -> Choice | None:
@@ -48,7 +54,8 @@ def choice_of(spec: Spec) -> Choice | None:
             wanted = set(options)
             names = (name for name in rows[0] if wanted <= {str(row.get(name)) for row in rows})
             field = next(names, "")
-            return Choice(parameter["name"], options, str(parameter["value"]), field)
+            label = str(bound.get("name", "")).strip()
+            return Choice(parameter["name"], options, str(parameter["value"]), field, label)
     return None
 
 
@@ -99,8 +106,10 @@ def caption(
         rows = [row for row in rows if str(row.get(choice.field)) == option] or rows
     points = _points(facts, patterns or {str(row["pattern"]) for row in rows if "pattern" in row})
     shown = sorted(points["pattern"].unique())
-    picked = "" if option in shown else option
-    parts = [picked, few(shown, NAMES_MAX), *_setting(points), few(facts.extent.hosts, 2)]
+    picked = "" if option in shown or choice is None else choice.in_words(option)
+    ranks, placements = _setting(points)
+    setting = ["" if "ranks" in picked else ranks, placements]
+    parts = [picked, few(shown, NAMES_MAX), *setting, few(facts.extent.hosts, 2)]
     series = {str(row["series"]) for row in rows if "series" in row and not _names_series(spec)}
     known = [name for name in facts.series_names if name in series] or sorted(series)
     lines = textwrap.wrap(", ".join(known), LINE_LENGTH)
@@ -134,11 +143,11 @@ def _points(facts: Facts, patterns: Collection[str]) -> pl.DataFrame:
     return facts.summary.filter(pl.col("pattern").is_in(list(patterns)))
 
 
-def _setting(points: pl.DataFrame) -> list[str]:
+def _setting(points: pl.DataFrame) -> tuple[str, str]:
     """Numbers of ranks, and where they were placed."""
     ranks = [str(number) for number in sorted(points["ranks"].unique())]
     placements = sorted(filter(None, points["placement"].unique()))
-    return [f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)]
+    return f"{few(ranks, 6)} {'rank' if ranks == ['1'] else 'ranks'}", few(placements, 3)
 
 
 def captioned(spec: Spec, text: Any, subtitle: Any = ()) -> Spec:

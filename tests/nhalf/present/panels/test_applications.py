@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import altair as alt
@@ -48,6 +49,18 @@ def test_times_are_multiples_of_the_fastest_on_as_many() -> None:
         ("1", "MPICH"): 1, ("1", "OpenMP"): 1, ("2", "MPICH"): 1, ("2", "OpenMP"): 1.25,
     }  # fmt: skip
     assert all(row["low"] <= row["ratio"] <= row["high"] for row in rows)
+
+
+@pytest.mark.parametrize("slower", [1.02, 1.2, 1.9, 2.0, 30.0])
+def test_the_axis_of_times_has_ticks_between_the_fastest_and_the_slowest(slower: float) -> None:
+    runs = {Ran("cg", "mpich", 2): 4.0, Ran("cg", "", 2): 4.0 * slower}
+    chart = ApplicationTimes().render(applied(runs))
+    assert isinstance(chart, alt.TopLevelMixin)
+    found = re.findall(r"'values': (\[1[^\]]*\])", str(chart.to_dict()))
+    ticks = [float(text) for text in found[0].strip("[]").split(",")]
+    assert ticks[0] == 1
+    assert ticks[-1] >= slower
+    assert len([tick for tick in ticks if tick <= max(slower, 1.2)]) >= 2
 
 
 def test_shapes_stand_side_by_side() -> None:
