@@ -30,7 +30,12 @@ OVERLAP = (1.0, 3.2)
 the other, each with 9.84 us of a barrier of two for 6.2 us of a message (Qian 2004, Myrinet)."""
 HANDSHAKE, THRESHOLD_BYTES = (1.0, 3.0), (1024.0, 262144.0)
 """How many trips a long message starts with, the last of three being the message itself, and from
-which size on, where a curve is one straight line: a study gave its latency and its rate only."""
+which size on, where a curve is one straight line up to all of these sizes: a study gave its latency
+and its rate only."""
+COPIED = (1.02, 1.92)
+"""How much longer a byte takes in such a message before that size, where it is copied on its way,
+than in the longest: from 1.02 (sp2-ip) to 1.92 (spp1000-pvm) on machines whose curves were
+published in ranges of sizes (Abandah 1995)."""
 COLD = (2 / 3, 1.0)
 """What buffers that no cache holds leave of a rate within a node whose fall was not published: a
 third less on the Altix, a quarter on the Opteron cluster at 4 MB (Adamidis et al. 2005)."""
@@ -73,7 +78,7 @@ class Together:
         if network and network.bandwidth_Bps:
             self._link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", one)
         self._overlap, self._trips = draws.of(OVERLAP), draws.of(HANDSHAKE)
-        self._threshold_bytes = draws.of(THRESHOLD_BYTES)
+        self._threshold_bytes, self._copied = draws.of(THRESHOLD_BYTES), draws.of(COPIED)
         self._shared = [(each, _amounts(each, draws)) for each in machine.shared]
         self._none = np.zeros(draws.count)
         self._blocking = draws.of(BLOCKING)
@@ -92,9 +97,8 @@ class Together:
         used = {kind for ends in counts.values() for each in ends for kind in each}
         start_s = np.max([self._curves[kind][1].start_s for kind in used], axis=0)
         least_s = self._least_s[:, None] * size_bytes
-        bytes_s = {
-            kind: np.maximum(self._curves[kind][1].bytes_s(size_bytes), least_s) for kind in used
-        }
+        is_long = size_bytes >= self._threshold_bytes[:, None]
+        bytes_s = {kind: np.maximum(self._bytes_s(kind, size_bytes), least_s) for kind in used}
         slowest = np.max(list(bytes_s.values()), axis=0)
         if len(pairs) == 1:
             alone_s: Floats = start_s[:, None] + slowest
@@ -108,11 +112,17 @@ class Together:
             both_s = (out_s + in_s) / self._ratio()[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
         straight = all(self._curves[kind][1].is_straight for kind in used)
-        is_long = size_bytes >= self._threshold_bytes[:, None]
         trips = np.where(is_long & straight, self._trips[:, None], 1.0)
         waiting_s = self._waiting_s(pairs)[:, None]
         found_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
         return found_s
+
+    def _bytes_s(self, kind: int, size_bytes: Floats) -> Floats:
+        """What the bytes of a message take alone, by its curve; longer while they are copied."""
+        curve = self._curves[kind][1]
+        is_copied = curve.is_straight & (size_bytes < self._threshold_bytes[:, None])
+        found: Floats = curve.bytes_s(size_bytes) * np.where(is_copied, self._copied[:, None], 1.0)
+        return found
 
     def _node(self, rank: int) -> int:
         return rank // self.per_node
@@ -234,7 +244,8 @@ class _Curve:
     def __init__(self, model: FittedModel, later: Floats, slower: Floats) -> None:
         self._message = Message(model)
         self._slower = slower
-        self.is_straight = len(model.segments) == 1
+        first = model.segments[0]
+        self.is_straight = len(model.segments) == 1 or first.to_bytes >= THRESHOLD_BYTES[1]
         self.start_s = later * float(self._message.time_s(np.array(0.0)))
 
     def bytes_s(self, size_bytes: Floats) -> Floats:
