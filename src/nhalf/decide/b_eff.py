@@ -159,6 +159,11 @@ def _reasons(machine: Machine) -> Iterator[str]:
     yield "long messages (from 1 to 256 KiB on) start with up to three trips if no curve says so"
     yield "nothing is in a cache: where the curve does not show it, 2/3 of the rate or all of it"
     yield "links to which messages come from several sides get 0.59 of their rate through, or all"
+    yield from range_reasons(machine)
+
+
+def range_reasons(machine: Machine) -> Iterator[str]:
+    """Why values of a machine file are ranges."""
     for each in machine.ranges:
         yield f"{each.of}: {each.why}"
     for shared in machine.shared:
