@@ -50,9 +50,7 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     if others:
         raise InputError(f"b_eff has its own lengths and no {others[0]}", "leave it out")
     machine, library = request.on()
-    found = [
-        predict_b_eff(machine, ranks, library) for ranks in parse_ranks(request.ranks, CORES)
-    ]
+    found = [predict_b_eff(machine, ranks, library) for ranks in parse_ranks(request.ranks, CORES)]
     if as_json:
         emit_json({"predictions": [each.as_json() for each in found]})
     else:

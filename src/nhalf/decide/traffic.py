@@ -83,12 +83,7 @@ def predict_traffic(
     _check(machine, layout, size_bytes)
     together = Together(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
     rows = [row for to in rules for row in _rows(together, to, layout, size_bytes)]
-    reasons = (
-        "long messages (from 1 to 256 KiB on) start with up to three trips if no curve says so",
-        "nothing is in a cache: where the curve does not show it, 2/3 of the rate or all of it",
-        "links to which messages come from several sides get 0.59 of their rate through, or all",
-        *range_reasons(machine),
-    )
+    reasons = tuple(range_reasons(machine))
     return PredictedTraffic(machine.name, layout, size_bytes, tuple(rows), reasons)
 
 

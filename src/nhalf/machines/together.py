@@ -135,6 +135,7 @@ class Together:
         return np.where(is_long & straight, self._trips[:, None], 1.0)
 
     def node(self, rank: int) -> int:
+        """The node of a rank."""
         return rank // self.per_node
 
     def kind(self, a: int, b: int) -> int:
@@ -160,6 +161,7 @@ class Together:
         return self._none
 
     def is_away(self, pair: tuple[int, int]) -> bool:
+        """Whether a message passes between nodes."""
         return self.node(pair[0]) != self.node(pair[1])
 
     def _loads(self, pairs: Pairs) -> Iterator[_Load]:
@@ -171,9 +173,7 @@ class Together:
                 continue
             passing = pairs if each.what == "memory" else away
             slower = 1 / self._cold if each.what == "memory" else 1.0
-            out, into = (
-                Counter(self.owner(each, pair[end]) for pair in passing) for end in (0, 1)
-            )
+            out, into = (Counter(self.owner(each, pair[end]) for pair in passing) for end in (0, 1))
             if "one_way_Bps" in amounts:
                 yield _Load(slower * _most(out, into) / amounts["one_way_Bps"])
             if "both_ways_Bps" in amounts:

@@ -22,7 +22,8 @@ def show(console: Console, found: PredictedTraffic) -> None:
     for name in ("senders", "predicted", "95 % of what is possible", "published"):
         table.add_column(name, justify="right")
     for each in found.rows:
-        between = f"{format_rate(each.rate.low)} – {format_rate(each.rate.high)}"
+        ends = (format_rate(each.rate.low), format_rate(each.rate.high))
+        between = " – ".join(ends) if each.rate.is_wide else ""
         known = "" if each.published_Bps is None else format_rate(each.published_Bps)
         where = (each.to, PLACES[each.place], str(each.senders))
         table.add_row(*where, format_rate(each.rate.middle_Bps), between, known)
