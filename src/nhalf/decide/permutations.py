@@ -23,8 +23,25 @@ def _bit_reversal(rank: int, bits: int) -> int:
 
 
 def _butterfly(rank: int, bits: int) -> int:
-    differ = (rank >> (bits - 1) ^ rank) & 1
-    return rank ^ (differ << (bits - 1)) ^ differ
+    return _swapped(rank, bits - 1)
+
+
+def _butterfly_all(rank: int, bits: int) -> int:
+    for stage in range(1, bits):
+        rank = _swapped(rank, stage)
+    return rank
+
+
+def _baseline_all(rank: int, bits: int) -> int:
+    for stage in range(1, bits):
+        rank = _rotated_right(rank, stage + 1, 1)
+    return rank
+
+
+def _swapped(rank: int, stage: int) -> int:
+    """Bits `stage` and 0 change places."""
+    differ = (rank >> stage ^ rank) & 1
+    return rank ^ (differ << stage) ^ differ
 
 
 RULES: dict[str, Callable[[int, int], int]] = {
@@ -36,9 +53,13 @@ RULES: dict[str, Callable[[int, int], int]] = {
     "neighbour": lambda rank, _: rank ^ 1,
     "cube": lambda rank, bits: rank ^ (1 << (bits - 1)),
     "baseline": lambda rank, bits: _rotated_right(rank, bits, 1),
+    "butterfly-all": _butterfly_all,
+    "baseline-all": _baseline_all,
 }
-"""Where a rank of this many bits sends; of butterfly, cube and baseline the highest stage."""
-STAGED = {"butterfly": 2, "baseline": 2, "cube": 1}
+"""Where a rank of this many bits sends; of butterfly, cube and baseline the highest stage, or all
+stages one after the other, of which those of cube are complement."""
+ALL = "-all"
+STAGED = {"butterfly": 2, "baseline": 2, "cube": 1, "butterfly-all": 2, "baseline-all": 2}
 """The least number of bits of those that have stages."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from nhalf.base.errors import InputError
 from nhalf.decide.b_eff import range_reasons
-from nhalf.decide.permutations import destinations
+from nhalf.decide.permutations import ALL, destinations
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
@@ -25,8 +25,6 @@ from nhalf.machines.together import Together
 RANKS_MAX = 512
 DRAWS = 200
 PLACES = {"other-node": "off-node", "same-node": "on-node"}
-HIGHEST = "the highest stage"
-"""How a record marks the last stage of a permutation that has stages, beside `all stages`."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +125,12 @@ def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
 
 
 def published_Bps(machine: Machine, to: str, ranks: int) -> dict[str, float]:
-    """By place, what a record has of a permutation; of stages that of the highest."""
-    wanted = ("traffic", ranks, f"to={to}")
+    """By place, what a record has of a permutation; of stages that of the highest, or of all."""
+    wanted = ("traffic", ranks, f"to={to.removesuffix(ALL)}")
+    marks = ("all stages composed",) if to.endswith(ALL) else ("", "the highest stage")
     return {
         point.placement: point.rate_Bps
         for point in machine.points
         if (point.pattern, point.ranks, point.axes) == wanted and point.rate_Bps is not None
-        if point.what in ("", HIGHEST)
+        if point.what in marks
     }

@@ -22,6 +22,8 @@ PUBLISHED_MBps = {
     ("sunfire-link", "neighbour", ON): 4000,
     ("sunfire-link", "transpose", OFF): 2400,
     ("sunfire-link", "transpose", ON): 1200,
+    ("sunfire-link", "butterfly-all", OFF): 2400,
+    ("sunfire-link", "butterfly-all", ON): 1200,
     ("sunfire-link", "baseline", OFF): 2500,
     ("sunfire-link", "baseline", ON): 2000,
     ("myrinet-gm", "complement", OFF): 2000,
@@ -33,6 +35,7 @@ PUBLISHED_MBps = {
 }
 """Qian 2004, by hand: what is between nodes, and within them where ranks send to others there."""
 OUTSIDE = {
+    ("sunfire-link", "butterfly-all", OFF),
     ("sunfire-link", "baseline", OFF),
     ("sunfire-link", "baseline", ON),  # published with what two ranks send to themselves
     ("sunfire-link", "neighbour", ON),  # this is what the record's memory is from
@@ -85,6 +88,9 @@ def test_where_ranks_send() -> None:
         "neighbour": [1, 0, 3, 2, 5, 4, 7, 6],
         "cube": [4, 5, 6, 7, 0, 1, 2, 3],
         "baseline": [0, 4, 1, 5, 2, 6, 3, 7],
+        # Swap bits 1 and 0, then 2 and 0; rotate the low two down, then all three.
+        "butterfly-all": [0, 2, 4, 6, 1, 3, 5, 7],
+        "baseline-all": [0, 1, 4, 5, 2, 3, 6, 7],
     }
 
 
