@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
@@ -28,7 +28,7 @@ class RateRequest:
     sizes: str
     placement: str
     changes: Sequence[str]
-    given: Collection[str]
+    given: Set[str]
 
     def on(self) -> tuple[Machine, str]:
         """The machine as it is asked for, and the library."""
