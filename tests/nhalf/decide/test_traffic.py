@@ -74,6 +74,13 @@ def test_both_parts_of_mixed_traffic_go_at_their_own_pace() -> None:
     assert within[0].rate.low > 2 * RATE_Bps
 
 
+def test_each_message_keeps_an_adapter_busy_for_a_while() -> None:
+    """By hand: four messages of 1000 bytes pass each of two adapters, 10 us each."""
+    adapter = Shared(what="adapter", both_ways_Bps=1e12, per_message_s=1e-5, why="by hand")
+    (row,) = predict_traffic(machine(adapter), ["complement"], Layout(2, 2), 1000).rows
+    assert row.rate.middle_Bps == pytest.approx(4 * 1000 / 4e-5)
+
+
 def test_where_ranks_send() -> None:
     """Of 8 ranks, by hand; the highest stage where there are several."""
     found = {
