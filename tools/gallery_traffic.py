@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gallery_comparisons import Kept, kept, names
+from nhalf.base.errors import InputError
 from nhalf.base.units import format_rate
+from nhalf.decide.traffic import PLACES, PermutationRate, predict_traffic, published_Bps
 from nhalf.machines import catalogue
+from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Machine
 
 STAGED = ("butterfly", "baseline", "cube")
@@ -33,7 +36,8 @@ WHY = {
     ("sunfire-link", "uniform"): "what the switches lose where messages for one node come from "
     "several sides is not published",
     ("myrinet-gm", "cube"): "two ranks of a node move 720 MB/s in the study's test of bandwidth, "
-    "450 in its traffic: 3.6 to 5.8 GB/s on eight nodes, and the simulator takes the former",
+    "450 in its traffic; the simulator takes the former, the prediction a range for what caches "
+    "and copies leave of it",
 }
 """By machine and rule: what the simulation does otherwise, or does not know."""
 
@@ -58,9 +62,19 @@ def table_of(
             why = WHY[machine.name, row["to"]] if abs(error) > EXPLAINED else ""
             point = (link(machine.name), str(row["ranks"]), rule(row), str(row["senders"]))
             compared_words = percent(error) if compared else ""
-            rows.append([*point, words or "–", simulated, compared_words, why])
-    head = ["machine", "ranks", "to", "senders", "published", "simulated", "error", "why"]
-    return table(head, rows)
+            foreseen = predictions(machine, row)
+            predicted = "<br>".join(predicted_words(each, percent) for each in foreseen)
+            rows.append([*point, words or "–", predicted, simulated, compared_words, why])
+    head = ["machine", "ranks", "to", "senders", "published", "predicted", "simulated"]
+    return table([*head, "error of the simulation", "why"], rows)
+
+
+def predicted_words(each: PermutationRate, percent: Callable[[float], str]) -> str:
+    """A rate, its interval where it has one, and its error."""
+    rate = each.rate
+    error = percent(rate.middle_Bps / (each.published_Bps or rate.middle_Bps) - 1)
+    between = f"{format_rate(rate.low)} to {format_rate(rate.high)}, " if rate.is_wide else ""
+    return f"{format_rate(rate.middle_Bps)} {PLACES[each.place]} ({between}{error})"
 
 
 def rule(row: Kept) -> str:
@@ -70,23 +84,27 @@ def rule(row: Kept) -> str:
 
 
 def published(machine: Machine, row: Kept) -> dict[str, float]:
-    """What was published of a permutation, off-node and on-node; of stages that of the highest."""
-    staged = row["to"] in STAGED
-    if staged and 2 * int(row["distance"]) != row["ranks"]:
+    """What was published of a rule, off-node and on-node; of stages that of the highest."""
+    if not is_highest(row):
         return {}
-    return traffic_Bps(machine, row["to"], row["ranks"], staged)
+    found = published_Bps(machine, row["to"], row["ranks"])
+    return {PLACES[place]: rate_Bps for place, rate_Bps in found.items()}
 
 
-def traffic_Bps(machine: Machine, to: str, ranks: int, staged: bool) -> dict[str, float]:
-    """By place, what a record has of a permutation."""
-    places = {"other-node": "off-node", "same-node": "on-node"}
-    return {
-        places[point.placement]: point.rate_Bps
-        for point in machine.points
-        if (point.pattern, point.ranks, point.axes) == ("traffic", ranks, f"to={to}")
-        if point.rate_Bps is not None and staged == ("the highest stage" in point.what)
-        if "below" not in point.what
-    }
+def is_highest(row: Kept) -> bool:
+    """Whether a row is of no stage, or of the last one."""
+    return row["to"] not in STAGED or 2 * int(row["distance"]) == row["ranks"]
+
+
+def predictions(machine: Machine, row: Kept) -> list[PermutationRate]:
+    """The parts of a permutation that have a published rate; none of messages to anybody."""
+    layout = parse_layout(row["placement"])
+    if layout is None:
+        raise InputError(f"{row['placement']} is no layout")
+    if row["to"] == "uniform" or not is_highest(row):
+        return []
+    found = predict_traffic(machine, [row["to"]], layout, row["bytes"]).rows
+    return [each for each in found if each.published_Bps is not None]
 
 
 def parts_Bps(row: Kept) -> dict[str, float]:

@@ -11,6 +11,8 @@ from nhalf.base.arrays import Floats
 from nhalf.machines.shared import Amount, ends
 
 COVERAGE = 0.95
+LEAST = 1e-3
+"""A smaller difference between both ends is none."""
 
 
 @dataclass
@@ -43,6 +45,11 @@ class PredictedRate:
     middle_Bps: float
     low: float
     high: float
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether any range made a difference."""
+        return self.high > self.low * (1 + LEAST)
 
     @classmethod
     def of(cls, values: Floats) -> PredictedRate:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,12 @@ OVERLAP = (1.0, 3.2)
 the other, each with 9.84 us of a barrier of two for 6.2 us of a message (Qian 2004, Myrinet)."""
 HANDSHAKE, THRESHOLD_BYTES = (1.0, 3.0), (1024.0, 262144.0)
 """How many trips a long message starts with, the last of three being the message itself, and from
-which size on, where a curve is one straight line: a study gave its latency and its rate only."""
+which size on, where a curve is one straight line up to all of these sizes: a study gave its latency
+and its rate only."""
+COPIED = (1.02, 1.92)
+"""How much longer a byte takes in such a message before that size, where it is copied on its way,
+than in the longest: from 1.02 (sp2-ip) to 1.92 (spp1000-pvm) on machines whose curves were
+published in ranges of sizes (Abandah 1995)."""
 COLD = (2 / 3, 1.0)
 """What buffers that no cache holds leave of a rate within a node whose fall was not published: a
 third less on the Altix, a quarter on the Opteron cluster at 4 MB (Adamidis et al. 2005)."""
@@ -56,7 +61,7 @@ class Together:
     def __init__(
         self, machine: Machine, draws: Draws, per_node: int, mpi: str = "", *, cold: bool = False
     ) -> None:
-        self.machine, self.per_node = machine, per_node
+        self.machine, self.per_node, self.count = machine, per_node, draws.count
         within, between = curves_by_distance(machine, mpi)
         # Relative to the middle, which is what the file has and what a change of it changes.
         ranges = {
@@ -69,14 +74,14 @@ class Together:
         self._curves = [(0, _Curve(within, one, one))]
         self._curves += [(apart, _Curve(model, later, slower)) for apart, model in between]
         network = machine.network
-        self._link_Bps: Floats | None = None
+        self.link_Bps: Floats | None = None
         if network and network.bandwidth_Bps:
-            self._link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", one)
+            self.link_Bps = network.bandwidth_Bps * ranges.get("bandwidth of a link", one)
         self._overlap, self._trips = draws.of(OVERLAP), draws.of(HANDSHAKE)
-        self._threshold_bytes = draws.of(THRESHOLD_BYTES)
-        self._shared = [(each, _amounts(each, draws)) for each in machine.shared]
+        self._threshold_bytes, self._copied = draws.of(THRESHOLD_BYTES), draws.of(COPIED)
+        self.shared = [(each, _amounts(each, draws)) for each in machine.shared]
         self._none = np.zeros(draws.count)
-        self._blocking = draws.of(BLOCKING)
+        self.blocking = draws.of(BLOCKING)
         self._cold = draws.of(COLD) if cold else one
         peak_Bps, last_Bps = _fall(within)
         if cold and last_Bps < peak_Bps:
@@ -88,13 +93,10 @@ class Together:
         counts: dict[int, tuple[Counter[int], Counter[int]]] = {}
         for pair in pairs:
             for end, rank in enumerate(pair):
-                counts.setdefault(rank, (Counter(), Counter()))[end][self._kind(*pair)] += 1
+                counts.setdefault(rank, (Counter(), Counter()))[end][self.kind(*pair)] += 1
         used = {kind for ends in counts.values() for each in ends for kind in each}
         start_s = np.max([self._curves[kind][1].start_s for kind in used], axis=0)
-        least_s = self._least_s[:, None] * size_bytes
-        bytes_s = {
-            kind: np.maximum(self._curves[kind][1].bytes_s(size_bytes), least_s) for kind in used
-        }
+        bytes_s = {kind: self._bytes_s(kind, size_bytes) for kind in used}
         slowest = np.max(list(bytes_s.values()), axis=0)
         if len(pairs) == 1:
             alone_s: Floats = start_s[:, None] + slowest
@@ -105,67 +107,85 @@ class Together:
         none = np.zeros_like(slowest)
         for row in rows:
             out_s, in_s = (sum((n * bytes_s[kind] for kind, n in each), none) for each in row)
-            both_s = (out_s + in_s) / self._ratio()[:, None]
+            both_s = (out_s + in_s) / self.ratio()[:, None]
             slowest = np.maximum.reduce([slowest, out_s, in_s, both_s])
-        straight = all(self._curves[kind][1].is_straight for kind in used)
-        is_long = size_bytes >= self._threshold_bytes[:, None]
-        trips = np.where(is_long & straight, self._trips[:, None], 1.0)
+        trips = self._trips_of(used, size_bytes)
         waiting_s = self._waiting_s(pairs)[:, None]
         found_s: Floats = (self._overlap * start_s)[:, None] * trips + waiting_s + slowest
         return found_s
 
-    def _node(self, rank: int) -> int:
+    def alone_s(self, kind: int, size_bytes: float) -> Floats:
+        """What one message after the other takes a rank, (draws,), of a kind of pairs."""
+        size = np.full((self.count, 1), float(size_bytes))
+        start_s = self._curves[kind][1].start_s[:, None]
+        found: Floats = start_s * self._trips_of({kind}, size) + self._bytes_s(kind, size)
+        return found[:, 0]
+
+    def _bytes_s(self, kind: int, size_bytes: Floats) -> Floats:
+        """What the bytes of a message take alone, by its curve; longer while they are copied."""
+        curve = self._curves[kind][1]
+        is_copied = curve.is_straight & (size_bytes < self._threshold_bytes[:, None])
+        found: Floats = curve.bytes_s(size_bytes) * np.where(is_copied, self._copied[:, None], 1.0)
+        return np.maximum(found, self._least_s[:, None] * size_bytes)
+
+    def _trips_of(self, kinds: Iterable[int], size_bytes: Floats) -> Floats:
+        """How many latencies a message starts with."""
+        straight = all(self._curves[kind][1].is_straight for kind in kinds)
+        is_long = size_bytes >= self._threshold_bytes[:, None]
+        return np.where(is_long & straight, self._trips[:, None], 1.0)
+
+    def node(self, rank: int) -> int:
+        """The node of a rank."""
         return rank // self.per_node
 
-    def _kind(self, a: int, b: int) -> int:
+    def kind(self, a: int, b: int) -> int:
         """The curve between two ranks."""
-        apart = abs(self._node(a) - self._node(b))
+        apart = abs(self.node(a) - self.node(b))
         near = [i for i, (least, _) in enumerate(self._curves) if least <= apart]
         return near[-1] if apart else 0
 
-    def _ratio(self) -> Floats:
+    def ratio(self) -> Floats:
         """What a rank does both ways at once, over its ping-pong; 2 where nothing is known."""
-        for each, amounts in self._shared:
+        for each, amounts in self.shared:
             if each.what == "rank":
                 return amounts["both_ways_ratio"]
         return self._none + 2
 
     def _waiting_s(self, pairs: Pairs) -> Floats:
         """The time that a message waits for others on the same adapter."""
-        for _, amounts in self._shared:
+        for _, amounts in self.shared:
             if "per_message_s" in amounts:
-                away = [pair for pair in pairs if self._is_away(pair)]
-                ends = Counter(self._node(rank) for pair in away for rank in pair)
+                away = [pair for pair in pairs if self.is_away(pair)]
+                ends = Counter(self.node(rank) for pair in away for rank in pair)
                 return (max(ends.values(), default=1) - 1) * amounts["per_message_s"]
         return self._none
 
-    def _is_away(self, pair: tuple[int, int]) -> bool:
-        return self._node(pair[0]) != self._node(pair[1])
+    def is_away(self, pair: tuple[int, int]) -> bool:
+        """Whether a message passes between nodes."""
+        return self.node(pair[0]) != self.node(pair[1])
 
     def _loads(self, pairs: Pairs) -> Iterator[_Load]:
         """The most loaded of all shared resources."""
-        away = [pair for pair in pairs if self._is_away(pair)]
-        for each, amounts in self._shared:
+        away = [pair for pair in pairs if self.is_away(pair)]
+        for each, amounts in self.shared:
             if each.what == "medium":
                 yield _Load(len(away) / amounts["both_ways_Bps"])
                 continue
             passing = pairs if each.what == "memory" else away
             slower = 1 / self._cold if each.what == "memory" else 1.0
-            out, into = (
-                Counter(self._owner(each, pair[end]) for pair in passing) for end in (0, 1)
-            )
+            out, into = (Counter(self.owner(each, pair[end]) for pair in passing) for end in (0, 1))
             if "one_way_Bps" in amounts:
                 yield _Load(slower * _most(out, into) / amounts["one_way_Bps"])
             if "both_ways_Bps" in amounts:
                 yield _Load(slower * _most(out + into) / amounts["both_ways_Bps"])
         yield from self._network_loads(away)
         if self.machine.node and self.machine.node.memory_Bps:
-            stays = Counter(self._node(pair[0]) for pair in pairs if not self._is_away(pair))
+            stays = Counter(self.node(pair[0]) for pair in pairs if not self.is_away(pair))
             yield _Load(self._none + _most(stays) / self.machine.node.memory_Bps)
 
-    def _owner(self, each: Shared, rank: int) -> tuple[int, int]:
+    def owner(self, each: Shared, rank: int) -> tuple[int, int]:
         """Which one of its kind a rank has: that of its node, or of its neighbours there."""
-        node = self._node(rank)
+        node = self.node(rank)
         return node, (rank - node * self.per_node) // (each.ranks or self.per_node)
 
     def _network_loads(self, away: Pairs) -> Iterator[_Load]:
@@ -173,7 +193,7 @@ class Together:
         network = self.machine.network
         if network is None or not away:
             return
-        nodes = [(self._node(a), self._node(b)) for a, b in away]
+        nodes = [(self.node(a), self.node(b)) for a, b in away]
         out, into = (Counter(pair[end] for pair in nodes) for end in (0, 1))
         if network.adapter_Bps:
             yield _Load(self._none + _most(out, into) / network.adapter_Bps)
@@ -183,14 +203,14 @@ class Together:
         elif isinstance(topology, FatTree | Crossbar):
             yield self._link(out, into, *([] if network.duplex else [out + into]))
         if isinstance(topology, FatTree) and len(topology.down) == 2:
-            yield self._link(*_cables(topology, nodes))
+            yield self._link(Counter(passed for pair in nodes for passed in cables(topology, pair)))
 
     def _link(self, *counted: Counter[Any]) -> _Load:
         """The load of the most used link."""
         most = _most(*counted)
-        if self._link_Bps is None:
+        if self.link_Bps is None:
             return _Load(self._none)
-        return _Load(most / (self._link_Bps * (self._blocking if most > 1 else 1.0)))
+        return _Load(most / (self.link_Bps * (self.blocking if most > 1 else 1.0)))
 
 
 def _fall(within: FittedModel) -> tuple[float, float]:
@@ -200,17 +220,18 @@ def _fall(within: FittedModel) -> tuple[float, float]:
     return max(rates), rates[-1]
 
 
-def _cables(topology: FatTree, nodes: Pairs) -> tuple[Counter[tuple[int, int]], ...]:
-    """Messages on every cable of a tree of two levels, up and down."""
-    up: Counter[tuple[int, int]] = Counter()
-    down: Counter[tuple[int, int]] = Counter()
-    for a, b in nodes:
-        leaves = a // topology.down[0], b // topology.down[0]
-        if leaves[0] != leaves[1]:
-            cable = topology.cable(a, b)
-            up[leaves[0], cable] += 1
-            down[leaves[1], cable] += 1
-    return up, down
+Cable = tuple[str, int, int]
+"""Up or down, the leaf switch, and which of its cables."""
+
+
+def cables(topology: FatTree, nodes: tuple[int, int]) -> tuple[Cable, ...]:
+    """The cables of a tree of two levels that lead from a node to another."""
+    a, b = nodes
+    leaves = a // topology.down[0], b // topology.down[0]
+    if leaves[0] == leaves[1]:
+        return ()
+    cable = topology.cable(a, b)
+    return ("up", leaves[0], cable), ("down", leaves[1], cable)
 
 
 def _most(*counted: Counter[Any]) -> int:
@@ -234,7 +255,8 @@ class _Curve:
     def __init__(self, model: FittedModel, later: Floats, slower: Floats) -> None:
         self._message = Message(model)
         self._slower = slower
-        self.is_straight = len(model.segments) == 1
+        first = model.segments[0]
+        self.is_straight = len(model.segments) == 1 or first.to_bytes >= THRESHOLD_BYTES[1]
         self.start_s = later * float(self._message.time_s(np.array(0.0)))
 
     def bytes_s(self, size_bytes: Floats) -> Floats:

@@ -57,7 +57,7 @@ TEST_CASE("barriers are known by name") {
       known(), {"dissemination", "dissemination-mcs", "mcs-tree", "mcs-tree-bcast", "central",
                 "central-bcast", "central-native-bcast", "total-exchange", "total-exchange-bcast",
                 "tournament", "tournament-mcs", "tournament-native-bcast", "tournament-tree",
-                "mcs-tree-native-bcast"});
+                "mcs-tree-native-bcast", "total-exchange-native-bcast"});
 }
 
 TEST_CASE("nobody leaves a barrier before the last has come") {

@@ -53,9 +53,9 @@ def test_the_librarys_barrier_of_the_pentium_pro_cluster() -> None:
         ranks: barrier_s(PENTIUM, ranks)["native"] / time_s - 1 for ranks, time_s in library.items()
     }
     assert sorted(errors) == [3, 5, 7, 9, 12, 14, 16]
-    # 12 ranks take hardly longer than 9, published; all others are within 25.1 %.
-    assert all(abs(error) < 0.251 for ranks, error in errors.items() if ranks != 12)
-    assert errors[12] == pytest.approx(103.247 / 80.34 - 1, abs=1e-3)
+    assert all(abs(error) < 0.2 for error in errors.values())
+    # By hand: 12 meetings of 8 ranks, and 2 of each of the other 4; 4 messages of 1.2 ms each.
+    assert errors[12] == pytest.approx((12 + 8) * 4 * 1.2 / 80.34 - 1)
 
 
 @pytest.mark.parametrize("ranks", [3, 5, 9, 16])
@@ -79,3 +79,5 @@ def test_barriers_of_64_ranks_are_ordered_as_published() -> None:
     assert altix < dell < cray
     assert 3 < dell / altix < 12
     assert 6.5 < cray / altix < 26
+    # By hand: six messages each, of 1.25 us; of 6.53 us; of 4.84 us and three waits of 2.58 us.
+    assert (dell / altix, cray / altix) == pytest.approx((5.23, 10.07), rel=1e-3)

@@ -21,6 +21,7 @@ CORES = 64
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """How the study and its result are called."""
+TRAFFIC = "traffic"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class Request(OfTraces, Changed, Tables, heading="What to predict"):
     what: Annotated[
         str,
         Word(
-            "Pattern, one of its algorithms (bcast/binomial), beff, or a traced program.",
+            "Pattern, one of its algorithms (bcast/binomial), beff, traffic, or a traced program.",
             "PATTERN|TRACE",
         ),
     ]
@@ -89,8 +90,8 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    if request.what in EFFECTIVE_BANDWIDTH:
-        _effective_bandwidth(request)
+    if request.what in EFFECTIVE_BANDWIDTH or request.what.partition("/")[0] == TRAFFIC:
+        _predict_rates(request)
         return
     if Path(request.what, "trace.json").is_file():
         _predict_trace(request)
@@ -109,6 +110,23 @@ def command(request: Request) -> None:
         emit_json(found.as_json())
     else:
         show_prediction(found)
+
+
+def _predict_rates(request: Request) -> None:
+    from nhalf.cli.rate_prediction import RateRequest, predict_b_effs, predict_permutations
+
+    asked = RateRequest(
+        what=request.what,
+        machine=request.machine,
+        mpi=request.mpi,
+        ranks=request.ranks,
+        sizes=request.sizes,
+        placement=request.placement,
+        changes=request.set_,
+        given=request.given,
+    )
+    predict = predict_b_effs if request.what in EFFECTIVE_BANDWIDTH else predict_permutations
+    predict(asked, as_json=request.json)
 
 
 def _predict_trace(request: Request) -> None:
@@ -143,30 +161,6 @@ def _show_costs(request: Request) -> None:
         emit_json({"pattern": pattern, "form": form, "costs": costs})
     else:
         sys.stdout.write(costs_text(costs, form))
-
-
-def _effective_bandwidth(request: Request) -> None:
-    """One prediction for each number of ranks."""
-    from nhalf.cli.machine_side import side
-    from nhalf.decide.b_eff import predict_b_eff
-    from nhalf.machines.change import change
-    from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.present.terminal.b_eff_prediction import show
-    from nhalf.present.terminal.output import emit_json, stdout_console
-
-    others = sorted(request.given & {"sizes", "simulate", "table", "report", "extrapolate"})
-    if others:
-        raise InputError(f"b_eff has its own lengths and no {others[0]}", "leave it out")
-    machine, library = side(request.machine)
-    machine = change(machine, request.set_)
-    found = [
-        predict_b_eff(machine, ranks, request.mpi or library)
-        for ranks in parse_ranks(request.ranks, CORES)
-    ]
-    if request.json:
-        emit_json({"predictions": [each.as_json() for each in found]})
-    else:
-        show(stdout_console(), found)
 
 
 def _predicted(request: Request) -> Prediction:

@@ -188,3 +188,38 @@ def test_a_share_of_the_cells_is_simulated(call: Call) -> None:
     corrected = {(r["algorithm"], r["ranks"]): r["time_s"] for r in found["rows"]}
     before = {(r["algorithm"], r["ranks"]): r["time_s"] for r in composed["rows"]}
     assert any(corrected[key] != pytest.approx(before[key], rel=1e-3) for key in before)
+
+
+def test_permutations_are_predicted_as_intervals(call: Call) -> None:
+    found = said(call("predict", "traffic/cube", "--machine", "myrinet-gm", *CUBE, "--json"))
+    (prediction,) = found["predictions"]
+    assert (prediction["placement"], prediction["bytes"]) == ("8x2:cyclic", 10240)
+    (row,) = prediction["rows"]
+    assert (row["figure"], row["senders"], row["published_Bps"]) == ("cube on-node", 16, 3.6e9)
+    low, high = row["rate_Bps_interval"]
+    assert low < row["rate_Bps"] < high
+    table = call("predict", "traffic", "--machine", "sunfire-link", "--ranks", "48")
+    assert "sunfire-link, 2x24, all ranks send without pause, 10 KiB" in table.out
+    assert "transpose" in table.out
+    assert "• links to which messages come from several sides" in table.out
+
+
+CUBE = ("--placement", "8x2:cyclic")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--ranks", "30"), "do not fill nodes of 24"),
+        (("--placement", "cores"), "no layout"),
+        (("--placement", "4x8", "--ranks", "16"), "32 ranks, not 16"),
+        (("--placement", "4x8", "--simulate", "10%"), "no simulate"),
+        (("--placement", "4x8", "--report", "page.html"), "no report"),
+    ],
+)
+def test_what_permutations_do_not_have_is_refused(
+    call: Call, options: Sequence[str], words: str
+) -> None:
+    done = call("predict", "traffic", "--machine", "sunfire-link", *options)
+    assert done.code == 2
+    assert words in done.err

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Permutations without pauses, predicted: what goes through between nodes and within them.
+
+Ranks send message after message of the mean size and wait for nobody; what they share is divided
+by max-min fairness. Unpublished values are drawn from their range, so that rates are intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nhalf.base.errors import InputError
+from nhalf.decide.b_eff import range_reasons
+from nhalf.decide.permutations import ALL, destinations
+from nhalf.machines.draws import Draws, PredictedRate
+from nhalf.machines.layout import CYCLIC, Layout
+from nhalf.machines.machine import Machine
+from nhalf.machines.steady import Steady
+from nhalf.machines.together import Together
+
+RANKS_MAX = 512
+DRAWS = 200
+PLACES = {"other-node": "off-node", "same-node": "on-node"}
+
+
+@dataclass(frozen=True)
+class PermutationRate:
+    """What all senders of a permutation move together, between nodes or within them."""
+
+    to: str
+    place: str
+    senders: int
+    rate: PredictedRate
+    published_Bps: float | None
+
+
+@dataclass(frozen=True)
+class PredictedTraffic:
+    """Rates of permutations of a layout's ranks, and why they are ranges; `bytes` is the mean."""
+
+    machine: str
+    layout: Layout
+    size_bytes: int
+    rows: tuple[PermutationRate, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def placement(self) -> str:
+        """The layout as it is typed."""
+        return f"{self.layout.hosts}x{self.layout.per_host}{CYCLIC if self.layout.cyclic else ''}"
+
+    def as_json(self) -> dict[str, Any]:
+        """What `nhalf predict traffic --json` prints."""
+        rows = [
+            {
+                "figure": f"{each.to} {PLACES[each.place]}",
+                "senders": each.senders,
+                "rate_Bps": each.rate.middle_Bps,
+                "rate_Bps_interval": [each.rate.low, each.rate.high],
+                "published_Bps": each.published_Bps,
+            }
+            for each in self.rows
+        ]
+        whole = {"pattern": "traffic", "machine": self.machine, "ranks": self.layout.ranks}
+        where = {"nodes": self.layout.hosts, "placement": self.placement, "bytes": self.size_bytes}
+        return {**whole, **where, "rows": rows, "notes": list(self.reasons)}
+
+
+def predict_traffic(
+    machine: Machine, rules: Sequence[str], layout: Layout, size_bytes: int, mpi: str = ""
+) -> PredictedTraffic:
+    """What goes through where all ranks send by each of these rules, messages of this mean size.
+
+    Raises InputError for more ranks than RANKS_MAX or the machine has, messages without bytes, and
+    rules by which nobody sends.
+    """
+    _check(machine, layout, size_bytes)
+    together = Together(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
+    rows = [row for to in rules for row in _rows(together, to, layout, size_bytes)]
+    reasons = tuple(range_reasons(machine))
+    return PredictedTraffic(machine.name, layout, size_bytes, tuple(rows), reasons)
+
+
+def _rows(
+    together: Together, to: str, layout: Layout, size_bytes: int
+) -> Iterator[PermutationRate]:
+    """Of one permutation that between nodes and that within them, as far as there is either."""
+    pairs = destinations(to, layout.ranks)
+    placed = [(_place(layout, a), _place(layout, b)) for a, b in pairs]
+    rates_Bps = Steady(together, placed, float(size_bytes)).rates_Bps()
+    away = np.array([together.is_away(pair) for pair in placed])
+    published = published_Bps(together.machine, to, layout.ranks)
+    for place, which in (("other-node", away), ("same-node", ~away)):
+        if which.any():
+            rate = PredictedRate.of(rates_Bps[:, which].sum(axis=1))
+            yield PermutationRate(to, place, int(which.sum()), rate, published.get(place))
+
+
+def _place(layout: Layout, rank: int) -> int:
+    """The number of a rank if the nodes were filled one after the other."""
+    if not layout.cyclic:
+        return rank
+    return rank % layout.hosts * layout.per_host + rank // layout.hosts
+
+
+def _check(machine: Machine, layout: Layout, size_bytes: int) -> None:
+    nodes = machine.network.topology.nodes if machine.network else 1
+    per_node = machine.node.ranks if machine.node else 0
+    if size_bytes < 1:
+        raise InputError("traffic without bytes has no rate", "ask for --bytes 10K")
+    if not 1 < layout.ranks <= RANKS_MAX:
+        raise InputError(
+            f"traffic of {layout.ranks} ranks is not predicted", f"ask for 2 to {RANKS_MAX}"
+        )
+    if (nodes and layout.hosts > nodes) or (per_node and layout.per_host > per_node):
+        raise InputError(
+            f"{machine.name} has {nodes} nodes of {per_node}: "
+            f"{layout.hosts}x{layout.per_host} is too much",
+            "ask for less, or --set network.topology=...",
+        )
+
+
+def published_Bps(machine: Machine, to: str, ranks: int) -> dict[str, float]:
+    """By place, what a record has of a permutation; of stages that of the highest, or of all."""
+    wanted = ("traffic", ranks, f"to={to.removesuffix(ALL)}")
+    marks = ("all stages composed",) if to.endswith(ALL) else ("", "the highest stage")
+    return {
+        point.placement: point.rate_Bps
+        for point in machine.points
+        if (point.pattern, point.ranks, point.axes) == wanted and point.rate_Bps is not None
+        if point.what in marks
+    }

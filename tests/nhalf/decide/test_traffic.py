@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Permutations are predicted from a ping-pong and what messages share, against published ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from nhalf.base.errors import InputError
+from nhalf.decide.permutations import RULES, destinations, rules_of
+from nhalf.decide.traffic import PredictedTraffic, predict_traffic
+from nhalf.machines import catalogue
+from nhalf.machines.layout import Layout
+from nhalf.machines.shared import Shared
+from tests.nhalf.decide.test_b_eff import RATE_Bps, machine
+
+LAYOUTS = {"sunfire-link": Layout(4, 8), "myrinet-gm": Layout(8, 2, cyclic=True)}
+OFF, ON = "other-node", "same-node"
+PUBLISHED_MBps = {
+    ("sunfire-link", "bit-reversal", OFF): 2500,
+    ("sunfire-link", "complement", OFF): 3100,
+    ("sunfire-link", "cube", OFF): 3100,
+    ("sunfire-link", "neighbour", ON): 4000,
+    ("sunfire-link", "transpose", OFF): 2400,
+    ("sunfire-link", "transpose", ON): 1200,
+    ("sunfire-link", "butterfly-all", OFF): 2400,
+    ("sunfire-link", "butterfly-all", ON): 1200,
+    ("sunfire-link", "baseline", OFF): 2500,
+    ("sunfire-link", "baseline", ON): 2000,
+    ("myrinet-gm", "complement", OFF): 2000,
+    ("myrinet-gm", "neighbour", OFF): 2000,
+    ("myrinet-gm", "cube", ON): 3600,
+    ("myrinet-gm", "bit-reversal", OFF): 2000,
+    ("myrinet-gm", "transpose", OFF): 2000,
+    ("myrinet-gm", "baseline", OFF): 2000,
+}
+"""Qian 2004, by hand: what is between nodes, and within them where ranks send to others there."""
+OUTSIDE = {
+    ("sunfire-link", "butterfly-all", OFF),
+    ("sunfire-link", "baseline", OFF),
+    ("sunfire-link", "baseline", ON),  # published with what two ranks send to themselves
+    ("sunfire-link", "neighbour", ON),  # this is what the record's memory is from
+    ("myrinet-gm", "complement", OFF),
+    ("myrinet-gm", "neighbour", OFF),
+}
+"""Published values that are not in the interval."""
+
+
+def predicted(name: str) -> PredictedTraffic:
+    layout = LAYOUTS[name]
+    return predict_traffic(catalogue.machine(name), rules_of("", layout.ranks), layout, 10240)
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUTS))
+def test_published_permutations_are_predicted_within_40_percent(name: str) -> None:
+    rows = {(name, row.to, row.place): row for row in predicted(name).rows}
+    known = {each: row for each, row in rows.items() if row.published_Bps is not None}
+    assert set(known) == {each for each in PUBLISHED_MBps if each[0] == name}
+    for each, row in known.items():
+        published_Bps = PUBLISHED_MBps[each] * 1e6
+        assert row.published_Bps == published_Bps
+        assert abs(row.rate.middle_Bps / published_Bps - 1) < 0.4, each
+        assert (row.rate.low < published_Bps < row.rate.high) == (each not in OUTSIDE), each
+
+
+def test_both_parts_of_mixed_traffic_go_at_their_own_pace() -> None:
+    """Four ranks on two nodes, by hand, which lie 0 1 | 2 3."""
+    adapter = Shared(what="adapter", one_way_Bps=RATE_Bps / 4, why="by hand")
+    rows = predict_traffic(machine(adapter), ["baseline"], Layout(2, 2), 1 << 20).rows
+    # 0 stays, 1 -> 2, 2 -> 1, 3 stays: all that is sent passes an adapter.
+    assert [(row.place, row.senders) for row in rows] == [(OFF, 2)]
+    assert rows[0].rate.high <= 2 * RATE_Bps / 4
+    within = predict_traffic(machine(adapter), ["neighbour"], Layout(2, 2), 1 << 20).rows
+    assert [(row.place, row.senders) for row in within] == [(ON, 4)]
+    assert within[0].rate.low > 2 * RATE_Bps
+
+
+def test_each_message_keeps_an_adapter_busy_for_a_while() -> None:
+    """By hand: four messages of 1000 bytes pass each of two adapters, 10 us each."""
+    adapter = Shared(what="adapter", both_ways_Bps=1e12, per_message_s=1e-5, why="by hand")
+    (row,) = predict_traffic(machine(adapter), ["complement"], Layout(2, 2), 1000).rows
+    assert row.rate.middle_Bps == pytest.approx(4 * 1000 / 4e-5)
+
+
+def test_where_ranks_send() -> None:
+    """Of 8 ranks, by hand; the highest stage where there are several."""
+    found = {
+        rule: [dict(destinations(rule, 8)).get(rank, rank) for rank in range(8)] for rule in RULES
+    }
+    assert found == {
+        "bit-reversal": [0, 4, 2, 6, 1, 5, 3, 7],
+        "butterfly": [0, 4, 2, 6, 1, 5, 3, 7],
+        "complement": [7, 6, 5, 4, 3, 2, 1, 0],
+        "transpose": [0, 4, 1, 5, 2, 6, 3, 7],
+        "shuffle": [0, 2, 4, 6, 1, 3, 5, 7],
+        "neighbour": [1, 0, 3, 2, 5, 4, 7, 6],
+        "cube": [4, 5, 6, 7, 0, 1, 2, 3],
+        "baseline": [0, 4, 1, 5, 2, 6, 3, 7],
+        # Swap bits 1 and 0, then 2 and 0; rotate the low two down, then all three.
+        "butterfly-all": [0, 2, 4, 6, 1, 3, 5, 7],
+        "baseline-all": [0, 1, 4, 5, 2, 3, 6, 7],
+    }
+
+
+def test_ranks_beyond_a_power_of_two_send_nothing() -> None:
+    assert destinations("complement", 7) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    assert rules_of("", 3) == ["complement", "neighbour", "cube"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "layout", "size_bytes", "words"),
+    [
+        ("cube", Layout(5, 8), 10240, "too much"),
+        ("cube", Layout(1, 25), 10240, "too much"),
+        ("cube", Layout(4, 8), 0, "without bytes"),
+        ("cube", Layout(1, 1), 10240, "not predicted"),
+        ("transpose", Layout(2, 1), 10240, "sends nothing"),
+        ("butterfly", Layout(2, 1), 10240, "sends nothing"),
+        ("uniform", Layout(4, 8), 10240, "unknown permutation"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused(
+    rule: str, layout: Layout, size_bytes: int, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        predict_traffic(catalogue.machine("sunfire-link"), [rule], layout, size_bytes)
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_machine_of_record_has_permutations_of_no_more_than_its_ping_pongs(name: str) -> None:
+    record = catalogue.machine(name)
+    assert record.node is not None
+    assert record.network is not None
+    per_host = min(record.node.ranks, 4)
+    hosts = min(record.network.topology.nodes or 1, 8) if per_host < 4 else 1
+    if per_host * hosts < 2:
+        pytest.skip("one rank sends to nobody")
+    layout = Layout(hosts, per_host)
+    fastest_Bps = max(65536 / each.time_s(65536) for each in record.models)
+    for row in predict_traffic(record, rules_of("", layout.ranks), layout, 65536).rows:
+        assert 0 < row.rate.low <= row.rate.middle_Bps <= row.rate.high
+        assert row.rate.high <= row.senders * fastest_Bps * (1 + 1e-9)
