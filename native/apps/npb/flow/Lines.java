@@ -22,15 +22,15 @@ final class Lines {
   /** Takes lines [first, first + count) of a plane out of a field. */
   void take(int direction, int turn, Field field, int plane, int first, int count, double[][] to) {
     for (int m = 0; m < Equations.QUANTITIES; ++m) {
-      final double[][][] rows = field.rows[turned(m, turn)];
+      final int quantity = turned(m, turn);
       final int at = m * Tile.APART + Tile.FIRST;
       if (direction == 0) {
-        turn(rows[plane], first, count, to, at);
+        turn(field.rows[plane], quantity, first, count, to, at);
         continue;
       }
       for (int p = 0; p < n; ++p) {
-        final double[] row = direction == 1 ? rows[plane][p] : rows[p][plane];
-        System.arraycopy(row, Field.X + first, to[p], at, count);
+        final double[][] row = direction == 1 ? field.rows[plane][p] : field.rows[p][plane];
+        System.arraycopy(row[quantity], Field.X + first, to[p], at, count);
       }
     }
   }
@@ -38,15 +38,15 @@ final class Lines {
   /** Puts the points of lines that are computed back into a field. */
   void give(int direction, int turn, double[][] from, Field field, int plane, int first, int count) {
     for (int m = 0; m < Equations.QUANTITIES; ++m) {
-      final double[][][] rows = field.rows[turned(m, turn)];
+      final int quantity = turned(m, turn);
       final int at = m * Tile.APART + Tile.FIRST;
       if (direction == 0) {
-        turnBack(from, at, rows[plane], first, count);
+        turnBack(from, at, field.rows[plane], quantity, first, count);
         continue;
       }
       for (int p = 1; p < n - 1; ++p) {
-        final double[] row = direction == 1 ? rows[plane][p] : rows[p][plane];
-        System.arraycopy(from[p], at, row, Field.X + first, count);
+        final double[][] row = direction == 1 ? field.rows[plane][p] : field.rows[p][plane];
+        System.arraycopy(from[p], at, row[quantity], Field.X + first, count);
       }
     }
   }
@@ -56,28 +56,28 @@ final class Lines {
   }
 
   /** Points of rows become lanes of points. */
-  private void turn(double[][] rows, int first, int count, double[][] to, int at) {
+  private void turn(double[][][] rows, int m, int first, int count, double[][] to, int at) {
     int lane = 0;
     for (; lane + GROUP <= count; lane += GROUP) {
-      turnGroup(rows, first + lane, to, at + lane);
+      turnGroup(rows, m, first + lane, to, at + lane);
     }
     for (; lane < count; ++lane) {
-      final double[] row = rows[first + lane];
+      final double[] row = rows[first + lane][m];
       for (int p = 0; p < n; ++p) {
         to[p][at + lane] = row[Field.X + p];
       }
     }
   }
 
-  private void turnGroup(double[][] rows, int first, double[][] to, int at) {
-    final double[] a = rows[first];
-    final double[] b = rows[first + 1];
-    final double[] c = rows[first + 2];
-    final double[] d = rows[first + 3];
-    final double[] e = rows[first + 4];
-    final double[] f = rows[first + 5];
-    final double[] g = rows[first + 6];
-    final double[] h = rows[first + 7];
+  private void turnGroup(double[][][] rows, int m, int first, double[][] to, int at) {
+    final double[] a = rows[first][m];
+    final double[] b = rows[first + 1][m];
+    final double[] c = rows[first + 2][m];
+    final double[] d = rows[first + 3][m];
+    final double[] e = rows[first + 4][m];
+    final double[] f = rows[first + 5][m];
+    final double[] g = rows[first + 6][m];
+    final double[] h = rows[first + 7][m];
     for (int p = 0; p < n; ++p) {
       final double[] lanes = to[p];
       final int i = Field.X + p;
@@ -92,28 +92,29 @@ final class Lines {
     }
   }
 
-  private void turnBack(double[][] from, int at, double[][] rows, int first, int count) {
+  private void turnBack(
+      double[][] from, int at, double[][][] rows, int m, int first, int count) {
     int lane = 0;
     for (; lane + GROUP <= count; lane += GROUP) {
-      turnGroupBack(from, at + lane, rows, first + lane);
+      turnGroupBack(from, at + lane, rows, m, first + lane);
     }
     for (; lane < count; ++lane) {
-      final double[] row = rows[first + lane];
+      final double[] row = rows[first + lane][m];
       for (int p = 1; p < n - 1; ++p) {
         row[Field.X + p] = from[p][at + lane];
       }
     }
   }
 
-  private void turnGroupBack(double[][] from, int at, double[][] rows, int first) {
-    final double[] a = rows[first];
-    final double[] b = rows[first + 1];
-    final double[] c = rows[first + 2];
-    final double[] d = rows[first + 3];
-    final double[] e = rows[first + 4];
-    final double[] f = rows[first + 5];
-    final double[] g = rows[first + 6];
-    final double[] h = rows[first + 7];
+  private void turnGroupBack(double[][] from, int at, double[][][] rows, int m, int first) {
+    final double[] a = rows[first][m];
+    final double[] b = rows[first + 1][m];
+    final double[] c = rows[first + 2][m];
+    final double[] d = rows[first + 3][m];
+    final double[] e = rows[first + 4][m];
+    final double[] f = rows[first + 5][m];
+    final double[] g = rows[first + 6][m];
+    final double[] h = rows[first + 7][m];
     for (int p = 1; p < n - 1; ++p) {
       final double[] lanes = from[p];
       final int i = Field.X + p;

@@ -78,7 +78,7 @@ final class Sweeps {
     skew(u, k);
     for (int m = 0; m < SIZE; ++m) {
       for (int l = 0; l < rows; ++l) {
-        final double[] from = r.rows[m][k][first + l];
+        final double[] from = r.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           right[i + l][m][ROW + l] = from[Field.X + 1 + i];
         }
@@ -145,7 +145,7 @@ final class Sweeps {
     for (int m = 0; m < SIZE; ++m) {
       final double[][] to = quantities[m];
       for (int l = 0; l < rows; ++l) {
-        final double[] from = u.rows[m][k][first + l];
+        final double[] from = u.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           to[i + l][ROW + l] = from[Field.X + 1 + i];
         }
@@ -164,7 +164,7 @@ final class Sweeps {
     final double scale = 1.0 / (Relaxation.OMEGA * (2.0 - Relaxation.OMEGA));
     for (int m = 0; m < SIZE; ++m) {
       for (int l = 0; l < rows; ++l) {
-        final double[] to = u.rows[m][k][first + l];
+        final double[] to = u.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           to[Field.X + 1 + i] += scale * right[i + l][m][ROW + l];
         }
