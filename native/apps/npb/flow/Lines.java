@@ -36,7 +36,8 @@ final class Lines {
   }
 
   /** Puts the points of lines that are computed back into a field. */
-  void give(int direction, int turn, double[][] from, Field field, int plane, int first, int count) {
+  void give(
+      int direction, int turn, double[][] from, Field field, int plane, int first, int count) {
     for (int m = 0; m < Equations.QUANTITIES; ++m) {
       final int quantity = turned(m, turn);
       final int at = m * Tile.APART + Tile.FIRST;

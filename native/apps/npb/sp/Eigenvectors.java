@@ -25,7 +25,8 @@ final class Eigenvectors {
 
   static void soundSpeed(double[] s, int end) {
     for (int l = Tile.FROM; l < end; ++l) {
-      s[SOUND + l] = Math.sqrt(Equations.K1 * Equations.K2 * (s[State.TOTAL + l] - s[State.KINETIC + l]));
+      final double inner = s[State.TOTAL + l] - s[State.KINETIC + l];
+      s[SOUND + l] = Math.sqrt(Equations.K1 * Equations.K2 * inner);
     }
   }
 
