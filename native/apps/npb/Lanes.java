@@ -19,7 +19,12 @@ public final class Lanes {
 
   private Lanes() {}
 
-  /** The length of an array for so many lanes. */
+  /** Where loops begin that need nothing of the lanes before this one. */
+  public static int from(int lane) {
+    return FROM + lane / VECTOR * VECTOR;
+  }
+
+  /** The length of an array for so many lanes, and where loops over them end. */
   public static int length(int count) {
     return FIRST + (count + VECTOR - 1) / VECTOR * VECTOR;
   }

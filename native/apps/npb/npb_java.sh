@@ -23,4 +23,4 @@ fi
 # is: so compiling is done when the warm-up is, and takes no core from the threads that are timed.
 # shellcheck disable=SC2086 # words
 exec $bound java -XX:+UseSerialGC -Xmn32m -XX:MaxRAMPercentage=80 -XX:+UseTransparentHugePages \
-  -XX:LoopUnrollLimit=300 -XX:ObjectAlignmentInBytes=64 -Xbatch -cp "$jar" npb.Program "$@"
+  -XX:LoopUnrollLimit=500 -XX:ObjectAlignmentInBytes=64 -Xbatch -cp "$jar" npb.Program "$@"

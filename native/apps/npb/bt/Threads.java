@@ -15,7 +15,6 @@ public final class Threads {
 
   static Kernel make(Team team, char problemClass) {
     final Problem problem = Problems.of(problemClass);
-    return new Alternating(
-        team, problem, lines -> new Numerics(problem.n(), problem.dt(), lines));
+    return new Alternating(team, problem, () -> new Numerics(problem.n(), problem.dt()));
   }
 }

@@ -2,7 +2,7 @@
 package npb.flow;
 
 import java.util.List;
-import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import npb.Check;
 import npb.SteppedKernel;
 import npb.Team;
@@ -21,8 +21,8 @@ public final class Alternating extends SteppedKernel {
   private final Lines[] lines;
   private final Method[] methods;
 
-  /** {@code make} makes a thread's method for so many lines. */
-  public Alternating(Team team, Problem problem, IntFunction<Method> make) {
+  /** {@code make} makes a thread's method. */
+  public Alternating(Team team, Problem problem, Supplier<Method> make) {
     this.team = team;
     this.problem = problem;
     final int n = problem.n();
@@ -38,7 +38,7 @@ public final class Alternating extends SteppedKernel {
         thread -> {
           residuals[thread] = new Residual(n, 1, n - 1);
           lines[thread] = new Lines(n);
-          methods[thread] = make.apply(Lines.planes(n) * n);
+          methods[thread] = make.get();
         });
   }
 
@@ -74,32 +74,38 @@ public final class Alternating extends SteppedKernel {
   private void step(int thread) {
     final int begin = begin(thread);
     final int end = begin(thread + 1);
-    final Lines own = lines[thread];
-    final Method method = methods[thread];
     if (begin < end) {
       residuals[thread].start(u, begin);
     }
-    final int together = Lines.planes(problem.n());
-    for (int from = begin; from < end; from += together) {
-      final int to = Math.min(from + together, end);
-      for (int k = from; k < to; ++k) {
-        residuals[thread].plane(u, forcing, problem.dt(), r, k);
+    for (int k = begin; k < end; ++k) {
+      residuals[thread].plane(u, forcing, problem.dt(), r, k);
+      solve(thread, 0, k);
+      solve(thread, 1, k);
+    }
+    team.barrier();
+    for (int j = begin; j < end; ++j) {
+      solve(thread, 2, j);
+    }
+    team.barrier();
+  }
+
+  /** All lines along a direction in one plane. */
+  private void solve(int thread, int direction, int plane) {
+    final Lines own = lines[thread];
+    final Method method = methods[thread];
+    final int turn = method.turnsRight() ? direction : 0;
+    final int last = problem.n() - 1;
+    for (int first = 1; first < last; first += Tile.LANES) {
+      final int count = Math.min(Tile.LANES, last - first);
+      own.take(direction, direction, u, plane, first, count, own.u);
+      own.take(direction, turn, r, plane, first, count, own.r);
+      method.solve(direction, own.u, own.r, Tile.end(count));
+      if (direction == 2) {
+        own.give(direction, direction, own.u, u, plane, first, count);
+      } else {
+        own.give(direction, turn, own.r, r, plane, first, count);
       }
-      own.takeX(u, r, from, to);
-      method.solve(0, own.u, own.r);
-      own.giveX(r, from, to);
-      own.takeY(u, r, from, to);
-      method.solve(1, own.u, own.r);
-      own.giveY(r, from, to);
     }
-    team.barrier();
-    for (int from = begin; from < end; from += together) {
-      final int to = Math.min(from + together, end);
-      own.takeZ(u, r, from, to);
-      method.solve(2, own.u, own.r);
-      own.giveZ(u, from, to);
-    }
-    team.barrier();
   }
 
   /** The first plane across a direction that a thread has. */

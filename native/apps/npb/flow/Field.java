@@ -5,7 +5,7 @@ import java.util.Arrays;
 import npb.Lanes;
 
 /**
- * Five quantities on n^3 points: by quantity, z and y an array of all x. Rows that are neighbours
+ * Five quantities on n^3 points: by z, y and quantity an array of all x. Rows that are neighbours
  * in y or z are combined at one index, which is what HotSpot makes vectors of. The points within
  * the cube begin where loops over {@link Lanes} do.
  */
@@ -18,11 +18,11 @@ public final class Field {
 
   public Field(int n, double value) {
     this.n = n;
-    rows = new double[Equations.QUANTITIES][n][n][length(n)];
-    for (double[][][] quantity : rows) {
-      for (double[][] plane : quantity) {
-        for (double[] row : plane) {
-          Arrays.fill(row, value);
+    rows = new double[n][n][Equations.QUANTITIES][length(n)];
+    for (double[][][] plane : rows) {
+      for (double[][] row : plane) {
+        for (double[] quantity : row) {
+          Arrays.fill(quantity, value);
         }
       }
     }
@@ -36,12 +36,12 @@ public final class Field {
   /** Sets all points to the exact solution, or to what the first step begins with. */
   public void set(boolean exact) {
     final double h = n - 1;
-    for (int m = 0; m < rows.length; ++m) {
+    for (int m = 0; m < Equations.QUANTITIES; ++m) {
       for (int k = 0; k < n; ++k) {
         for (int j = 0; j < n; ++j) {
           for (int i = 0; i < n; ++i) {
             final boolean known = exact || !(inside(i) && inside(j) && inside(k));
-            rows[m][k][j][X + i] =
+            rows[k][j][m][X + i] =
                 known
                     ? Equations.exact(m, i / h, j / h, k / h)
                     : blended(m, i / h, j / h, k / h);
@@ -61,12 +61,12 @@ public final class Field {
 
   /** Root mean squares of all quantities over the points within the cube. */
   public double[] norms() {
-    final double[] sums = new double[rows.length];
-    for (int m = 0; m < rows.length; ++m) {
+    final double[] sums = new double[Equations.QUANTITIES];
+    for (int m = 0; m < Equations.QUANTITIES; ++m) {
       for (int k = 1; k < n - 1; ++k) {
         for (int j = 1; j < n - 1; ++j) {
           for (int i = 1; i < n - 1; ++i) {
-            sums[m] += rows[m][k][j][X + i] * rows[m][k][j][X + i];
+            sums[m] += rows[k][j][m][X + i] * rows[k][j][m][X + i];
           }
         }
       }
@@ -76,13 +76,13 @@ public final class Field {
 
   /** The same of what differs from the exact solution, at all points. */
   public double[] errors() {
-    final double[] sums = new double[rows.length];
+    final double[] sums = new double[Equations.QUANTITIES];
     final double h = n - 1;
-    for (int m = 0; m < rows.length; ++m) {
+    for (int m = 0; m < Equations.QUANTITIES; ++m) {
       for (int k = 0; k < n; ++k) {
         for (int j = 0; j < n; ++j) {
           for (int i = 0; i < n; ++i) {
-            final double gap = rows[m][k][j][X + i] - Equations.exact(m, i / h, j / h, k / h);
+            final double gap = rows[k][j][m][X + i] - Equations.exact(m, i / h, j / h, k / h);
             sums[m] += gap * gap;
           }
         }

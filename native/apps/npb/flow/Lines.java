@@ -1,129 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.flow;
 
-import java.util.Arrays;
-import npb.Lanes;
-
 /**
- * Lines of several planes of a field, as a method takes them: by quantity and point an array of
- * all lines. Loops over lines are long then, and most of their time is spent in vectors.
+ * Some of the lines along one direction in a plane: by point a tile of five quantities. Momenta
+ * can be taken in turn, that along the direction first.
  */
 final class Lines {
-  /** Rows and columns that are turned at once stay in the nearest cache. */
-  private static final int TILE = 8;
-  private static final int LINES_MIN = 96;
+  /** Lines that are turned at once. */
+  private static final int GROUP = 8;
 
-  final double[][][] u;
-  final double[][][] r;
+  final double[][] u;
+  final double[][] r;
   private final int n;
 
   Lines(int n) {
     this.n = n;
-    u = new double[Equations.QUANTITIES][n][Lanes.length(planes(n) * n)];
-    r = new double[Equations.QUANTITIES][n][Lanes.length(planes(n) * n)];
-    for (double[][] quantity : u) {
-      for (double[] point : quantity) {
-        Arrays.fill(point, 1);
+    u = Tile.of(n, Equations.QUANTITIES, 1);
+    r = Tile.of(n, Equations.QUANTITIES, 1);
+  }
+
+  /** Takes lines [first, first + count) of a plane out of a field. */
+  void take(int direction, int turn, Field field, int plane, int first, int count, double[][] to) {
+    for (int m = 0; m < Equations.QUANTITIES; ++m) {
+      final int quantity = turned(m, turn);
+      final int at = m * Tile.APART + Tile.FIRST;
+      if (direction == 0) {
+        turn(field.rows[plane], quantity, first, count, to, at);
+        continue;
+      }
+      for (int p = 0; p < n; ++p) {
+        final double[][] row = direction == 1 ? field.rows[plane][p] : field.rows[p][plane];
+        System.arraycopy(row[quantity], Field.X + first, to[p], at, count);
       }
     }
   }
 
-  /** How many planes go together. */
-  static int planes(int n) {
-    return (LINES_MIN + n - 1) / n;
-  }
-
-  /** The lane of the first line of a plane. */
-  private int lane(int plane) {
-    return Lanes.FIRST + plane * n;
-  }
-
-  /** Lines in x of planes [from, to), whose points become arrays over y and z. */
-  void takeX(Field quantities, Field right, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = from; k < to; ++k) {
-        turn(quantities.rows[m][k], u[m], lane(k - from));
-        turn(right.rows[m][k], r[m], lane(k - from));
+  /** Puts the points of lines that are computed back into a field. */
+  void give(
+      int direction, int turn, double[][] from, Field field, int plane, int first, int count) {
+    for (int m = 0; m < Equations.QUANTITIES; ++m) {
+      final int quantity = turned(m, turn);
+      final int at = m * Tile.APART + Tile.FIRST;
+      if (direction == 0) {
+        turnBack(from, at, field.rows[plane], quantity, first, count);
+        continue;
+      }
+      for (int p = 1; p < n - 1; ++p) {
+        final double[][] row = direction == 1 ? field.rows[plane][p] : field.rows[p][plane];
+        System.arraycopy(from[p], at, row[quantity], Field.X + first, count);
       }
     }
   }
 
-  /** Puts the right-hand side of lines in x back. */
-  void giveX(Field right, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = from; k < to; ++k) {
-        turnBack(r[m], right.rows[m][k], lane(k - from));
+  private static int turned(int m, int turn) {
+    return m == 0 || m == 4 ? m : 1 + (m - 1 + turn) % 3;
+  }
+
+  /** Points of rows become lanes of points. */
+  private void turn(double[][][] rows, int m, int first, int count, double[][] to, int at) {
+    int lane = 0;
+    for (; lane + GROUP <= count; lane += GROUP) {
+      turnGroup(rows, m, first + lane, to, at + lane);
+    }
+    for (; lane < count; ++lane) {
+      final double[] row = rows[first + lane][m];
+      for (int p = 0; p < n; ++p) {
+        to[p][at + lane] = row[Field.X + p];
       }
     }
   }
 
-  /** Lines in y of planes [from, to). */
-  void takeY(Field quantities, Field right, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = from; k < to; ++k) {
-        for (int j = 0; j < n; ++j) {
-          System.arraycopy(quantities.rows[m][k][j], Field.X, u[m][j], lane(k - from), n);
-          System.arraycopy(right.rows[m][k][j], Field.X, r[m][j], lane(k - from), n);
-        }
+  private void turnGroup(double[][][] rows, int m, int first, double[][] to, int at) {
+    final double[] a = rows[first][m];
+    final double[] b = rows[first + 1][m];
+    final double[] c = rows[first + 2][m];
+    final double[] d = rows[first + 3][m];
+    final double[] e = rows[first + 4][m];
+    final double[] f = rows[first + 5][m];
+    final double[] g = rows[first + 6][m];
+    final double[] h = rows[first + 7][m];
+    for (int p = 0; p < n; ++p) {
+      final double[] lanes = to[p];
+      final int i = Field.X + p;
+      lanes[at] = a[i];
+      lanes[at + 1] = b[i];
+      lanes[at + 2] = c[i];
+      lanes[at + 3] = d[i];
+      lanes[at + 4] = e[i];
+      lanes[at + 5] = f[i];
+      lanes[at + 6] = g[i];
+      lanes[at + 7] = h[i];
+    }
+  }
+
+  private void turnBack(
+      double[][] from, int at, double[][][] rows, int m, int first, int count) {
+    int lane = 0;
+    for (; lane + GROUP <= count; lane += GROUP) {
+      turnGroupBack(from, at + lane, rows, m, first + lane);
+    }
+    for (; lane < count; ++lane) {
+      final double[] row = rows[first + lane][m];
+      for (int p = 1; p < n - 1; ++p) {
+        row[Field.X + p] = from[p][at + lane];
       }
     }
   }
 
-  /** Puts the right-hand side of lines in y back. */
-  void giveY(Field right, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = from; k < to; ++k) {
-        for (int j = 1; j < n - 1; ++j) {
-          System.arraycopy(r[m][j], lane(k - from), right.rows[m][k][j], Field.X, n);
-        }
-      }
-    }
-  }
-
-  /** Lines in z of the rows [from, to) of all planes. */
-  void takeZ(Field quantities, Field right, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = 0; k < n; ++k) {
-        for (int j = from; j < to; ++j) {
-          System.arraycopy(quantities.rows[m][k][j], Field.X, u[m][k], lane(j - from), n);
-          System.arraycopy(right.rows[m][k][j], Field.X, r[m][k], lane(j - from), n);
-        }
-      }
-    }
-  }
-
-  /** Puts the quantities of lines in z back. */
-  void giveZ(Field quantities, int from, int to) {
-    for (int m = 0; m < u.length; ++m) {
-      for (int k = 1; k < n - 1; ++k) {
-        for (int j = from; j < to; ++j) {
-          System.arraycopy(u[m][k], lane(j - from), quantities.rows[m][k][j], Field.X, n);
-        }
-      }
-    }
-  }
-
-  private void turn(double[][] rows, double[][] columns, int at) {
-    for (int j = 0; j < n; j += TILE) {
-      final int end = Math.min(j + TILE, n);
-      for (int i = 0; i < n; ++i) {
-        final double[] column = columns[i];
-        for (int l = j; l < end; ++l) {
-          column[at + l] = rows[l][Field.X + i];
-        }
-      }
-    }
-  }
-
-  private void turnBack(double[][] columns, double[][] rows, int at) {
-    for (int i = 0; i < n; i += TILE) {
-      final int end = Math.min(i + TILE, n);
-      for (int j = 0; j < n; ++j) {
-        final double[] row = rows[j];
-        for (int l = i; l < end; ++l) {
-          row[Field.X + l] = columns[l][at + j];
-        }
-      }
+  private void turnGroupBack(double[][] from, int at, double[][][] rows, int m, int first) {
+    final double[] a = rows[first][m];
+    final double[] b = rows[first + 1][m];
+    final double[] c = rows[first + 2][m];
+    final double[] d = rows[first + 3][m];
+    final double[] e = rows[first + 4][m];
+    final double[] f = rows[first + 5][m];
+    final double[] g = rows[first + 6][m];
+    final double[] h = rows[first + 7][m];
+    for (int p = 1; p < n - 1; ++p) {
+      final double[] lanes = from[p];
+      final int i = Field.X + p;
+      a[i] = lanes[at];
+      b[i] = lanes[at + 1];
+      c[i] = lanes[at + 2];
+      d[i] = lanes[at + 3];
+      e[i] = lanes[at + 4];
+      f[i] = lanes[at + 5];
+      g[i] = lanes[at + 6];
+      h[i] = lanes[at + 7];
     }
   }
 }

@@ -9,12 +9,12 @@ import npb.Lanes;
  * row by row. A row's neighbours in x are copies of it that are shifted.
  */
 public final class Residual {
-  /** Of a site: five quantities, then what is derived of them. */
-  private static final int VELOCITY = 5;
-  private static final int KINETIC = 8;
-  private static final int TOTAL = 9;
-  private static final int PRESSURE = 10;
-  private static final int ARRAYS = 11;
+  /** What is derived of the quantities of a row. */
+  private static final int VELOCITY = 0;
+  private static final int KINETIC = 3;
+  private static final int TOTAL = 4;
+  private static final int PRESSURE = 5;
+  private static final int DERIVED = 6;
 
   private final int n;
   /** Of a row. */
@@ -28,14 +28,13 @@ public final class Residual {
   private final double[][] rowFactors;
   /** Velocity in x, y, z, kinetic and total energy per mass, and pressure, of three planes. */
   private final double[][][][] derived;
-  private final double[][] centre = new double[ARRAYS][];
-  private final double[][] minus = new double[ARRAYS][];
-  private final double[][] plus = new double[ARRAYS][];
+  /** Sites that are taken together: quantities, then what is derived of them. */
   private final double[][] before;
+  private final double[][] beforeDerived;
   private final double[][] behind;
-  private final double[] twoBefore;
-  private final double[] twoBehind;
-  private final double[][] sum = new double[Equations.QUANTITIES][];
+  private final double[][] behindDerived;
+  private final double[][] twoBefore;
+  private final double[][] twoBehind;
 
   /** Of rows [from, to) of every plane of n^3 points. */
   public Residual(int n, int from, int to) {
@@ -44,17 +43,19 @@ public final class Residual {
     this.to = to;
     second = (n - 1.0) * (n - 1.0);
     central = 0.5 * (n - 1.0);
+    length = Field.length(n);
     factors = new FourthDifference(n).factors;
-    rowFactors = new double[factors.length][Field.length(n)];
+    rowFactors = new double[factors.length][length];
     for (int offset = 0; offset < factors.length; ++offset) {
       System.arraycopy(factors[offset], 0, rowFactors[offset], Field.X, n);
     }
-    length = Field.length(n);
-    derived = new double[3][ARRAYS - VELOCITY][n][length];
-    before = new double[ARRAYS][length];
-    behind = new double[ARRAYS][length];
-    twoBefore = new double[length];
-    twoBehind = new double[length];
+    derived = new double[3][n][DERIVED][length];
+    before = new double[Equations.QUANTITIES][length];
+    beforeDerived = new double[DERIVED][length];
+    behind = new double[Equations.QUANTITIES][length];
+    behindDerived = new double[DERIVED][length];
+    twoBefore = new double[Equations.QUANTITIES][length];
+    twoBehind = new double[Equations.QUANTITIES][length];
   }
 
   /** The term that makes the exact solution steady: forcing = -R(exact). */
@@ -77,43 +78,36 @@ public final class Residual {
   public void plane(Field u, Field forcing, double scale, Field r, int k) {
     derive(u, k + 1);
     for (int j = from; j < to; ++j) {
-      for (int m = 0; m < sum.length; ++m) {
-        sum[m] = r.rows[m][k][j];
-        System.arraycopy(forcing.rows[m][k][j], 0, sum[m], 0, length);
+      final double[][] out = r.rows[k][j];
+      for (int m = 0; m < out.length; ++m) {
+        System.arraycopy(forcing.rows[k][j][m], 0, out[m], 0, length);
       }
-      fluxes(u, j, k);
-      for (int m = 0; m < sum.length; ++m) {
-        dissipate(u.rows[m], j, k, scale, sum[m]);
-        sum[m][Field.X + n - 1] = 0;
+      fluxes(u.rows, j, k, out);
+      for (int m = 0; m < out.length; ++m) {
+        dissipate(u.rows, j, k, m, scale, out[m]);
+        out[m][Field.X + n - 1] = 0;
       }
     }
   }
 
   private void derive(Field u, int k) {
-    final double[][][] plane = derived[k % 3];
     for (int j = from - 1; j <= to; ++j) {
-      for (int q = 0; q < plane.length; ++q) {
-        centre[VELOCITY + q] = plane[q][j];
-      }
-      for (int m = 0; m < sum.length; ++m) {
-        centre[m] = u.rows[m][k][j];
-      }
-      deriveRow(centre, length);
+      derive(u.rows[k][j], derived[k % 3][j], length);
     }
   }
 
-  private static void deriveRow(double[][] site, int length) {
-    final double[] density = site[0];
-    final double[] mx = site[1];
-    final double[] my = site[2];
-    final double[] mz = site[3];
-    final double[] energy = site[4];
-    final double[] vx = site[VELOCITY];
-    final double[] vy = site[VELOCITY + 1];
-    final double[] vz = site[VELOCITY + 2];
-    final double[] kinetic = site[KINETIC];
-    final double[] total = site[TOTAL];
-    final double[] pressure = site[PRESSURE];
+  private static void derive(double[][] quantities, double[][] derived, int length) {
+    final double[] density = quantities[0];
+    final double[] mx = quantities[1];
+    final double[] my = quantities[2];
+    final double[] mz = quantities[3];
+    final double[] energy = quantities[4];
+    final double[] vx = derived[VELOCITY];
+    final double[] vy = derived[VELOCITY + 1];
+    final double[] vz = derived[VELOCITY + 2];
+    final double[] kinetic = derived[KINETIC];
+    final double[] total = derived[TOTAL];
+    final double[] pressure = derived[PRESSURE];
     for (int i = Field.X; i < length; ++i) {
       final double mass = density[i];
       final double inverse = 1.0 / mass;
@@ -132,155 +126,151 @@ public final class Residual {
   }
 
   /** Adds what the fluxes along all directions bring into a row. */
-  private void fluxes(Field u, int j, int k) {
-    place(centre, u, j, k);
-    for (int q = 0; q < ARRAYS; ++q) {
-      System.arraycopy(centre[q], 0, before[q], 1, length - 1);
-      System.arraycopy(centre[q], 1, behind[q], 0, length - 1);
-    }
-    add(0, before, behind);
-    place(minus, u, j - 1, k);
-    place(plus, u, j + 1, k);
-    add(1, minus, plus);
-    place(minus, u, j, k - 1);
-    place(plus, u, j, k + 1);
-    add(2, minus, plus);
+  private void fluxes(double[][][][] u, int j, int k, double[][] out) {
+    final double[][] row = u[k][j];
+    final double[][][] plane = derived[k % 3];
+    shift(row, 1, before, behind);
+    shift(row, 2, twoBefore, twoBehind);
+    shift(plane[j], 1, beforeDerived, behindDerived);
+    add(0, before, beforeDerived, row, plane[j], behind, behindDerived, out);
+    add(1, u[k][j - 1], plane[j - 1], row, plane[j], u[k][j + 1], plane[j + 1], out);
+    final double[][] under = derived[(k + 2) % 3][j];
+    final double[][] over = derived[(k + 1) % 3][j];
+    add(2, u[k - 1][j], under, row, plane[j], u[k + 1][j], over, out);
   }
 
-  private void place(double[][] site, Field u, int j, int k) {
-    for (int m = 0; m < VELOCITY; ++m) {
-      site[m] = u.rows[m][k][j];
-    }
-    for (int q = VELOCITY; q < ARRAYS; ++q) {
-      site[q] = derived[k % 3][q - VELOCITY][j];
+  /** Copies of a row, in which points so far before and behind are at the place of a point. */
+  private void shift(double[][] row, int by, double[][] low, double[][] high) {
+    for (int q = 0; q < row.length; ++q) {
+      System.arraycopy(row[q], 0, low[q], by, length - by);
+      System.arraycopy(row[q], by, high[q], 0, length - by);
     }
   }
 
-  private void add(int direction, double[][] a, double[][] b) {
+  private void add(
+      int direction, double[][] ua, double[][] da, double[][] uc, double[][] dc,
+      double[][] ub, double[][] db, double[][] sums) {
+    addMomenta(direction, ua, da, uc, dc, ub, db, sums);
+    addEnergy(direction, ua, da, uc, dc, ub, db, sums);
+  }
+
+  /** Mass and momenta, of which that along the direction comes first. */
+  private void addMomenta(
+      int direction, double[][] ua, double[][] da, double[][] uc, double[][] dc,
+      double[][] ub, double[][] db, double[][] sums) {
+    final int next = (direction + 1) % 3;
+    final int last = (direction + 2) % 3;
     final double spread = second * Equations.diffusion(direction);
-    addMass(direction + 1, spread, a, b);
-    for (int m = 1; m < 4; ++m) {
-      addMomentum(direction, m, spread, a, b);
-    }
-    addEnergy(direction, spread, a, b);
-  }
-
-  private void addMass(int normal, double spread, double[][] a, double[][] b) {
-    final double[] ua = a[0];
-    final double[] uc = centre[0];
-    final double[] ub = b[0];
-    final double[] ma = a[normal];
-    final double[] mb = b[normal];
-    final double[] out = sum[0];
+    final double mu = second * Equations.VISCOSITY;
+    final double more = mu * Equations.FOUR_THIRDS;
+    final double carried = -central;
+    final double[] u0a = ua[0], u0c = uc[0], u0b = ub[0];
+    final double[] una = ua[1 + direction], unc = uc[1 + direction], unb = ub[1 + direction];
+    final double[] usa = ua[1 + next], usc = uc[1 + next], usb = ub[1 + next];
+    final double[] uta = ua[1 + last], utc = uc[1 + last], utb = ub[1 + last];
+    final double[] vna = da[direction], vnc = dc[direction], vnb = db[direction];
+    final double[] vsa = da[next], vsc = dc[next], vsb = db[next];
+    final double[] vta = da[last], vtc = dc[last], vtb = db[last];
+    final double[] pa = da[PRESSURE], pb = db[PRESSURE];
+    final double[] mass = sums[0];
+    final double[] along = sums[1 + direction];
+    final double[] across = sums[1 + next];
+    final double[] beside = sums[1 + last];
     for (int i = Lanes.FROM; i < length; ++i) {
-      final double spreading = Fused.add(-2.0, uc[i], ub[i] + ua[i]);
-      out[i] = Fused.add(spread, spreading, Fused.add(-central, mb[i] - ma[i], out[i]));
+      final double va = -vna[i];
+      final double vb = vnb[i];
+      final double na = una[i];
+      final double nb = unb[i];
+      final double sa = usa[i];
+      final double sb = usb[i];
+      final double ta = uta[i];
+      final double tb = utb[i];
+      final double flow = Fused.add(nb, vb, Fused.add(na, va, pb[i] - pa[i]));
+      final double gain = Fused.add(more, curved(vna[i], vnc[i], vb), along[i]);
+      final double gainAcross = Fused.add(mu, curved(vsa[i], vsc[i], vsb[i]), across[i]);
+      final double gainBeside = Fused.add(mu, curved(vta[i], vtc[i], vtb[i]), beside[i]);
+      final double spread0 = Fused.add(spread, curved(u0a[i], u0c[i], u0b[i]), mass[i]);
+      final double spreadN = Fused.add(spread, curved(na, unc[i], nb), gain);
+      final double spreadS = Fused.add(spread, curved(sa, usc[i], sb), gainAcross);
+      final double spreadT = Fused.add(spread, curved(ta, utc[i], tb), gainBeside);
+      mass[i] = Fused.add(carried, nb - na, spread0);
+      along[i] = Fused.add(carried, flow, spreadN);
+      across[i] = Fused.add(carried, Fused.add(sb, vb, sa * va), spreadS);
+      beside[i] = Fused.add(carried, Fused.add(tb, vb, ta * va), spreadT);
     }
   }
 
-  private void addMomentum(int direction, int m, double spread, double[][] a, double[][] b) {
-    final double mu = second * Equations.viscosity(direction, m);
-    final double push = m == direction + 1 ? 1.0 : 0.0;
-    final double[] ua = a[m];
-    final double[] uc = centre[m];
-    final double[] ub = b[m];
-    final double[] wa = a[VELOCITY + m - 1];
-    final double[] wc = centre[VELOCITY + m - 1];
-    final double[] wb = b[VELOCITY + m - 1];
-    final double[] va = a[VELOCITY + direction];
-    final double[] vb = b[VELOCITY + direction];
-    final double[] pa = a[PRESSURE];
-    final double[] pb = b[PRESSURE];
-    final double[] out = sum[m];
-    for (int i = Lanes.FROM; i < length; ++i) {
-      final double up = ub[i];
-      final double down = ua[i];
-      final double viscous = Fused.add(-2.0, wc[i], wb[i] + wa[i]);
-      final double spreading = Fused.add(-2.0, uc[i], up + down);
-      final double flow = Fused.add(up, vb[i], Fused.add(push, pb[i] - pa[i], -down * va[i]));
-      final double diffused = Fused.add(spread, spreading, Fused.add(mu, viscous, out[i]));
-      out[i] = Fused.add(-central, flow, diffused);
-    }
-  }
-
-  private void addEnergy(int direction, double spread, double[][] a, double[][] b) {
+  private void addEnergy(
+      int direction, double[][] ua, double[][] da, double[][] uc, double[][] dc,
+      double[][] ub, double[][] db, double[][] sums) {
+    final double spread = second * Equations.diffusion(direction);
     final double slow = second * (Equations.VISCOSITY - Equations.CONDUCTION);
     final double square = second * Equations.VISCOSITY / 6.0;
     final double warm = second * Equations.CONDUCTION;
-    final double[] ua = a[4];
-    final double[] uc = centre[4];
-    final double[] ub = b[4];
-    final double[] va = a[VELOCITY + direction];
-    final double[] vc = centre[VELOCITY + direction];
-    final double[] vb = b[VELOCITY + direction];
-    final double[] ka = a[KINETIC];
-    final double[] kc = centre[KINETIC];
-    final double[] kb = b[KINETIC];
-    final double[] ta = a[TOTAL];
-    final double[] tc = centre[TOTAL];
-    final double[] tb = b[TOTAL];
-    final double[] pa = a[PRESSURE];
-    final double[] pb = b[PRESSURE];
-    final double[] out = sum[4];
+    final double carried = -central;
+    final double[] e = ua[4], ec = uc[4], eb = ub[4];
+    final double[] va = da[direction], vc = dc[direction], vb = db[direction];
+    final double[] ka = da[KINETIC], kc = dc[KINETIC], kb = db[KINETIC];
+    final double[] ta = da[TOTAL], tc = dc[TOTAL], tb = db[TOTAL];
+    final double[] pa = da[PRESSURE], pb = db[PRESSURE];
+    final double[] out = sums[4];
     for (int i = Lanes.FROM; i < length; ++i) {
       final double v = vc[i];
       final double vp = vb[i];
       final double vm = va[i];
-      final double up = ub[i];
-      final double um = ua[i];
-      final double slowed = Fused.add(-2.0, kc[i], kb[i] + ka[i]);
-      final double warmed = Fused.add(-2.0, tc[i], tb[i] + ta[i]);
-      final double spreading = Fused.add(-2.0, uc[i], up + um);
+      final double up = eb[i];
+      final double um = e[i];
       final double squares = Fused.add(vp, vp, Fused.add(vm, vm, -2.0 * (v * v)));
       final double flow = Fused.add(up + pb[i], vp, -(um + pa[i]) * vm);
-      final double viscous = Fused.add(slow, slowed, Fused.add(square, squares, warm * warmed));
-      final double diffused = Fused.add(spread, spreading, out[i] + viscous);
-      out[i] = Fused.add(-central, flow, diffused);
+      final double warmed = Fused.add(warm, curved(ta[i], tc[i], tb[i]), out[i]);
+      final double slowed = Fused.add(slow, curved(ka[i], kc[i], kb[i]), warmed);
+      final double viscous = Fused.add(square, squares, slowed);
+      final double diffused = Fused.add(spread, curved(um, ec[i], up), viscous);
+      out[i] = Fused.add(carried, flow, diffused);
     }
+  }
+
+  /** The second difference. */
+  private static double curved(double a, double c, double b) {
+    return Fused.add(-2.0, c, a + b);
   }
 
   /** Takes the fourth differences of a quantity from its sum, which is scaled then. */
-  private void dissipate(double[][][] u, int j, int k, double scale, double[] out) {
-    final double[] row = u[k][j];
-    System.arraycopy(row, 0, before[0], 1, length - 1);
-    System.arraycopy(row, 1, behind[0], 0, length - 1);
-    System.arraycopy(row, 0, twoBefore, 2, length - 2);
-    System.arraycopy(row, 2, twoBehind, 0, length - 2);
+  private void dissipate(
+      double[][][][] u, int j, int k, int m, double scale, double[] out) {
     // Where there is no second neighbour, its factor is 0.
-    final int low = Math.max(j - 2, 0);
-    final int high = Math.min(j + 2, n - 1);
-    final int under = Math.max(k - 2, 0);
-    final int over = Math.min(k + 2, n - 1);
-    across(u[k][low], u[k][j - 1], u[k][j + 1], u[k][high], j, out);
-    across(u[under][j], u[k - 1][j], u[k + 1][j], u[over][j], k, out);
-    along(row, factors[2][j] + factors[2][k], scale, out);
-  }
-
-  private void across(double[] a, double[] b, double[] d, double[] e, int at, double[] out) {
-    final double fa = -factors[0][at];
-    final double fb = -factors[1][at];
-    final double fd = -factors[3][at];
-    final double fe = -factors[4][at];
+    final double[] y0 = u[k][Math.max(j - 2, 0)][m];
+    final double[] y1 = u[k][j - 1][m];
+    final double[] y3 = u[k][j + 1][m];
+    final double[] y4 = u[k][Math.min(j + 2, n - 1)][m];
+    final double[] z0 = u[Math.max(k - 2, 0)][j][m];
+    final double[] z1 = u[k - 1][j][m];
+    final double[] z3 = u[k + 1][j][m];
+    final double[] z4 = u[Math.min(k + 2, n - 1)][j][m];
+    final double fy0 = factors[0][j], fy1 = factors[1][j];
+    final double fy3 = factors[3][j], fy4 = factors[4][j];
+    final double fz0 = factors[0][k], fz1 = factors[1][k];
+    final double fz3 = factors[3][k], fz4 = factors[4][k];
+    final double others = factors[2][j] + factors[2][k];
+    final double[] x = u[k][j][m];
+    final double[] fx0 = rowFactors[0];
+    final double[] fx1 = rowFactors[1];
+    final double[] fx2 = rowFactors[2];
+    final double[] fx3 = rowFactors[3];
+    final double[] fx4 = rowFactors[4];
+    final double[] x0 = twoBefore[m];
+    final double[] x1 = before[m];
+    final double[] x3 = behind[m];
+    final double[] x4 = twoBehind[m];
     for (int i = Lanes.FROM; i < length; ++i) {
-      final double near = Fused.add(fb, b[i], Fused.add(fd, d[i], out[i]));
-      out[i] = Fused.add(fa, a[i], Fused.add(fe, e[i], near));
-    }
-  }
-
-  private void along(double[] row, double others, double scale, double[] out) {
-    final double[] a = twoBefore;
-    final double[] b = before[0];
-    final double[] d = behind[0];
-    final double[] e = twoBehind;
-    final double[] fa = rowFactors[0];
-    final double[] fb = rowFactors[1];
-    final double[] fc = rowFactors[2];
-    final double[] fd = rowFactors[3];
-    final double[] fe = rowFactors[4];
-    for (int i = Lanes.FROM; i < length; ++i) {
-      final double far = Fused.add(fa[i], a[i], fe[i] * e[i]);
-      final double near = Fused.add(fb[i], b[i], Fused.add(fd[i], d[i], far));
-      out[i] = scale * (out[i] - Fused.add(fc[i] + others, row[i], near));
+      final double low = Fused.add(fx0[i], x0[i], fx1[i] * x1[i]);
+      final double inX = Fused.add(fx3[i], x3[i], Fused.add(fx4[i], x4[i], low));
+      final double inY =
+          Fused.add(fy0, y0[i], Fused.add(fy1, y1[i], Fused.add(fy3, y3[i], fy4 * y4[i])));
+      final double inZ =
+          Fused.add(fz0, z0[i], Fused.add(fz1, z1[i], Fused.add(fz3, z3[i], fz4 * z4[i])));
+      final double around = Fused.add(fx2[i] + others, x[i], inX) + (inY + inZ);
+      out[i] = scale * (out[i] - around);
     }
   }
 }

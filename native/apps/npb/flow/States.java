@@ -19,16 +19,17 @@ public final class States {
     total = new double[Lanes.length(lanes)];
   }
 
-  /** Of the quantities of point p. */
-  public void set(double[][][] u, int p) {
-    set(u[0][p], u[1][p], u[2][p], u[3][p], u[4][p]);
-  }
-
-  private void set(double[] density, double[] mx, double[] my, double[] mz, double[] energy) {
+  /** Of the quantities of point p, at places [from, end). */
+  public void set(double[][][] u, int p, int from, int end) {
+    final double[] density = u[0][p];
+    final double[] mx = u[1][p];
+    final double[] my = u[2][p];
+    final double[] mz = u[3][p];
+    final double[] energy = u[4][p];
     final double[] vx = velocity[0];
     final double[] vy = velocity[1];
     final double[] vz = velocity[2];
-    for (int l = Lanes.FROM; l < volume.length; ++l) {
+    for (int l = from; l < end; ++l) {
       final double inverse = 1.0 / density[l];
       final double x = mx[l] * inverse;
       final double y = my[l] * inverse;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.lu;
 
-import npb.Lanes;
+import static npb.Fused.add;
+
 import npb.flow.Equations;
 import npb.flow.States;
 
@@ -16,9 +17,8 @@ final class Relaxation {
   private final double dt;
   private final double convective;
   private final double viscous;
-  /** Momenta and velocities, that of a direction first. */
-  private final double[][] turned = new double[3][];
-  private final double[][] velocity = new double[3][];
+  private int from;
+  private int end;
 
   Relaxation(int n, double dt) {
     this.dt = dt;
@@ -26,29 +26,50 @@ final class Relaxation {
     viscous = dt * (n - 1.0) * (n - 1.0);
   }
 
+  /** What follows is computed at places [from, end) alone. */
+  void setRange(int newFrom, int newEnd) {
+    from = newFrom;
+    end = newEnd;
+  }
+
   /** out = dt r - omega (a + b + c). */
   void setLower(double[][] r, double[][] a, double[][] b, double[][] c, double[][] out) {
-    for (int m = 0; m < out.length; ++m) {
-      lower(r[m], a[m], b[m], c[m], out[m]);
-    }
+    combine(dt, r, -OMEGA, a, b, c, out);
   }
 
   /** out = omega (a + b + c). */
   void setUpper(double[][] a, double[][] b, double[][] c, double[][] out) {
-    for (int m = 0; m < out.length; ++m) {
-      upper(a[m], b[m], c[m], out[m]);
+    combine(0, out, OMEGA, a, b, c, out);
+  }
+
+  /** out = first r + second (a + b + c). */
+  private void combine(
+      double first, double[][] r, double second, double[][] a, double[][] b, double[][] c,
+      double[][] out) {
+    final double[] r0 = r[0], r1 = r[1], r2 = r[2], r3 = r[3], r4 = r[4];
+    final double[] a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4];
+    final double[] b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3], b4 = b[4];
+    final double[] c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4];
+    final double[] out0 = out[0], out1 = out[1], out2 = out[2], out3 = out[3], out4 = out[4];
+    for (int l = from; l < end; ++l) {
+      out0[l] = add(second, a0[l] + b0[l] + c0[l], first * r0[l]);
+      out1[l] = add(second, a1[l] + b1[l] + c1[l], first * r1[l]);
+      out2[l] = add(second, a2[l] + b2[l] + c2[l], first * r2[l]);
+      out3[l] = add(second, a3[l] + b3[l] + c3[l], first * r3[l]);
+      out4[l] = add(second, a4[l] + b4[l] + c4[l], first * r4[l]);
     }
   }
 
-  private void lower(double[] r, double[] a, double[] b, double[] c, double[] out) {
-    for (int l = Lanes.FROM; l < out.length; ++l) {
-      out[l] = dt * r[l] - OMEGA * (a[l] + b[l] + c[l]);
-    }
-  }
-
-  private static void upper(double[] a, double[] b, double[] c, double[] out) {
-    for (int l = Lanes.FROM; l < out.length; ++l) {
-      out[l] = OMEGA * (a[l] + b[l] + c[l]);
+  /** part = whole - part. */
+  void subtractFrom(double[][] whole, double[][] part) {
+    final double[] w0 = whole[0], w1 = whole[1], w2 = whole[2], w3 = whole[3], w4 = whole[4];
+    final double[] p0 = part[0], p1 = part[1], p2 = part[2], p3 = part[3], p4 = part[4];
+    for (int l = from; l < end; ++l) {
+      p0[l] = w0[l] - p0[l];
+      p1[l] = w1[l] - p1[l];
+      p2[l] = w2[l] - p2[l];
+      p3[l] = w3[l] - p3[l];
+      p4[l] = w4[l] - p4[l];
     }
   }
 
@@ -75,7 +96,7 @@ final class Relaxation {
     final double[] vz = s.velocity[2];
     final double[] volume = s.volume;
     final double[] total = s.total;
-    for (int l = Lanes.FROM; l < within.length; ++l) {
+    for (int l = from; l < end; ++l) {
       final double here = within[l];
       final double w = volume[l];
       final double x = vx[l];
@@ -98,39 +119,28 @@ final class Relaxation {
   }
 
   /**
-   * (sign convective dF/du - viscous (dN/du + diffusion)) v along a direction, without the matrix.
-   * Momenta and velocities are taken in turn, that of the direction first.
+   * (sign convective dF/du - viscous (dN/du + diffusion)) v along each direction, without the
+   * matrix.
    */
-  void product(int direction, double sign, States s, double[][] v, double[][] out) {
-    final int second = (direction + 1) % 3;
-    final int third = (direction + 2) % 3;
-    turned[0] = v[direction + 1];
-    turned[1] = v[second + 1];
-    turned[2] = v[third + 1];
-    velocity[0] = s.velocity[direction];
-    velocity[1] = s.velocity[second];
-    velocity[2] = s.velocity[third];
-    final double carried = sign * convective;
-    final double spread = viscous * Equations.diffusion(direction);
-    momentum(carried, spread, s, v, out[0], out[direction + 1], out[second + 1], out[third + 1]);
-    energy(carried, spread, s, v, out[4]);
+  void products(
+      double sign, States s, double[][] v, double[][] inX, double[][] inY, double[][] inZ) {
+    momenta(sign * convective, s, v, inX, inY, inZ);
+    energies(sign * convective, s, v, inX[4], inY[4], inZ[4]);
   }
 
-  private void momentum(
-      double carried, double spread, States s, double[][] v,
-      double[] density, double[] along, double[] across, double[] beside) {
-    final double mu = viscous * Equations.VISCOSITY;
-    final double[] v0 = v[0];
-    final double[] v1 = turned[0];
-    final double[] v2 = turned[1];
-    final double[] v3 = turned[2];
-    final double[] v4 = v[4];
-    final double[] vx = velocity[0];
-    final double[] vy = velocity[1];
-    final double[] vz = velocity[2];
-    final double[] volume = s.volume;
-    final double[] kinetic = s.kinetic;
-    for (int l = Lanes.FROM; l < density.length; ++l) {
+  /** Of mass, too. */
+  private void momenta(
+      double carried, States s, double[][] v, double[][] inX, double[][] inY, double[][] inZ) {
+    final double mu = -viscous * Equations.VISCOSITY;
+    final double spread = -viscous * Equations.diffusion(0);
+    final double spreadZ = -viscous * Equations.diffusion(2);
+    final double[] v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], v4 = v[4];
+    final double[] vx = s.velocity[0], vy = s.velocity[1], vz = s.velocity[2];
+    final double[] volume = s.volume, kinetic = s.kinetic;
+    final double[] x0 = inX[0], x1 = inX[1], x2 = inX[2], x3 = inX[3];
+    final double[] y0 = inY[0], y1 = inY[1], y2 = inY[2], y3 = inY[3];
+    final double[] z0 = inZ[0], z1 = inZ[1], z2 = inZ[2], z3 = inZ[3];
+    for (int l = from; l < end; ++l) {
       final double mass = v0[l];
       final double a = v1[l];
       final double b = v2[l];
@@ -139,50 +149,66 @@ final class Relaxation {
       final double y = vy[l];
       final double z = vz[l];
       final double thin = mu * volume[l];
-      final double moved = a - x * mass;
-      final double work = x * a + y * b + z * c;
-      final double pressure = Equations.K2 * (v4[l] - work + kinetic[l] * mass);
-      density[l] = carried * a - spread * mass;
-      along[l] =
-          carried * (x * (a + moved) + pressure)
-              - Equations.FOUR_THIRDS * thin * moved - spread * a;
-      across[l] = carried * (x * b + y * moved) - thin * (b - y * mass) - spread * b;
-      beside[l] = carried * (x * c + z * moved) - thin * (c - z * mass) - spread * c;
+      final double thick = Equations.FOUR_THIRDS * thin;
+      // Changes of momenta at the velocity there was; and products of two directions.
+      final double movedX = add(-x, mass, a);
+      final double movedY = add(-y, mass, b);
+      final double movedZ = add(-z, mass, c);
+      final double work = add(x, a, add(y, b, z * c));
+      final double pressure = Equations.K2 * add(kinetic[l], mass, v4[l] - work);
+      final double xy = add(x, b, y * movedX);
+      final double yz = add(y, c, z * movedY);
+      final double zx = add(z, a, x * movedZ);
+      x0[l] = add(carried, a, spread * mass);
+      x1[l] = add(carried, add(x, a + movedX, pressure), add(thick, movedX, spread * a));
+      x2[l] = add(carried, xy, add(thin, movedY, spread * b));
+      x3[l] = add(carried, zx, add(thin, movedZ, spread * c));
+      y0[l] = add(carried, b, spread * mass);
+      y1[l] = add(carried, xy, add(thin, movedX, spread * a));
+      y2[l] = add(carried, add(y, b + movedY, pressure), add(thick, movedY, spread * b));
+      y3[l] = add(carried, yz, add(thin, movedZ, spread * c));
+      z0[l] = add(carried, c, spreadZ * mass);
+      z1[l] = add(carried, zx, add(thin, movedX, spreadZ * a));
+      z2[l] = add(carried, yz, add(thin, movedY, spreadZ * b));
+      z3[l] = add(carried, add(z, c + movedZ, pressure), add(thick, movedZ, spreadZ * c));
     }
   }
 
-  private void energy(double carried, double spread, States s, double[][] v, double[] out) {
-    final double third = Equations.VISCOSITY / 3.0;
-    final double slow = Equations.VISCOSITY - Equations.CONDUCTION;
-    final double[] v0 = v[0];
-    final double[] v1 = turned[0];
-    final double[] v2 = turned[1];
-    final double[] v3 = turned[2];
-    final double[] v4 = v[4];
-    final double[] vx = velocity[0];
-    final double[] vy = velocity[1];
-    final double[] vz = velocity[2];
-    final double[] volume = s.volume;
-    final double[] kinetic = s.kinetic;
-    final double[] total = s.total;
-    for (int l = Lanes.FROM; l < out.length; ++l) {
+  private void energies(
+      double carried, States s, double[][] v, double[] outX, double[] outY, double[] outZ) {
+    final double spread = -viscous * Equations.diffusion(0);
+    final double spreadZ = -viscous * Equations.diffusion(2);
+    final double slow = -viscous * (Equations.VISCOSITY - Equations.CONDUCTION);
+    final double warm = -viscous * Equations.CONDUCTION;
+    final double third = -viscous * Equations.VISCOSITY / 3.0;
+    final double[] v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], v4 = v[4];
+    final double[] vx = s.velocity[0], vy = s.velocity[1], vz = s.velocity[2];
+    final double[] volume = s.volume, kinetic = s.kinetic, total = s.total;
+    for (int l = from; l < end; ++l) {
       final double mass = v0[l];
       final double a = v1[l];
+      final double b = v2[l];
+      final double c = v3[l];
       final double e = v4[l];
       final double x = vx[l];
+      final double y = vy[l];
+      final double z = vz[l];
+      final double w = volume[l];
       final double half = kinetic[l];
       final double all = total[l];
-      final double moved = a - x * mass;
-      // Of momenta and velocities; and of the square of velocities.
-      final double work = x * a + vy[l] * v2[l] + vz[l] * v3[l];
-      final double pressure = Equations.K2 * (e - work + half * mass);
-      final double friction =
-          third * x * moved + slow * (work - 2.0 * half * mass)
-              + Equations.CONDUCTION * (e - all * mass);
-      final double enthalpy = all + Equations.K2 * (all - half);
-      out[l] =
-          carried * ((e + pressure) * x + enthalpy * moved)
-              - viscous * volume[l] * friction - spread * e;
+      final double work = add(x, a, add(y, b, z * c));
+      final double pushed = add(Equations.K2, add(half, mass, e - work), e);
+      // What momentum along a direction carries with it: of friction, too.
+      final double enthalpy = carried * add(Equations.K2, all - half, all);
+      final double thin = third * w;
+      final double lost = add(slow, add(-2.0 * half, mass, work), warm * add(-all, mass, e));
+      final double flow = carried * pushed;
+      final double damped = w * lost;
+      final double rest = add(spread, e, damped);
+      final double restZ = add(spreadZ, e, damped);
+      outX[l] = add(flow, x, add(add(thin, x, enthalpy), add(-x, mass, a), rest));
+      outY[l] = add(flow, y, add(add(thin, y, enthalpy), add(-y, mass, b), rest));
+      outZ[l] = add(flow, z, add(add(thin, z, enthalpy), add(-z, mass, c), restZ));
     }
   }
 }

@@ -53,9 +53,9 @@ final class Surface {
   private double pressure(int i, int j, int k) {
     double work = 0;
     for (int m = 1; m < 4; ++m) {
-      work += u.rows[m][k][j][Field.X + i] * u.rows[m][k][j][Field.X + i];
+      work += u.rows[k][j][m][Field.X + i] * u.rows[k][j][m][Field.X + i];
     }
-    final double energy = u.rows[4][k][j][Field.X + i];
-    return Equations.K2 * (energy - 0.5 * work / u.rows[0][k][j][Field.X + i]);
+    final double energy = u.rows[k][j][4][Field.X + i];
+    return Equations.K2 * (energy - 0.5 * work / u.rows[k][j][0][Field.X + i]);
   }
 }

@@ -9,8 +9,8 @@ import npb.flow.States;
 /**
  * LU: a lower and an upper sweep of successive over-relaxation over the rows that a thread has of
  * every plane. Rows go together, each a point behind the one before, so that what a point needs of
- * its neighbours is known when it is computed: in step t row l is at point t - l. All rows are
- * computed in every step, those without a point there as 0.
+ * its neighbours is known when it is computed: in step t row l is at point t - l. Whole
+ * vectors of rows are computed, those without a point there as 0.
  */
 final class Sweeps {
   private static final int SIZE = 5;
@@ -78,7 +78,7 @@ final class Sweeps {
     skew(u, k);
     for (int m = 0; m < SIZE; ++m) {
       for (int l = 0; l < rows; ++l) {
-        final double[] from = r.rows[m][k][first + l];
+        final double[] from = r.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           right[i + l][m][ROW + l] = from[Field.X + 1 + i];
         }
@@ -92,7 +92,7 @@ final class Sweeps {
         entering[m][ROW] = t < points ? edge[m][t] : 0;
       }
       final double[][] value = swept[k][t];
-      state.set(quantities, t);
+      setState(t);
       relaxation.setLower(right[t], x, entering, plane[t], value);
       relaxation.solve(state, within[t], value);
       pass(t, -1, value);
@@ -112,23 +112,29 @@ final class Sweeps {
         entering[m][ROW + rows - 1] = at >= 0 ? edge[m][at] : 0;
       }
       final double[][] value = right[t];
-      state.set(quantities, t);
+      setState(t);
       relaxation.setUpper(x, entering, plane[t], value);
       relaxation.solve(state, within[t], value);
-      for (int m = 0; m < SIZE; ++m) {
-        subtractFrom(swept[k][t][m], value[m]);
-      }
+      relaxation.subtractFrom(swept[k][t], value);
       pass(t, 1, value);
       leave(t, ROW, edge);
     }
     add(u, k);
   }
 
+  /** The state of the rows that have a point in step t. */
+  private void setState(int t) {
+    final int low = Math.max(0, t - points + 1);
+    final int high = Math.min(rows, t + 1);
+    final int from = Lanes.from(low);
+    final int end = Lanes.length(high);
+    state.set(quantities, t, from, end);
+    relaxation.setRange(from, end);
+  }
+
   /** Takes the products of the values of step t. */
   private void pass(int t, double sign, double[][] value) {
-    relaxation.product(0, sign, state, value, x);
-    relaxation.product(1, sign, state, value, y);
-    relaxation.product(2, sign, state, value, plane[t]);
+    relaxation.products(sign, state, value, x, y, plane[t]);
   }
 
   /** The products of the row at the edge are those that the next thread needs of the point. */
@@ -145,17 +151,11 @@ final class Sweeps {
     for (int m = 0; m < SIZE; ++m) {
       final double[][] to = quantities[m];
       for (int l = 0; l < rows; ++l) {
-        final double[] from = u.rows[m][k][first + l];
+        final double[] from = u.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           to[i + l][ROW + l] = from[Field.X + 1 + i];
         }
       }
-    }
-  }
-
-  private static void subtractFrom(double[] whole, double[] part) {
-    for (int l = Lanes.FROM; l < part.length; ++l) {
-      part[l] = whole[l] - part[l];
     }
   }
 
@@ -164,7 +164,7 @@ final class Sweeps {
     final double scale = 1.0 / (Relaxation.OMEGA * (2.0 - Relaxation.OMEGA));
     for (int m = 0; m < SIZE; ++m) {
       for (int l = 0; l < rows; ++l) {
-        final double[] to = u.rows[m][k][first + l];
+        final double[] to = u.rows[k][first + l][m];
         for (int i = 0; i < points; ++i) {
           to[Field.X + 1 + i] += scale * right[i + l][m][ROW + l];
         }

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package npb.sp;
 
-import npb.Fused;
-import npb.Lanes;
+import static npb.Fused.add;
+
 import npb.flow.Equations;
 import npb.flow.FourthDifference;
 import npb.flow.Method;
-import npb.flow.States;
+import npb.flow.State;
+import npb.flow.Tile;
 
 /**
  * SP: pentadiagonal systems along lines, one for each eigenvalue, by elimination. Three quantities
  * are carried along with the flow, one by each of both sound waves.
  */
 final class Numerics implements Method {
-  private static final int SIZE = 5;
-  private static final double[] WITH_SOUND = {0, 1, -1};
-  /** The system of each quantity. */
-  private static final int[] SYSTEM = {0, 0, 0, 1, 2};
+  /** Places in a right-hand side. */
+  private static final int R1 = Tile.APART;
+  private static final int R2 = 2 * Tile.APART;
+  private static final int R3 = 3 * Tile.APART;
+  private static final int R4 = 4 * Tile.APART;
+  /** Places of what elimination leaves, x = r - next x(+1) - after x(+2), of each system. */
+  private static final int NEXT = 0;
+  private static final int NEXT_WITH = Tile.APART;
+  private static final int NEXT_AGAINST = 2 * Tile.APART;
+  private static final int AFTER = 3 * Tile.APART;
+  private static final int AFTER_WITH = 4 * Tile.APART;
+  private static final int AFTER_AGAINST = 5 * Tile.APART;
 
   private final int n;
   private final double convective;
   private final double viscous;
   private final double[][] smooth;
-  private final States[] states;
-  private final double[][] sounds;
-  /** After elimination, x = r - next x(+1) - after x(+2); by system and point plus one. */
-  private final double[][][] next;
-  private final double[][][] after;
-  private final double[] second;
-  private final double[] inverse;
-  private final double[][] here = new double[SIZE][];
-  private final double[][] change = new double[SIZE][];
+  private final double[][] states = Tile.of(3, Eigenvectors.NUMBERS, 1);
+  /** By point plus one: two points before the first, of which nothing comes. */
+  private final double[][] eliminated;
 
-  Numerics(int n, double dt, int lines) {
+  Numerics(int n, double dt) {
     this.n = n;
     convective = dt * 0.5 * (n - 1);
     viscous = dt * (n - 1.0) * (n - 1.0);
@@ -42,129 +45,114 @@ final class Numerics implements Method {
         factors[i] *= dt;
       }
     }
-    states = new States[] {new States(lines), new States(lines), new States(lines)};
-    sounds = new double[3][Lanes.length(lines)];
-    // Two points before the first, of which nothing comes.
-    next = new double[WITH_SOUND.length][n + 1][Lanes.length(lines)];
-    after = new double[WITH_SOUND.length][n + 1][Lanes.length(lines)];
-    second = new double[Lanes.length(lines)];
-    inverse = new double[Lanes.length(lines)];
+    eliminated = Tile.of(n + 1, AFTER_AGAINST / Tile.APART + 1, 0);
   }
 
   @Override
-  public void solve(int direction, double[][][] u, double[][][] r) {
-    setState(u, 0);
-    setState(u, 1);
+  public boolean turnsRight() {
+    return false;
+  }
+
+  @Override
+  public void solve(int direction, double[][] u, double[][] r, int end) {
+    setState(u, 0, end);
+    setState(u, 1, end);
     for (int p = 1; p < n - 1; ++p) {
       if (direction == 0) {
-        take(r, p, here);
-        Eigenvectors.intoX(states[p % 3], sounds[p % 3], here);
+        Eigenvectors.intoX(states[p % 3], r[p], end);
       }
-      setState(u, p + 1);
-      eliminate(direction, p, r);
+      setState(u, p + 1, end);
+      eliminate(direction, p, r, end);
     }
     for (int p = n - 2; p > 0; --p) {
-      final int last = Math.min(p + 2, n - 1);
-      for (int m = 0; m < SIZE; ++m) {
-        final int s = SYSTEM[m];
-        substitute(r[m][p], next[s][p + 1], r[m][p + 1], after[s][p + 1], r[m][last]);
-      }
+      substitute(eliminated[p + 1], r[p + 1], r[Math.min(p + 2, n - 1)], r[p], end);
     }
     for (int p = 1; p < n - 1; ++p) {
-      finish(direction, p, u, r);
+      finish(direction, p, u, r, end);
     }
   }
 
-  private void setState(double[][][] u, int p) {
-    states[p % 3].set(u, p);
-    Eigenvectors.soundSpeed(states[p % 3], sounds[p % 3]);
+  private void setState(double[][] u, int p, int end) {
+    State.set(u[p], states[p % 3], Tile.FROM, end);
+    Eigenvectors.soundSpeed(states[p % 3], end);
   }
 
-  private static void take(double[][][] r, int p, double[][] to) {
-    for (int m = 0; m < SIZE; ++m) {
-      to[m] = r[m][p];
-    }
-  }
-
-  private void eliminate(int direction, int p, double[][][] r) {
-    for (int s = 0; s < WITH_SOUND.length; ++s) {
-      setRow(direction, p, s);
-      for (int m = 0; m < SIZE; ++m) {
-        if (SYSTEM[m] == s) {
-          reduce(r[m][p], smooth[0][p], r[m][Math.max(p - 2, 0)], r[m][p - 1]);
-        }
-      }
-    }
-  }
-
-  /** Eliminates both entries before the diagonal of a row. */
-  private void setRow(int direction, int p, int system) {
-    final double sign = WITH_SOUND[system];
-    final double s0 = smooth[0][p];
-    final double s1 = smooth[1][p] - viscous * Equations.diffusion(direction);
-    final double s2 = smooth[2][p] + 1.0 + 2.0 * viscous * Equations.diffusion(direction);
-    final double s3 = smooth[3][p] - viscous * Equations.diffusion(direction);
-    final double s4 = smooth[4][p];
+  /** Eliminates both entries before the diagonal of a row of each system. */
+  private void eliminate(int direction, int p, double[][] r, int end) {
+    final double spread = viscous * Equations.diffusion(direction);
     final double warm = viscous * Equations.CONDUCTION;
     final double carried = convective;
-    final double[] flowBefore = states[(p + 2) % 3].velocity[direction];
-    final double[] flowAfter = states[(p + 1) % 3].velocity[direction];
-    final double[] soundBefore = sounds[(p + 2) % 3];
-    final double[] soundAfter = sounds[(p + 1) % 3];
-    final double[] volumeBefore = states[(p + 2) % 3].volume;
-    final double[] volume = states[p % 3].volume;
-    final double[] volumeAfter = states[(p + 1) % 3].volume;
-    final double[] next0 = next[system][p - 1];
-    final double[] next1 = next[system][p];
-    final double[] next2 = next[system][p + 1];
-    final double[] after0 = after[system][p - 1];
-    final double[] after1 = after[system][p];
-    final double[] after2 = after[system][p + 1];
-    final double[] below = second;
-    final double[] inverted = inverse;
-    for (int l = Lanes.FROM; l < inverted.length; ++l) {
-      final double low = Fused.add(sign, soundBefore[l], flowBefore[l]);
-      final double high = Fused.add(sign, soundAfter[l], flowAfter[l]);
-      final double under =
-          Fused.add(-carried, low, Fused.add(-warm, volumeBefore[l], s1))
-              - s0 * next0[l];
-      final double own = Fused.add(2.0 * warm, volume[l], s2) - s0 * after0[l];
-      final double one = 1.0 / Fused.add(-under, next1[l], own);
-      below[l] = under;
-      inverted[l] = one;
-      final double over = Fused.add(carried, high, Fused.add(-warm, volumeAfter[l], s3));
-      next2[l] = Fused.add(-under, after1[l], over) * one;
-      after2[l] = s4 * one;
+    final double s0 = smooth[0][p];
+    final double s1 = smooth[1][p] - spread;
+    final double s2 = smooth[2][p] + 1.0 + 2.0 * spread;
+    final double s3 = smooth[3][p] - spread;
+    final double s4 = smooth[4][p];
+    final double[] a = states[(p + 2) % 3];
+    final double[] b = states[p % 3];
+    final double[] c = states[(p + 1) % 3];
+    final double[] e0 = eliminated[p - 1];
+    final double[] e1 = eliminated[p];
+    final double[] e2 = eliminated[p + 1];
+    final double[] r0 = r[Math.max(p - 2, 0)];
+    final double[] r1 = r[p - 1];
+    final double[] r2 = r[p];
+    for (int l = Tile.FROM; l < end; ++l) {
+      final double low = add(-carried, a[l], add(-warm, a[State.VOLUME + l], s1));
+      final double centre = add(2.0 * warm, b[State.VOLUME + l], s2);
+      final double high = add(carried, c[l], add(-warm, c[State.VOLUME + l], s3));
+      final double before = carried * a[Eigenvectors.SOUND + l];
+      final double behind = carried * c[Eigenvectors.SOUND + l];
+
+      final double under = add(-s0, e0[NEXT + l], low);
+      final double own = add(-s0, e0[AFTER + l], centre);
+      final double one = 1.0 / add(-under, e1[NEXT + l], own);
+      e2[NEXT + l] = add(-under, e1[AFTER + l], high) * one;
+      e2[AFTER + l] = s4 * one;
+      r2[l] = add(-under, r1[l], add(-s0, r0[l], r2[l])) * one;
+      r2[R1 + l] = add(-under, r1[R1 + l], add(-s0, r0[R1 + l], r2[R1 + l])) * one;
+      r2[R2 + l] = add(-under, r1[R2 + l], add(-s0, r0[R2 + l], r2[R2 + l])) * one;
+
+      final double underWith = add(-s0, e0[NEXT_WITH + l], low - before);
+      final double ownWith = add(-s0, e0[AFTER_WITH + l], centre);
+      final double oneWith = 1.0 / add(-underWith, e1[NEXT_WITH + l], ownWith);
+      e2[NEXT_WITH + l] = add(-underWith, e1[AFTER_WITH + l], high + behind) * oneWith;
+      e2[AFTER_WITH + l] = s4 * oneWith;
+      r2[R3 + l] = add(-underWith, r1[R3 + l], add(-s0, r0[R3 + l], r2[R3 + l])) * oneWith;
+
+      final double underAgainst = add(-s0, e0[NEXT_AGAINST + l], low + before);
+      final double ownAgainst = add(-s0, e0[AFTER_AGAINST + l], centre);
+      final double oneAgainst = 1.0 / add(-underAgainst, e1[NEXT_AGAINST + l], ownAgainst);
+      e2[NEXT_AGAINST + l] =
+          add(-underAgainst, e1[AFTER_AGAINST + l], high - behind) * oneAgainst;
+      e2[AFTER_AGAINST + l] = s4 * oneAgainst;
+      r2[R4 + l] = add(-underAgainst, r1[R4 + l], add(-s0, r0[R4 + l], r2[R4 + l])) * oneAgainst;
     }
   }
 
-  private void reduce(double[] r, double first, double[] twoBefore, double[] oneBefore) {
-    final double[] below = second;
-    final double[] inverted = inverse;
-    for (int l = Lanes.FROM; l < r.length; ++l) {
-      final double reduced = Fused.add(-first, twoBefore[l], r[l]);
-      r[l] = Fused.add(-below[l], oneBefore[l], reduced) * inverted[l];
-    }
-  }
-
-  private static void substitute(
-      double[] r, double[] next, double[] oneBehind, double[] after, double[] twoBehind) {
-    for (int l = Lanes.FROM; l < r.length; ++l) {
-      r[l] -= Fused.add(next[l], oneBehind[l], after[l] * twoBehind[l]);
+  /** x = r - next x(+1) - after x(+2), in place. */
+  private static void substitute(double[] e, double[] x1, double[] x2, double[] r, int end) {
+    for (int l = Tile.FROM; l < end; ++l) {
+      final double next = -e[NEXT + l];
+      final double after = -e[AFTER + l];
+      r[l] = add(next, x1[l], add(after, x2[l], r[l]));
+      r[R1 + l] = add(next, x1[R1 + l], add(after, x2[R1 + l], r[R1 + l]));
+      r[R2 + l] = add(next, x1[R2 + l], add(after, x2[R2 + l], r[R2 + l]));
+      r[R3 + l] =
+          add(-e[NEXT_WITH + l], x1[R3 + l], add(-e[AFTER_WITH + l], x2[R3 + l], r[R3 + l]));
+      r[R4 + l] =
+          add(-e[NEXT_AGAINST + l], x1[R4 + l], add(-e[AFTER_AGAINST + l], x2[R4 + l], r[R4 + l]));
     }
   }
 
   /** What the solution becomes for the next direction, or the change of the quantities. */
-  private void finish(int direction, int p, double[][][] u, double[][][] r) {
-    take(r, p, here);
+  private void finish(int direction, int p, double[][] u, double[][] r, int end) {
     if (direction == 0) {
-      Eigenvectors.fromXIntoY(here);
+      Eigenvectors.fromXIntoY(r[p], end);
     } else if (direction == 1) {
-      Eigenvectors.fromYIntoZ(here);
+      Eigenvectors.fromYIntoZ(r[p], end);
     } else {
-      setState(u, p);
-      take(u, p, change);
-      Eigenvectors.addFromZ(states[p % 3], sounds[p % 3], here, change);
+      setState(u, p, end);
+      Eigenvectors.addFromZ(states[p % 3], r[p], u[p], end);
     }
   }
 }
