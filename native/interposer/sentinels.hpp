@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nhalf-needs: MPI
+// nhalf-needs: MPI with Fortran
 // What Fortran programs pass instead of an address, and C has as a constant.
 #pragma once
 

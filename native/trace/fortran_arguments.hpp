@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nhalf-needs: MPI
+// nhalf-needs: MPI with Fortran
 // Arguments of Fortran as C has them, by their types in C; all of them are addresses.
 #pragma once
 

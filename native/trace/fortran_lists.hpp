@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nhalf-needs: MPI
+// nhalf-needs: MPI with Fortran
 // Calls of Fortran with lists of requests and statuses; places count from 1 on there.
 #pragma once
 
