@@ -78,5 +78,11 @@ def _sureness(here: Sequence[Lead]) -> str:
     """What the intervals leave open."""
     open_classes = [name for name, _, _ in CLASSES if name not in {x.size_class for x in here}]
     if not open_classes:
-        return "Sure: all these intervals exclude a tie."
+        tied = [lead for lead in here if lead.standing.level]
+        if not tied:
+            return "Sure: all these intervals exclude a tie."
+        return (
+            "Sure of which are slower; "
+            f"for {_classes(tied)} messages the fastest are too close to tell apart."
+        )
     return f"Not sure for {' and '.join(open_classes)} messages: the intervals leave it open."

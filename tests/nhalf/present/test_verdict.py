@@ -23,6 +23,14 @@ def test_the_faster_library_is_named(make_measurements: Make) -> None:
     assert said.endswith("Sure: all these intervals exclude a tie.")
 
 
+def test_a_tie_of_the_fastest_is_told(make_measurements: Make) -> None:
+    names = ("a", "b", "c")
+    measured = make_measurements(libraries=names, slower={"a": 1.3}, launch_noise=0.005)
+    said = verdict(Facts(measured, {**TITLES, "c": "C MPI"}, {"run": {}}))
+    assert "exclude a tie" not in said
+    assert said.endswith("for all messages the fastest are too close to tell apart.")
+
+
 def test_equal_libraries_are_not_told_apart(make_measurements: Make) -> None:
     measured = make_measurements(libraries=("a", "b"), seed=3)
     assert verdict(Facts(measured, TITLES, {"run": {}})) == UNDECIDED
