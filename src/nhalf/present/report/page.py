@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import math
 import re
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import vl_convert
 from markupsafe import Markup
 
 from nhalf.base.plugins import load
@@ -25,6 +23,7 @@ from nhalf.facts.overview import Overview
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import heading, themes
+from nhalf.present.report.bundle import bundle
 from nhalf.present.report.caption import with_caption
 from nhalf.present.report.in_words import in_words
 from nhalf.present.report.packing import packed
@@ -120,7 +119,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
         "style": Markup("\n".join(_read(f"style/{part}.css") for part in STYLE)),
         "script": Markup("\n".join(_read(f"script/{part}.js") for part in SCRIPT)),
-        "bundle": Markup(_bundle()),
+        "bundle": Markup(bundle()),
         "palettes": (themes.PALETTE_LIGHT, themes.PALETTE_DARK),
         "selectors": selectors(charts, series),
         **values,
@@ -143,17 +142,6 @@ def script_json(value: object) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
-
-
-def script_text(source: str) -> str:
-    """JavaScript in which nothing reads as the end of its element or as a comment of HTML."""
-    return re.sub(r"</(script)", r"<\\/\1", source, flags=re.IGNORECASE).replace("<!--", "<\\!--")
-
-
-@functools.cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script; making it takes a second."""
-    return script_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _read(name: str) -> str:

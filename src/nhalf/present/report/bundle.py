@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts that draw the charts: Vega, Vega-Lite and vega-embed as one."""
+
+from __future__ import annotations
+
+import functools
+import re
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from nhalf.base.errors import MissingError
+from nhalf.base.files import write_text
+from nhalf.base.folders import CACHE_REMEDY, cache_folder
+
+ENTRY = "window.vegaEmbed = vegaEmbed;"
+
+
+@functools.cache
+def bundle() -> str:
+    """One script for a page; the cache keeps it, for making it takes half of a report's time."""
+    path = _kept()
+    with suppress(OSError, UnicodeDecodeError):
+        return path.read_text(encoding="utf-8")
+    text = _made()
+    with suppress(MissingError):  # a cache that cannot be written costs time only
+        write_text(path, text, CACHE_REMEDY)
+    return text
+
+
+def script_text(source: str) -> str:
+    """JavaScript in which nothing reads as the end of its element or as a comment of HTML."""
+    return re.sub(r"</(script)", r"<\\/\1", source, flags=re.IGNORECASE).replace("<!--", "<\\!--")
+
+
+def _made() -> str:
+    import vl_convert  # lazy: a kept script does without it
+
+    return script_text(vl_convert.javascript_bundle(ENTRY))
+
+
+def _kept() -> Path:
+    """Another release of the converter brings other scripts."""
+    return cache_folder() / "scripts" / f"vega-{version('vl-convert-python')}.js"
