@@ -21,6 +21,9 @@ from tests.patience import patience_s
 
 from .conftest import SOURCES, inside, nhalf, own_spaces, who_is_in
 
+UP = 1
+"""IFF_UP of <linux/if.h>."""
+
 
 def traces(lab: Lab) -> list[str]:
     """What of a lab can be seen on the machine; its number may be another's already."""
@@ -142,6 +145,27 @@ def test_down_does_not_need_any_of_the_daemons(name: str, daemon: str) -> None:
     os.kill(pid, signal.SIGKILL)
     assert remove.remove_named(name)
     assert traces(lab) == []
+
+
+def test_the_port_of_the_head_is_down_for_a_while_before_it_goes(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a program may list it, and find it gone when it opens it."""
+    lab = build.build(build.plan(name, 1))
+    flags = Path(f"/sys/class/net/{lab.head_port}/flags")
+    seen: list[tuple[float, int]] = []
+    pause = time.sleep
+
+    def watched(seconds: float) -> None:
+        if flags.exists():
+            seen.append((seconds, int(flags.read_text(), 16) & UP))
+        pause(seconds)
+
+    assert int(flags.read_text(), 16) & UP
+    monkeypatch.setattr(time, "sleep", watched)
+    assert remove.remove_named(name)
+    assert (remove.STARTING_S, 0) in seen
+    assert not flags.exists()
 
 
 def test_a_folder_without_a_lab_is_removed(name: str) -> None:
