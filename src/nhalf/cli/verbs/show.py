@@ -94,8 +94,8 @@ def _show_run(request: Request) -> None:
         from nhalf.present.terminal.results import show_results
         from nhalf.present.terminal.summary import show_points
 
-        show_points(facts)
         show_results(facts.results, facts.titles)
+        show_points(facts)
 
 
 def _show_machine(request: Request) -> None:

@@ -14,6 +14,8 @@ from nhalf.results.pair_map.words import equal_percent
 
 SENTENCES_MAX = 5
 """The number of slow pairs of a map that are listed; its table has the rest."""
+SLOW = (80.0, 98.0)
+"""Weights: what is broken comes before what libraries are like, if they differ alike."""
 
 
 class PairMap(Finder):
@@ -49,7 +51,7 @@ def _slow(row: Row, about: str) -> Iterator[Finding]:
         low, high = one["ratio_ci"]
         yield Finding(
             f"{sentence(about)}: {text}.",
-            importance=weight(one["ratio"], 60, 85),
+            importance=weight(one["ratio"], *SLOW),
             kind="slow-link" if one["kind"] in ("way", "link") else "slow-node",
             label="Slow link" if one["kind"] in ("way", "link") else "Slow node",
             value=one["ratio"],

@@ -20,6 +20,7 @@ from nhalf.base.units import format_rate, format_size, format_time
 from nhalf.base.version import __version__
 from nhalf.facts.facts import Facts
 from nhalf.facts.overview import Overview
+from nhalf.present.application_verdict import application_verdict
 from nhalf.present.findings import Finding, findings
 from nhalf.present.panels import Panel, Table
 from nhalf.present.report import heading, themes
@@ -96,7 +97,7 @@ def page(facts: Facts) -> str:
     return rendered(
         title=heading.title(extent),
         subtitle=heading.subtitle(extent),
-        verdict=verdict(facts),
+        verdict=verdict(facts) or application_verdict(facts),
         sureness=heading.sureness(extent),
         footer=heading.footer(extent),
         lead=[card(finding) for finding in found[:LEAD_FINDINGS]],
