@@ -67,6 +67,7 @@ class Choice(click.Option):
 
     heading = ""
     former: tuple[str, ...] = ()
+    is_share = False
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Former spellings are understood, and shown nowhere."""
@@ -74,6 +75,13 @@ class Choice(click.Option):
         self.opts = [*shown, *self.former]
         super().add_to_parser(parser, ctx)
         self.opts = shown
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """A share is shown as it is written: 3%."""
+        extra = super().get_help_extra(ctx)
+        if self.is_share and "default" in extra:
+            extra["default"] = f"{100 * float(extra['default']):g}%"
+        return extra
 
 
 class Place(click.Argument):
@@ -170,7 +178,7 @@ def _choice(one: Parameter, said: Option) -> Choice:
         show_default=one.default not in ("", None, (), False),
         **_default(one),
     )
-    made.heading, made.former = one.heading, said.former
+    made.heading, made.former, made.is_share = one.heading, said.former, said.is_share
     return made
 
 

@@ -11,6 +11,8 @@ from nhalf.base.errors import unknown
 from nhalf.base.request import Option, Request
 
 OUTPUT = "Output"
+PREDICTED_CORES = 64
+"""What `cores` means in --ranks of a prediction: nobody asks about those of the machine at hand."""
 FORMATS = ("table", "csv", "json", "markdown")
 
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from nhalf.base.errors import InputError
+from nhalf.cli.options import PREDICTED_CORES
 from nhalf.machines.layout import Layout
 from nhalf.machines.machine import Machine
 
-CORES = 64
-"""What `cores` means in --ranks, as for other predictions."""
 MEAN_SIZE = "10K"
 """The mean size of the study that defined the traffic (Qian 2004)."""
 NOT_OF_RATES = {"simulate", "out", "report", "extrapolate"}
@@ -50,7 +49,10 @@ def predict_b_effs(request: RateRequest, *, as_json: bool) -> None:
     if others:
         raise InputError(f"b_eff has its own lengths and no {others[0]}", "leave it out")
     machine, library = request.on()
-    found = [predict_b_eff(machine, ranks, library) for ranks in parse_ranks(request.ranks, CORES)]
+    found = [
+        predict_b_eff(machine, ranks, library)
+        for ranks in parse_ranks(request.ranks, PREDICTED_CORES)
+    ]
     if as_json:
         emit_json({"predictions": [each.as_json() for each in found]})
     else:
@@ -100,7 +102,7 @@ def _layouts(request: RateRequest, machine: Machine) -> list[Layout]:
         return [layout]
     per_node = machine.node.ranks if machine.node else 0
     found = []
-    for ranks in parse_ranks(request.ranks, CORES):
+    for ranks in parse_ranks(request.ranks, PREDICTED_CORES):
         here = min(per_node or ranks, ranks)
         if ranks % here:
             raise InputError(

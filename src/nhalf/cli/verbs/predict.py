@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from nhalf.base.errors import InputError, unknown
 from nhalf.base.request import Option, Word
-from nhalf.cli.options import OUTPUT, Changed, OfTraces, Tables
+from nhalf.cli.options import OUTPUT, PREDICTED_CORES, Changed, OfTraces, Tables
 
 if TYPE_CHECKING:
     from nhalf.decide.choice import Grid
     from nhalf.decide.predict import Prediction
     from nhalf.machines.machine import Machine
 
-CORES = 64
-"""What `cores` means in --ranks: nobody asks about the cores of the machine at hand."""
 OF_TRACES = {"traced_on", "placement", "computing_factor", "simgrid", "algorithms"}
 EFFECTIVE_BANDWIDTH = ("beff", "b_eff")
 """How the study and its result are called."""
@@ -178,7 +176,7 @@ def _predicted(request: Request) -> Prediction:
     return predict(
         request.what,
         change(machine, request.set_),
-        parse_ranks(request.ranks, CORES),
+        parse_ranks(request.ranks, PREDICTED_CORES),
         parse_sizes(request.sizes).size_bytes,
         algorithms(),
         mpi=request.mpi or library,
@@ -223,7 +221,7 @@ def _grid(request: Request, operation: str) -> Grid:
     from nhalf.measure.plan.sizes import parse_sizes
 
     sizes = sorted(set(parse_sizes(request.sizes).size_bytes))
-    ranks = sorted(set(parse_ranks(request.ranks, CORES)))
+    ranks = sorted(set(parse_ranks(request.ranks, PREDICTED_CORES)))
     return Grid(tuple(ranks), (0,) if operation in UNSIZED else tuple(sizes))
 
 
