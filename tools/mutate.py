@@ -45,6 +45,8 @@ SWAPS = (
     *(("True", "False"), ("False", "True"), ("floor(", "ceil("), ("ceil(", "floor(")),
 )
 _NUMBER = re.compile(r"(?<![\w.\[<])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
+_QUOTED = re.compile(r'"[^"]*"')
+"""What is in quotes is read by people."""
 _NO_CODE = re.compile(r'^\s*(?://|#|"""|\*|import |from |template|static_assert|@)')
 
 
@@ -69,7 +71,7 @@ def mutations(path: str, text: str) -> Iterator[Mutation]:
     for number, line in enumerate(text.splitlines(), 1):
         quotes = line.count('"""')
         if not (in_prose or quotes or _NO_CODE.match(line) or default.fullmatch(line)):
-            code = line.split("  //")[0].split("  #")[0]
+            code = _QUOTED.sub(_blank, line.split("  //")[0].split("  #")[0])
             for old, new in SWAPS:
                 for match in re.finditer(re.escape(old), code):
                     after = line[: match.start()] + new + line[match.end() :]
@@ -80,6 +82,10 @@ def mutations(path: str, text: str) -> Iterator[Mutation]:
                 after = line[: match.start()] + other + line[match.end() :]
                 yield Mutation(path, number, line, after)
         in_prose ^= quotes % 2 == 1
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def spread(found: Sequence[Mutation], most: int) -> list[Mutation]:

@@ -211,7 +211,9 @@ def test_sample_interval_of_little() -> None:
 
 
 def test_sample_interval_takes_the_tabulated_ranks() -> None:
-    """Ranks 2 to 9 of 10 hold the median with 97.9 %, 3 to 8 with 89.1 % only."""
+    """Ranks 2 to 9 of 10 hold the median with 97.9 %, 3 to 8 with 89.1 % only; of 9, 2 to 8 do."""
+    interval = sample_interval([float(i) for i in range(1, 10)])
+    assert (interval.low, interval.high) == (2.0, 8.0)
     interval = sample_interval([float(i) for i in range(1, 11)])
     assert (interval.low, interval.high) == (2.0, 9.0)
     interval = sample_interval([float(i) for i in range(1, 101)])
@@ -271,3 +273,11 @@ def test_coverage_of_differences(launches: int) -> None:
     drawn = random.standard_normal((4000, launches))
     inside = np.mean([signed_interval(row).covers(0.0) for row in drawn])
     assert 0.95 <= inside <= 0.995
+
+
+def test_two_numbers_that_are_one_apart_have_a_width() -> None:
+    found = signed_interval([1.0, 2.0])
+    assert found.median == 1.5
+    assert found.low < 1.0
+    assert found.high > 2.0
+    assert signed_interval([0.0, 0.0]) == Interval(0.0, 0.0, 0.0)

@@ -68,3 +68,45 @@ def test_every_size_keeps_a_time_where_launches_have_gaps() -> None:
     rows = noisy(np.array([SLOW, FAST, SLOW, SLOW, SLOW]))
     rows[[0, 2, 3, 4], 3] = np.nan
     assert np.isfinite(in_one_state(rows)).any(axis=0).all()
+
+
+def test_three_launches_are_enough() -> None:
+    kept = in_one_state(np.array([FAST, FAST, SLOW]))
+    assert np.isnan(kept).any(axis=1).tolist() == [False, False, True]
+
+
+def test_a_launch_without_times_hides_no_state() -> None:
+    kept = in_one_state(np.array([FAST, np.full(4, np.nan), SLOW, FAST]))
+    assert np.isnan(kept).all(axis=1).tolist() == [False, True, True, False]
+
+
+def test_a_quarter_more_is_the_same_state() -> None:
+    kept = in_one_state(np.array([[1.0], [1.25], [1.0], [3.0], [3.0]]))
+    assert np.isnan(kept[:, 0]).tolist() == [False, False, False, True, True]
+
+
+@pytest.mark.parametrize("fast", [1, 9])
+def test_a_tenth_is_a_disturbance(fast: int) -> None:
+    rows = np.array([[1.0]] * fast + [[3.0]] * (10 - fast))
+    assert in_one_state(rows) is rows
+
+
+def test_a_slow_launch_may_have_been_fast_once_in_ten_sizes() -> None:
+    rows = np.full((3, 10), 3.0)
+    rows[0, 0] = 1.0
+    rows[1, :5] = 1.0
+    rows[2, 5:] = 1.0
+    assert np.isfinite(in_one_state(rows)[0, 1:]).all()
+
+
+def test_of_halves_the_fast_one_stays() -> None:
+    kept = in_one_state(np.array([FAST, SLOW, FAST, SLOW]))
+    assert np.isnan(kept).all(axis=1).tolist() == [False, True, False, True]
+
+
+def test_a_size_whose_times_agree_with_neither_state_keeps_all() -> None:
+    rows = np.full((3, 4), 3.0)
+    rows[0, 3] = np.nan
+    rows[1, 3] = 1.0
+    rows[2, :3] = 1.0
+    assert np.isfinite(in_one_state(rows)[1:, 3]).all()
