@@ -27,7 +27,7 @@ body {{ margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 san
 pre {{ overflow-x: auto; line-height: 1.45 }}
 {light}
 @media (prefers-color-scheme: dark) {{ {dark} }}
-h1 {{ font-size: 1.2rem }}
+h1 {{ font-size: 1.2rem; overflow-wrap: anywhere }}
 pre a {{ color: inherit; text-decoration: none }}
 pre span:target {{ background: #ffc40066 }}
 pre .linenos {{ color: inherit; background: none; opacity: .45; padding-right: 1em }}
