@@ -79,12 +79,13 @@ def _exceptions(best: str, lost: Sequence[tuple[Race, str, Interval]]) -> str:
 
 
 def _sureness(best: str, here: Sequence[Race]) -> str:
-    """The kernels in which nothing separates the recommended one from some other."""
-    level = set()
+    """The kernels in which nothing separates the recommended one from another, by rival."""
+    level = {}
     for race in here:
         if best in (race.first, race.second):
-            decided = {*race.wins(), *race.reversed.wins()}
-            level |= race.ratios.keys() - decided
-    if not level:
+            rival = race.second if best == race.first else race.first
+            level[rival] = sorted(race.ratios.keys() - {*race.wins(), *race.reversed.wins()})
+    open_ones = [f"{rival} in {few(names, KERNELS_MAX)}" for rival, names in level.items() if names]
+    if not open_ones:
         return "Sure: all these intervals exclude a tie."
-    return f"Not sure for {few(sorted(level), KERNELS_MAX)}: the intervals leave it open."
+    return f"Not sure against {' and '.join(open_ones)}: the intervals leave it open."

@@ -26,7 +26,8 @@ def test_what_is_open_is_named() -> None:
     times_s = {("cg", "mpich"): 4.0, ("cg", "openmpi"): 6.0}
     times_s |= {("ft", "mpich"): 4.0, ("ft", "openmpi"): 4.0}
     facts = applied({Ran(*key, 2): time_s for key, time_s in times_s.items()})
-    assert application_verdict(facts).endswith("Not sure for ft.A: the intervals leave it open.")
+    said = application_verdict(facts)
+    assert said.endswith("Not sure against Open MPI in ft.A: the intervals leave it open.")
 
 
 def test_it_is_about_the_most_ranks() -> None:

@@ -21,6 +21,7 @@ from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transpo
 from nhalf.sites.placement import FREE, asked_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
+from nhalf.sites.threads import bound_threads
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ class Subject:
     @property
     def title(self) -> str:
         """How people call it."""
+        program = program_files().get(self.transport)
+        if program and self.library is None:
+            return program.model
         if self.library is None or not self.measures_library:
             return self.transport.replace(JOINT, f" {JOINT} ")
         title = f"{self.library.title} + {self.setting}" if self.setting else self.library.title
@@ -97,7 +101,8 @@ class Subject:
         if options:
             command += ["--options", options]
         if self.library is None:
-            return [*command, "--ranks", str(ranks)], {}
+            variables = {} if placement == FREE else bound_threads(ranks, cpus)
+            return [*command, "--ranks", str(ranks)], variables
         bind = not cpus and placement != FREE and not site.shares_cores
         spread = site.spread(layout)
         prepared = start(self.library, command, ranks, bind=bind, spread=spread)
