@@ -8,12 +8,15 @@ from collections.abc import Sequence
 
 from nhalf.sites.start import cores
 
+OPENMP = "OpenMP"
+"""The programming model, as programs name it."""
+
 
 def bound_threads(threads: int, cpus: Sequence[int] = ()) -> dict[str, str]:
-    """Variables that give each thread a core of its own: one of `cpus`, or any.
+    """Variables that bind each thread to its own core: one of `cpus`, or any.
 
-    None where there are fewer cores than threads, or where this process's environment says already
-    where threads go. The variables are those of OpenMP 5.2, sections 21.1.5 and 21.1.6.
+    Empty if there are fewer cores than threads, or if this process's environment already says where
+    threads go. The variables are those of OpenMP 5.2, sections 21.1.5 and 21.1.6.
     """
     enough = threads <= (len(cpus) or cores())
     if not enough or "OMP_PROC_BIND" in os.environ or "OMP_PLACES" in os.environ:

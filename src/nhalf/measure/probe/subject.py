@@ -21,7 +21,7 @@ from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transpo
 from nhalf.sites.placement import FREE, asked_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
-from nhalf.sites.threads import bound_threads
+from nhalf.sites.threads import OPENMP, bound_threads
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,20 @@ class Subject:
     @property
     def title(self) -> str:
         """How people call it."""
-        program = program_files().get(self.transport)
-        if program and self.library is None:
-            return program.model
+        if self.library is None and self._model:
+            return self._model
         if self.library is None or not self.measures_library:
             return self.transport.replace(JOINT, f" {JOINT} ")
         title = f"{self.library.title} + {self.setting}" if self.setting else self.library.title
         carried = self.transport.partition(JOINT)[0]
         is_own = carried == MPI.name or carried in program_files()
         return title if is_own else f"{title}, {carried}"
+
+    @property
+    def _model(self) -> str:
+        """The programming model of an application's program; '' for other transports."""
+        program = program_files().get(self.transport)
+        return program.model if program else ""
 
     def under(self, setting: Setting) -> Subject:
         """The same with the variables, or the options of the transport, of a setting."""
@@ -101,7 +106,8 @@ class Subject:
         if options:
             command += ["--options", options]
         if self.library is None:
-            variables = {} if placement == FREE else bound_threads(ranks, cpus)
+            binds = self._model == OPENMP and placement != FREE
+            variables = bound_threads(ranks, cpus) if binds else {}
             return [*command, "--ranks", str(ranks)], variables
         bind = not cpus and placement != FREE and not site.shares_cores
         spread = site.spread(layout)

@@ -19,8 +19,9 @@ from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject, known, library_subject, plain_subject
 from nhalf.mpi.discover import libraries
 from nhalf.mpi.transport_files import TransportFile, kernels_of, program_files, with_kernels
-from nhalf.sites.placement import FREE
+from nhalf.sites.placement import CORES, FREE
 from nhalf.sites.site import HERE
+from nhalf.sites.start import cores
 from tests.patience import patience_s
 
 FOUND = sorted(libraries(), key=lambda library: library.vendor != "mpich")
@@ -127,6 +128,20 @@ def test_java_refuses_a_class_that_its_heap_cannot_hold() -> None:
 @pytest.mark.parametrize("program", [*PROGRAMS, JAVA])
 def test_classes_w_and_a_are_verified(program: str, ranks: int) -> None:
     check(answers(subject_of(program), ranks, ["W", "A"]))
+
+
+@pytest.mark.parametrize(("placement", "per_thread"), [(CORES, 1), (FREE, cores())])
+def test_threads_are_bound_unless_they_are_to_be_free(
+    placement: str, per_thread: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OMP_PROC_BIND", "OMP_PLACES"):
+        monkeypatch.delenv(variable, raising=False)
+    with Probe(*subject_of("npb-openmp").launch(1, placement, ""), patience_s(60)) as probe:
+        assert [len(one["allowed_cpus"]) for one in probe.launch["placement"]] == [per_thread]
+
+
+def test_threads_that_bind_themselves_are_told_nothing() -> None:
+    assert plain_subject("threads").launch(1, CORES, "")[1] == {}
 
 
 @pytest.mark.full
