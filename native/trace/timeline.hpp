@@ -2,13 +2,13 @@
 // Every call, one after the other, in a file of which only a window is in memory.
 #pragma once
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include "trace/descriptor.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
 
@@ -37,17 +37,12 @@ class Timeline {
  public:
   /// Where the file cannot be made nothing is kept.
   Timeline(const char* path, Head& head, std::size_t window_bytes)
-      : head_(head),
-        window_bytes_(window_bytes),
-        descriptor_(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
-    if (descriptor_ < 0) head_.lost |= timeline_cut;
+      : path_(path), head_(head), window_bytes_(window_bytes) {
+    if (Descriptor::made(path).error() != 0) head_.lost |= timeline_cut;
   }
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
-  ~Timeline() {
-    leave();
-    if (descriptor_ >= 0) close(descriptor_);
-  }
+  ~Timeline() { leave(); }
 
   void add(const Subject& subject, std::int32_t tag, Ticks begin, Ticks end, Ticks waiting) {
     if (used_ == in_window_ && !next()) return;
@@ -70,12 +65,15 @@ class Timeline {
   }
 
   [[gnu::noinline]] bool next() {
-    if (descriptor_ < 0 || (head_.lost & timeline_cut) != 0) return false;
+    if ((head_.lost & timeline_cut) != 0) return false;
     leave();
     const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
     void* where = MAP_FAILED;
-    if (posix_fallocate(descriptor_, offset, static_cast<off_t>(window_bytes_)) == 0)
-      where = mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, offset);
+    const auto file = Descriptor::opened(path_.c_str());
+    if (file.error() == 0 &&
+        posix_fallocate(file.number(), offset, static_cast<off_t>(window_bytes_)) == 0)
+      where =
+          mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), offset);
     if (where == MAP_FAILED) {
       head_.lost |= timeline_cut;
       return false;
@@ -85,10 +83,10 @@ class Timeline {
     return true;
   }
 
+  std::string path_;
   Head& head_;
   std::size_t window_bytes_;
   std::size_t in_window_ = window_bytes_ / sizeof(CallRecord);
-  int descriptor_;
   CallRecord* window_ = nullptr;
   std::size_t used_ = in_window_;
 };

@@ -12,6 +12,8 @@ from tests.nhalf.measure.traced.programs import CASES, TIMEOUT_S, built, launch,
 from tests.patience import patience_s
 
 MOST_KIB = 64 * 1024
+FILES = 128
+"""How many files a program may open that the library itself can start with."""
 EVERYTHING = ("threads", "1500", "receives", "300000", "sizes", "1000000", "turns", "100000")
 pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
 
@@ -52,6 +54,17 @@ def test_memory_is_bounded(
         if words in what:
             counted = calls.filter(calls["call"] == call)["count"].sum()
             assert counted == int(what[what.index(words) + 1])
+
+
+def test_threads_outnumber_the_files_that_may_be_open(tmp_path: Path, programs: Path) -> None:
+    library, compiler = CASES[0]
+    program = built(library, compiler, "crowds.cpp", programs)
+    limited = ["prlimit", f"--nofile={FILES}:{FILES}", str(program), "threads", str(2 * FILES)]
+    _, trace = traced(library, tmp_path / "trace", 1, limited, "--detail", "timeline")
+    assert trace.trace.complete
+    assert trace.trace.notes == []
+    calls = trace.table("calls").collect()
+    assert calls.filter(calls["kind"] == "sent")["count"].sum() == 2 * FILES
 
 
 def test_what_fits_is_counted_whole(tmp_path: Path, programs: Path) -> None:

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is open for as long as a function needs it: how many a process may have open is
+// limited, and the program's own come first.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace nhalf::trace {
+
+class Descriptor {
+ public:
+  /// A file that is not there yet.
+  static Descriptor made(const char* path) { return {path, O_RDWR | O_CREAT | O_EXCL}; }
+  static Descriptor opened(const char* path) { return {path, O_RDWR}; }
+
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+
+  [[nodiscard]] int number() const { return number_; }
+  /// Why there is none; 0 if there is.
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  Descriptor(const char* path, int flags)
+      : number_(open(path, flags | O_CLOEXEC, 0644)), error_(number_ < 0 ? errno : 0) {}
+
+  int number_;
+  int error_;
+};
+
+}  // namespace nhalf::trace
