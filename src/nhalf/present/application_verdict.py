@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from nhalf.base.listing import few
 from nhalf.facts.application_races import Race, series_races
 from nhalf.facts.facts import Facts
+from nhalf.present.verdict import SURE, and_more
 from nhalf.present.wording import between, times
 from nhalf.statistics.intervals import Interval
 
@@ -73,9 +74,8 @@ def _exceptions(best: str, lost: Sequence[tuple[Race, str, Interval]]) -> str:
     if not lost:
         return ""
     race, kernel, ratio = max(lost, key=lambda x: x[2].median)
-    others = len({name for _, name, _ in lost}) - 1
-    more = f", and {others} more in the findings" if others else ""
-    return f"Except {kernel}, where {race.second} is {times(ratio.median)} as fast{more}."
+    more = and_more(len({name for _, name, _ in lost}) - 1)
+    return f"Except in {kernel}, where {race.second} is {times(ratio.median)} as fast{more}."
 
 
 def _sureness(best: str, here: Sequence[Race]) -> str:
@@ -87,5 +87,5 @@ def _sureness(best: str, here: Sequence[Race]) -> str:
             level[rival] = sorted(race.ratios.keys() - {*race.wins(), *race.reversed.wins()})
     open_ones = [f"{rival} in {few(names, KERNELS_MAX)}" for rival, names in level.items() if names]
     if not open_ones:
-        return "Sure: all these intervals exclude a tie."
+        return SURE
     return f"Not sure against {' and '.join(open_ones)}: the intervals leave it open."

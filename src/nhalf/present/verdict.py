@@ -16,6 +16,7 @@ UNDECIDED = (
     "No library is significantly faster in ping-pong or any other pattern between two ranks: take "
     "the one that you have. More launches would narrow the intervals."
 )
+SURE = "Sure: all these intervals exclude a tie."
 
 
 def verdict(facts: Facts) -> str:
@@ -66,12 +67,16 @@ def exception(one: Exemption, further: int) -> str:
     """Where another library is faster, and how many such places there are besides."""
     first, last = format_size(one.first_bytes), format_size(one.last_bytes)
     place = first if first == last else f"{first} to {last}"
-    others = "exception" if further == 1 else "exceptions"
-    more = f", and {further} more {others} in the findings" if further else ""
     return (
         f"Except in {one.pattern}, {place}, where {one.faster} is {times(one.ratio.median)} as "
-        f"fast{more}."
+        f"fast{and_more(further)}."
     )
+
+
+def and_more(further: int) -> str:
+    """How a sentence about one exception ends where there are further ones."""
+    others = "exception" if further == 1 else "exceptions"
+    return f", and {further} more {others} in the findings" if further else ""
 
 
 def _sureness(here: Sequence[Lead]) -> str:
@@ -80,7 +85,7 @@ def _sureness(here: Sequence[Lead]) -> str:
     if not open_classes:
         tied = [lead for lead in here if lead.standing.level]
         if not tied:
-            return "Sure: all these intervals exclude a tie."
+            return SURE
         return (
             "Sure of which are slower; "
             f"for {_classes(tied)} messages the fastest are too close to tell apart."

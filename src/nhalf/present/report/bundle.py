@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from contextlib import suppress
 from importlib.metadata import version
@@ -18,14 +19,15 @@ ENTRY = "window.vegaEmbed = vegaEmbed;"
 
 @functools.cache
 def bundle() -> str:
-    """One script for a page; the cache keeps it, for making it takes half of a report's time."""
+    """One script for a page, made once and then read from the cache: making it takes a second."""
     path = _kept()
-    with suppress(OSError, UnicodeDecodeError):
-        return path.read_text(encoding="utf-8")
-    text = _made()
-    with suppress(MissingError):  # a cache that cannot be written costs time only
-        write_text(path, text, CACHE_REMEDY)
-    return text
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = _made()
+        with suppress(MissingError):  # a cache that cannot be written costs time only
+            write_text(path, text, CACHE_REMEDY)
+    return script_text(text)
 
 
 def script_text(source: str) -> str:
@@ -36,9 +38,10 @@ def script_text(source: str) -> str:
 def _made() -> str:
     import vl_convert  # lazy: a kept script does without it
 
-    return script_text(vl_convert.javascript_bundle(ENTRY))
+    return vl_convert.javascript_bundle(ENTRY)
 
 
 def _kept() -> Path:
-    """Another release of the converter brings other scripts."""
-    return cache_folder() / "scripts" / f"vega-{version('vl-convert-python')}.js"
+    """Where the converter's script is kept: another release or entry makes another one."""
+    made_of = f"{version('vl-convert-python')} {ENTRY}"
+    return cache_folder() / "scripts" / f"{hashlib.sha256(made_of.encode()).hexdigest()[:12]}.js"

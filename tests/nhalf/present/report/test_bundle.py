@@ -30,7 +30,7 @@ def test_a_kept_script_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delattr(vl_convert, "javascript_bundle")
     bundle.cache_clear()
     assert bundle() == first == script_text(SOURCE)
-    assert [path.read_text() for path in (cache_folder() / "scripts").iterdir()] == [first]
+    assert [path.read_text() for path in (cache_folder() / "scripts").iterdir()] == [SOURCE]
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
