@@ -229,8 +229,8 @@ def _log_student(
 def _rank_below(count: int, confidence: float) -> int:
     """The largest rank, from 0, whose order statistic and its mirror enclose the median.
 
-    P(median below the order statistic of rank r) = P(Binomial(count, 1/2) <= r). The binomial's
-    terms are summed here, for SciPy's take longer to import than all else of a summary to compute.
+    P(median below the order statistic of rank r) = P(Binomial(count, 1/2) <= r), summed here
+    because importing SciPy takes longer than summarising a run.
     """
     ranks = np.arange(count // 2, 0, -1)
     # Terms below that in the middle, relative to it: each from the one above.
