@@ -13,15 +13,16 @@ from nhalf.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from nhalf.facts.program.program import Program
     from nhalf.machines.computing import ComputingRatio
     from nhalf.machines.machine import Machine
 
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What `nhalf predict` was asked of a trace: as typed; `given` are the options that were."""
+    """What `nhalf predict` was asked of traces: as typed; `given` are the options that were."""
 
-    path: str
+    paths: Sequence[str]
     machine: str
     mpi: str
     traced_on: str
@@ -39,7 +40,8 @@ OF_PATTERNS = {"ranks", "sizes", "extrapolate", "simulate", "out", "report"}
 def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     """Print the predicted run time with its error; raises InputError for options of patterns."""
     from nhalf.cli.machine_side import side
-    from nhalf.decide.program.predict import Asked, predict_program
+    from nhalf.decide.program.launches import predict_launches
+    from nhalf.decide.program.predict import Asked
     from nhalf.facts.program.program import Program
     from nhalf.machines.change import change
     from nhalf.mpi.decision_table import read_table
@@ -48,7 +50,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
 
     others = sorted(OF_PATTERNS.intersection(request.given))
     if others:
-        raise InputError(f"{request.path} is a trace and has no {others[0]}", "leave it out")
+        raise InputError(f"{request.paths[0]} is a trace and has no {others[0]}", "leave it out")
     if request.simgrid and request.algorithms is not None:
         raise InputError("--simgrid has algorithms of its own", "leave out one of both")
     machine, library = side(request.machine)
@@ -61,13 +63,34 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
-    program = Program.open(Path(request.path))
-    found = predict_program(program, asked, traced_on, traced_library)
+    programs = [Program.open(Path(each)) for each in request.paths]
+    if traced_on is not None:
+        traced_library = traced_library or _library_of(programs[0], traced_on)
+    found = predict_launches(programs, asked, traced_on, traced_library)
     if as_json:
         emit_json(found.as_json())
     else:
         for line in prediction_lines(found):
             stdout_console().print(line, markup=False, soft_wrap=True)
+
+
+def _library_of(program: Program, machine: Machine) -> str:
+    """The machine's library that the program ran with.
+
+    '' if the machine knows one at most. Raises InputError if it is none or several of them.
+    """
+    from nhalf.machines.curve import message_libraries
+    from nhalf.mpi.vendors import libraries_in
+
+    known = message_libraries(machine)
+    found = libraries_in(program.library, known)
+    if len(known) > 1 and len(found) != 1:
+        raise InputError(
+            f"{program.path} ran with {program.library or 'an unknown library'}: which of the "
+            f"libraries of {machine.name} is that?",
+            "name one with --traced-on MACHINE:LIBRARY: " + ", ".join(known),
+        )
+    return found[0] if found else ""
 
 
 def _computing(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nhalf.base.carrier import carrier
-from nhalf.base.errors import InputError, unknown
+from nhalf.base.errors import InputError, library_named, unknown
 from nhalf.base.units import format_size
 from nhalf.decide.one_wire import (
     MESSAGES,
@@ -76,7 +76,11 @@ def known_ways(
     mpi: str,
     extrapolate: bool,
 ) -> list[Way]:
-    """Every way with a known time, the library's own first."""
+    """Every way with a known time, the library's own first; `mpi` may be short ('openmpi').
+
+    Raises InputError for a library or pattern that the machine does not know.
+    """
+    mpi = _full_name(mpi, machine)
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
@@ -107,6 +111,14 @@ def known_ways(
         there |= {curve.pattern for curve in machine.models}
         raise unknown(f"pattern of {machine.name}", pattern, there)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _full_name(mpi: str, machine: Machine) -> str:
+    """The library's name in the machine file; '' for ''."""
+    if not mpi:
+        return ""
+    names = {carrier(curve.mpi, curve.transport) for curve in machine.models}
+    return library_named(mpi, names | {model.mpi for model in machine.patterns if model.mpi})
 
 
 def _modelled(

@@ -45,16 +45,7 @@ def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
     Of several distances the first curve in the file counts. Raises InputError if there is
     none, or there are curves of several libraries and none is named.
     """
-    found = [model for model in machine.models if model.pattern == PINGPONG and model.segments]
-    libraries = sorted({carrier(model.mpi, model.transport) for model in found})
-    if mpi:
-        mpi = library_named(mpi, libraries)
-        found = [model for model in found if carrier(model.mpi, model.transport) == mpi]
-    elif len(libraries) > 1:
-        raise InputError(
-            f"{machine.name} has ping-pongs of several libraries",
-            "name one with --mpi: " + ", ".join(libraries),
-        )
+    found = ping_pongs(machine, message_library(machine, mpi))
     if not found:
         raise InputError(
             f"{machine.name} has no curve of a ping-pong",
@@ -62,6 +53,33 @@ def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
         )
     between = [model for model in found if is_between_nodes(model.placement)]
     return (between or found)[0]
+
+
+def message_library(machine: Machine, mpi: str = "") -> str:
+    """The full name of the library whose ping-pong counts; '' if the machine names none.
+
+    Raises InputError for an unknown library, and if there are several and none is named.
+    """
+    libraries = message_libraries(machine)
+    if mpi:
+        return library_named(mpi, libraries)
+    if len(libraries) > 1:
+        raise InputError(
+            f"{machine.name} has ping-pongs of several libraries",
+            "name one with --mpi: " + ", ".join(libraries),
+        )
+    return libraries[0] if libraries else ""
+
+
+def message_libraries(machine: Machine) -> list[str]:
+    """The libraries with a curve of a ping-pong, sorted."""
+    return sorted({carrier(model.mpi, model.transport) for model in ping_pongs(machine)})
+
+
+def ping_pongs(machine: Machine, library: str = "") -> list[FittedModel]:
+    """The curves of ping-pongs, of one library by its full name or of all."""
+    found = (model for model in machine.models if model.pattern == PINGPONG and model.segments)
+    return [model for model in found if library in ("", carrier(model.mpi, model.transport))]
 
 
 def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:

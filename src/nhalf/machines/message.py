@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from nhalf.base.arrays import Floats
-from nhalf.machines.curve import PINGPONG, is_between_nodes, starts
+from nhalf.machines.curve import is_between_nodes, message_library, ping_pongs, starts
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.store.axes import parse_axes
 
@@ -39,14 +39,10 @@ def curves_by_distance(
 ) -> tuple[FittedModel, list[tuple[int, FittedModel]]]:
     """The curve within a node, and by how far nodes are apart those between them, nearest first.
 
-    Each stands for the other where it is missing.
+    Each stands for the other where it is missing. Raises InputError as `message_library` does.
     """
-    found = [
-        model
-        for model in machine.models
-        if model.pattern == PINGPONG and model.segments
-        if not mpi or mpi in (model.mpi, model.transport)
-    ]
+    mpi = message_library(machine, mpi)
+    found = ping_pongs(machine, mpi)
     within = [model for model in found if not is_between_nodes(model.placement)]
     ranks = (machine.node.ranks if machine.node else 0) or 1
     between: dict[int, FittedModel] = {}

@@ -178,6 +178,19 @@ def test_what_was_measured_at_a_number_of_ranks_counts_there() -> None:
     assert found.time_s[0, 1] == pytest.approx([10 * US, 10.15 * US, 21 * US])
 
 
+def test_a_library_by_its_short_name_has_its_own_times() -> None:
+    formulas = [
+        PatternModel(pattern="scan", mpi=name, startup_s={"p": seconds}, to_bytes=9, to_ranks=9)
+        for name, seconds in (("mpich-5.0.2", US), ("openmpi-5.0.11", 2 * US))
+    ]
+    known = Machine(name="m", patterns=tuple(formulas))
+    for name in ("openmpi", "openmpi-5.0.11"):
+        found = predict("scan", known, [4], [8], {}, mpi=name)
+        assert found.time_s[0, 0] == pytest.approx([8 * US])
+    with pytest.raises(InputError, match="unknown library 'intel'"):
+        predict("scan", known, [4], [8], {}, mpi="intel")
+
+
 def test_patterns_without_algorithms_are_their_models() -> None:
     found = predict("pingpong", machine("sp2-mpl"), [2], [216, 217], algorithms())
     assert found.time_s[0, 0] == pytest.approx([(47 + 216 / 23.5) * US, (55 + 217 / 22.6) * US])

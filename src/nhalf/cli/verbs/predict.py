@@ -33,6 +33,10 @@ class Request(OfTraces, Changed, Tables, heading="What to predict"):
             "PATTERN|TRACE",
         ),
     ]
+    again: Annotated[
+        tuple[str, ...],
+        Word("Traces of further launches of the same program.", "TRACE..."),
+    ] = ()
     machine: Annotated[
         str, Option("Machine of record (nhalf machines list), machine file or run.")
     ] = ""
@@ -79,6 +83,7 @@ def command(request: Request) -> None:
     nhalf predict bcast --machine sp2-mpl --ranks 32
     nhalf predict bcast --machine sp2-mpl --formula latex
     nhalf predict runs/traced --machine runs/other/machine.toml
+    nhalf predict runs/lu-1 runs/lu-2 runs/lu-3 --machine altix-bx2
     """
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.predicted_times import show_prediction
@@ -88,11 +93,13 @@ def command(request: Request) -> None:
         return
     if not request.machine:
         raise InputError("on which machine?", "name one: --machine sp2-mpl")
-    if request.what in EFFECTIVE_BANDWIDTH or request.what.partition("/")[0] == TRAFFIC:
-        _predict_rates(request)
-        return
     if Path(request.what, "trace.json").is_file():
         _predict_trace(request)
+        return
+    if request.again:
+        raise InputError(f"{request.again[0]} is one word too many", "only traces can be several")
+    if request.what in EFFECTIVE_BANDWIDTH or request.what.partition("/")[0] == TRAFFIC:
+        _predict_rates(request)
         return
     if request.given & OF_TRACES:
         raise InputError(f"{request.what} is not a trace", "name the folder of one")
@@ -132,7 +139,7 @@ def _predict_trace(request: Request) -> None:
 
     options = {name: getattr(request, name) for name in OF_TRACES}
     asked = TraceRequest(
-        path=request.what,
+        paths=(request.what, *request.again),
         machine=request.machine,
         mpi=request.mpi,
         changes=request.set_,

@@ -16,7 +16,7 @@ from nhalf.decide.ways import Way, known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, message_curve, message_library, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, curves_by_distance
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
@@ -100,7 +100,8 @@ class MachineCosts(Costs):
     def __init__(
         self, machine: Machine, hosts: Sequence[str], mpi: str = "", rules: Sequence[Rule] = ()
     ) -> None:
-        message_curve(machine, mpi)  # it says what is wrong where there is none, or several
+        message_curve(machine, mpi)  # it says what is wrong where there is none
+        mpi = message_library(machine, mpi)
         within, between = curves_by_distance(machine, mpi)
         curve = between[0][1]
         self.hosts = hosts

@@ -61,7 +61,8 @@ class ProgramPrediction:
     `method` is TIMELINE where the calls were replayed in their order, SIMGRID where SimGrid did so,
     COUNTS where only their numbers are known. `forced` counts sends for which buffers had to be
     assumed. `computing_ratio` are how many times as long computing takes there, by each rate of a
-    core; the interval holds what programs take that depend on one of them alone.
+    core; the interval holds what programs take that depend on one of them alone. `launches` counts
+    the traces that it is made from.
     """
 
     program: str
@@ -76,6 +77,7 @@ class ProgramPrediction:
     time_share: dict[str, float]
     forced: int = 0
     computing_ratio: dict[str, float] = field(default_factory=dict)
+    launches: int = 1
 
     @property
     def dominated_by(self) -> str:

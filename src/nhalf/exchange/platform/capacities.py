@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate
 from nhalf.exchange.platform.costs import Cost
 from nhalf.machines.machine import FittedModel, Machine
@@ -47,7 +48,7 @@ class Capacities:
 
 def capacities(machine: Machine, model: FittedModel) -> Capacities:
     """Of a machine whose messages have this curve; what a rank does is taken for its whole node."""
-    within = fastest_Bps(curves_by_distance(machine, model.mpi)[0])
+    within = fastest_Bps(curves_by_distance(machine, carrier(model.mpi, model.transport))[0])
     found = shares(machine, within, fastest_Bps(model))
     ranks = machine.node.ranks if machine.node else 1
     wire_Bps = medium_Bps(machine, fastest_Bps(model))

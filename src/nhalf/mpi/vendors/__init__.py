@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -100,3 +101,16 @@ def vendor_of(library: Library) -> Vendor:
             f"known are {', '.join(vendors())}",
         )
     return vendors()[library.vendor]
+
+
+def libraries_in(said: str, names: Iterable[str]) -> list[str]:
+    """Those of some libraries by name that a version text of MPI_Get_library_version can be of.
+
+    The vendor is known by its usual name, the version by its number; where none has the number
+    (vendors shorten it), all of the vendor.
+    """
+    said = said.replace("(R)", "")
+    vendor = next((name for name, each in vendors().items() if each.title in said), None)
+    same = [name for name in names if vendor is not None and name.startswith(f"{vendor}-")]
+    numbered = [name for name in same if name.removeprefix(f"{vendor}-").partition("+")[0] in said]
+    return numbered or same

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several traces of one program: the median of their predictions, and all of their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from msgspec.structs import replace
+
+from nhalf.base.errors import InputError
+from nhalf.decide.program.launches import predict_launches
+from nhalf.decide.program.predict import Asked, predict_program
+from nhalf.facts.program.program import Program
+from nhalf.machines.machine import Machine
+from nhalf.machines.machine_file import write
+from nhalf.present.program.prediction import prediction_lines
+from tests.nhalf.decide.program.known_programs import machine, message_s, ping_pong
+from tests.nhalf.traced_programs import stored
+from tests.server import Ended
+
+ON = Asked(machine(3.0))
+
+
+def test_one_launch_is_its_own_prediction() -> None:
+    made = ping_pong(5, 1000, computing_s=0.01)
+    alone, found = predict_program(made, ON, machine()), predict_launches([made], ON, machine())
+    assert found == alone
+    assert any("launches differ" in line for line in prediction_lines(found))
+
+
+def test_launches_that_differ_widen_the_interval() -> None:
+    launches = [ping_pong(5, 1000, computing_s=seconds) for seconds in (0.02, 0.01, 0.05)]
+    found = predict_launches(launches, ON, machine())
+    assert found.launches == 3
+    assert found.time_s == pytest.approx(10 * (0.02 + message_s(1000, 3.0)))
+    assert found.low_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
+    assert found.high_s == pytest.approx(10 * (0.05 + message_s(1000, 3.0)))
+    assert found.measured_s == pytest.approx(launches[0].elapsed_s)
+    assert sum(found.time_share.values()) == pytest.approx(1)
+    lines = prediction_lines(found)
+    assert "median of 3 launches" in lines[0]
+    assert not any("launches differ" in line for line in lines)
+
+
+def test_another_program_is_no_launch() -> None:
+    one, other = ping_pong(5, 1000), ping_pong(5, 1000)
+    for changed in (other.calls.head(1), other.calls.with_columns(rank=9)):
+        with pytest.raises(InputError, match="traces of one program"):
+            predict_launches([one, with_calls(other, changed)], ON, machine())
+
+
+def with_calls(made: Program, calls: pl.DataFrame) -> Program:
+    return Program(made.path, made.trace, calls, made.bins, made.timeline, made.communicators)
+
+
+def of_libraries(*names: str) -> Machine:
+    curves = [replace(curve, mpi=name) for name in names for curve in machine().models]
+    return replace(machine(), models=tuple(curves))
+
+
+def test_the_library_of_the_trace_is_taken(tmp_path: Path, call: Callable[..., Ended]) -> None:
+    made = ping_pong(5, 1000)
+    made.trace.library = "MPICH Version:      5.0.2\nMPICH CC: gcc"
+    folder = stored(made, tmp_path / "trace")
+    here = tmp_path / "here.toml"
+    write(of_libraries("mpich-5.0.2", "openmpi-5.0.11"), here)
+    words = ("predict", folder, folder, "--machine", here, "--mpi", "openmpi")
+    assert "of 2 launches" in call(*words, "--traced-on", here).out
+    write(of_libraries("intel-2021.19.0", "openmpi-5.0.11"), here)
+    refused = call(*words, "--traced-on", here)
+    assert refused.code == 2
+    assert "--traced-on MACHINE:LIBRARY" in refused.err
+
+
+def test_patterns_are_one_at_a_time(call: Callable[..., Ended]) -> None:
+    refused = call("predict", "bcast", "barrier", "--machine", "sp2-mpl")
+    assert (refused.code, "one word too many" in refused.err) == (2, True)
