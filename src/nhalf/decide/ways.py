@@ -20,6 +20,7 @@ from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
 from nhalf.machines.parts import Parts, parts_of
+from nhalf.machines.spread import over_nodes
 from nhalf.mpi.decision_table import NATIVE
 
 COMPLETION = "completion"
@@ -78,9 +79,11 @@ def known_ways(
 ) -> list[Way]:
     """Every way with a known time, the library's own first; `mpi` may be short ('openmpi').
 
+    Of a machine that was measured within a node and between nodes, times between nodes count.
+
     Raises InputError for a library or pattern that the machine does not know.
     """
-    mpi = _full_name(mpi, machine)
+    mpi, machine = _full_name(mpi, machine), over_nodes(machine)
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 import numpy as np
 
 from nhalf.base.errors import InputError, unknown
@@ -19,6 +18,7 @@ from nhalf.machines.changed_curves import overhead_s
 from nhalf.machines.curve import is_between_nodes, message_curve, message_library, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
 from nhalf.machines.message import Message, curves_by_distance
+from nhalf.machines.spread import within_node
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 BUSY_SHARE = 0.5
@@ -112,7 +112,7 @@ class MachineCosts(Costs):
         )
         is_apart = is_between_nodes(curve.placement)
         self._far = _Distance(Message(curve), overhead_s(machine, curve), between=is_apart)
-        self._machines = {True: machine, False: _of_one_node(machine, within)}
+        self._machines = {True: machine, False: within_node(machine, within)}
         self._known: dict[tuple[str, int, int, bool], float] = {}
 
     def _distance(self, source: int, target: int) -> _Distance:
@@ -189,12 +189,6 @@ def _crossing(machine: Machine, curve: FittedModel) -> Message | None:
         if model.pattern == CROSSING and same and model.segments:
             return Message(model)
     return None
-
-
-def _of_one_node(machine: Machine, within: FittedModel) -> Machine:
-    """The machine with no curves but those within a node."""
-    models = tuple(model for model in machine.models if not is_between_nodes(model.placement))
-    return msgspec.structs.replace(machine, models=models or (within,))
 
 
 def pattern_of(name: str, ranks: int, size_bytes: int) -> tuple[str, int]:
