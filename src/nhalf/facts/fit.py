@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from nhalf.facts.empty_operations import carried_out
 from nhalf.machines.machine import (
     Breakpoint,
     FittedModel,
@@ -40,7 +41,7 @@ def fit_summary(summary: pl.DataFrame, launches: pl.DataFrame) -> list[FittedMod
 
     `launches` are the launch medians, `summary` (SUMMARY_COLUMNS, from the same measurements) the
     reported values. Sizes whose data failed verification or whose time is not positive are left
-    out.
+    out, and 0 where the library then does nothing.
     """
     return [_fitted(key, curve) for key, curve in curves(summary, launches)]
 
@@ -111,6 +112,7 @@ def curves(summary: pl.DataFrame, launches: pl.DataFrame) -> list[tuple[dict[str
     )
     if sound.is_empty():
         return []
+    sound = carried_out(sound)
     by_curve = launches.filter(pl.col("median_s") > 0).partition_by(RUN_CURVE, as_dict=True)
     found: list[tuple[dict[str, Any], Curve]] = []
     for values, points in sound.sort([*RUN_CURVE, "bytes"]).group_by(

@@ -13,6 +13,7 @@ import polars as pl
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.base.operations import COLLECTIVES
+from nhalf.facts.empty_operations import carried_out
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.leftover import Leftover, leftover, whole
 from nhalf.machines.machine import PatternModel, Range
@@ -71,8 +72,8 @@ def each_pattern(summary: pl.DataFrame) -> Iterator[tuple[dict[str, Any], pl.Dat
         pl.col("verified") & pl.col("median_s").is_finite() & (pl.col("median_s") > 0),
         ~pl.col("pattern").is_in(list(parts())),
     )
-    for values, points in sound.sort([*PATTERN, "ranks", "bytes"]).group_by(
-        PATTERN, maintain_order=True
+    for values, points in (
+        carried_out(sound).sort([*PATTERN, "ranks", "bytes"]).group_by(PATTERN, maintain_order=True)
     ):
         yield {name: v or "" for name, v in zip(PATTERN, values, strict=True)}, points
 
