@@ -84,6 +84,7 @@ def test_one_case_of_each_kind_passes_with_routed_collectives(
 
 @pytest.mark.slow
 @pytest.mark.full
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("library", SOME, ids=lambda one: one.name)
 @pytest.mark.parametrize("way", [-1, 0, None], ids=["shared", "messages", "native"])
 def test_what_passes_without_passes_with_routed_collectives(
