@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nhalf.base.carrier import carrier
@@ -80,8 +80,8 @@ def known_ways(
     """Every way with a known time, the library's own first; `mpi` may be short ('openmpi').
 
     Of a machine that was measured within a node and between nodes, times between nodes count.
-
-    Raises InputError for a library or pattern that the machine does not know.
+    Raises InputError for a library or pattern that the machine does not know, and if it knows the
+    pattern of several libraries and none is named.
     """
     mpi, machine = _full_name(mpi, machine), over_nodes(machine)
     fitted: dict[str, list[PatternModel]] = {}
@@ -92,6 +92,7 @@ def known_ways(
     for curve in machine.models:
         if curve.pattern == pattern and (not mpi or carrier(curve.mpi, curve.transport) == mpi):
             curves.setdefault(curve.algorithm or NATIVE, []).append(curve)
+    _check_one_library(machine, pattern, [*fitted.values(), *curves.values()])
     wire = shares_a_wire(machine)
     composed = {each.name: each for each in known.get(pattern, ()) if each.cost is not None}
     if wire and pattern in MESSAGES:
@@ -114,6 +115,18 @@ def known_ways(
         there |= {curve.pattern for curve in machine.models}
         raise unknown(f"pattern of {machine.name}", pattern, there)
     return sorted(ways, key=lambda way: way.algorithm != NATIVE)
+
+
+def _check_one_library(
+    machine: Machine, pattern: str, found: Iterable[Sequence[PatternModel | FittedModel]]
+) -> None:
+    """Raises InputError if the models of a pattern are of several libraries."""
+    names = sorted({carrier(one.mpi, one.transport) for each in found for one in each if one.mpi})
+    if len(names) > 1:
+        raise InputError(
+            f"{machine.name} has {pattern} of several libraries",
+            "name one with --mpi: " + ", ".join(names),
+        )
 
 
 def _full_name(mpi: str, machine: Machine) -> str:

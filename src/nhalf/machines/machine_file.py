@@ -35,6 +35,11 @@ def write(machine: Machine, path: Path) -> None:
 def read(path: Path) -> Machine:
     """The machine in a file; raises InputError if it is none, damaged or of another version."""
     path = Path(path)
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a folder, not a machine file",
+            f"if it is a run, `nhalf fit {path}` writes {path / 'machine.toml'}",
+        )
     try:
         content = msgspec.toml.decode(path.read_bytes())
     except OSError as error:

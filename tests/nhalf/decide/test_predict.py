@@ -189,6 +189,8 @@ def test_a_library_by_its_short_name_has_its_own_times() -> None:
         assert found.time_s[0, 0] == pytest.approx([8 * US])
     with pytest.raises(InputError, match="unknown library 'intel'"):
         predict("scan", known, [4], [8], {}, mpi="intel")
+    with pytest.raises(InputError, match="scan of several libraries"):
+        predict("scan", known, [4], [8], {})
 
 
 def test_patterns_without_algorithms_are_their_models() -> None:

@@ -50,7 +50,7 @@ def test_a_record_goes_before_a_file_of_its_name(
     ("name", "words"),
     [
         ("sp2-mp", r"unknown machine 'sp2-mp'; did you mean sp2-mpl"),
-        ("", "unknown machine|directory"),
+        ("", "is a folder"),
         ("none.toml", "no machine file none.toml"),
         ("runs/none", "no machine file runs/none"),
     ],
@@ -59,3 +59,9 @@ def test_what_is_neither_is_told(name: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as error:
         catalogue.machine(name)
     assert "\n" not in str(error.value)
+
+
+def test_a_folder_is_told_how_it_becomes_a_machine_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder") as error:
+        catalogue.machine(tmp_path)
+    assert f"nhalf fit {tmp_path}" in error.value.remedy
