@@ -275,7 +275,7 @@ def test_every_truncated_file_is_refused_or_whole(tmp_path):
 def test_missing_files_and_folders_are_told(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         machine_file.read(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="directory"):
+    with pytest.raises(InputError, match="is a folder"):
         machine_file.read(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(MissingError, match="--out"):
