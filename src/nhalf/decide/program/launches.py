@@ -21,11 +21,11 @@ def predict_launches(
 ) -> ProgramPrediction:
     """The median of the predictions from each trace, and the interval that holds all of theirs.
 
-    Raises InputError if traces differ in ranks or calls, and as `predict_program` does.
+    Raises InputError as `predict_program` and `check_same` do.
     """
     check_same(programs)
     found = [predict_program(each, asked, traced_on, traced_mpi) for each in programs]
-    names = found[0].time_share.keys() | {name for each in found for name in each.time_share}
+    parts = dict.fromkeys(name for each in found for name in each.time_share)
     return replace(
         found[0],
         measured_s=median(each.measured_s for each in found),
@@ -34,7 +34,7 @@ def predict_launches(
         high_s=max(each.high_s for each in found),
         error=median(each.error for each in found),
         time_share={
-            name: fmean(each.time_share.get(name, 0.0) for each in found) for name in names
+            name: fmean(each.time_share.get(name, 0.0) for each in found) for name in parts
         },
         forced=max(each.forced for each in found),
         launches=len(found),
@@ -42,7 +42,10 @@ def predict_launches(
 
 
 def check_same(programs: Sequence[Program]) -> None:
-    """Raises InputError unless all are traces of one program."""
+    """Raises InputError unless all are traces of one program, as far as ranks and sends tell.
+
+    Launches may differ in other calls: how often a program polls depends on the time.
+    """
     first = programs[0]
     for other in programs[1:]:
         if other.ranks != first.ranks:
@@ -50,7 +53,8 @@ def check_same(programs: Sequence[Program]) -> None:
                 f"{first.path} has {first.ranks} ranks and {other.path} has {other.ranks}",
                 "name traces of one program",
             )
-        if set(other.calls["call"]) != set(first.calls["call"]):
+        if set(other.messages["call"]) != set(first.messages["call"]):
             raise InputError(
-                f"{first.path} and {other.path} make different calls", "name traces of one program"
+                f"{first.path} and {other.path} send by different calls",
+                "name traces of one program",
             )

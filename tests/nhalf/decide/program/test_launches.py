@@ -40,6 +40,7 @@ def test_launches_that_differ_widen_the_interval() -> None:
     assert found.high_s == pytest.approx(10 * (0.05 + message_s(1000, 3.0)))
     assert found.measured_s == pytest.approx(launches[0].elapsed_s)
     assert sum(found.time_share.values()) == pytest.approx(1)
+    assert list(found.time_share) == list(predict_program(launches[0], ON, machine()).time_share)
     lines = prediction_lines(found)
     assert "median of 3 launches" in lines[0]
     assert not any("launches differ" in line for line in lines)
@@ -47,7 +48,15 @@ def test_launches_that_differ_widen_the_interval() -> None:
 
 def test_another_program_is_no_launch() -> None:
     one, other = ping_pong(5, 1000), ping_pong(5, 1000)
-    for changed in (other.calls.head(1), other.calls.with_columns(rank=9)):
+    is_send = pl.col("call") == "MPI_Send"
+    polled = other.calls.with_columns(
+        call=pl.when(is_send).then("call").otherwise(pl.lit("MPI_Test"))
+    )
+    assert predict_launches([one, with_calls(other, polled)], ON, machine()).launches == 2
+    for changed in (
+        other.calls.with_columns(pl.col("call").str.replace("MPI_Send", "MPI_Ssend")),
+        other.calls.with_columns(rank=9),
+    ):
         with pytest.raises(InputError, match="traces of one program"):
             predict_launches([one, with_calls(other, changed)], ON, machine())
 
