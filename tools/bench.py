@@ -28,38 +28,39 @@ from benchmarks import (
     spread,
 )
 
-BENCHMARKS: dict[str, Callable[[int], tuple[Any, str]]] = {
-    "overhead": overhead.measure,
-    "accuracy": accuracy.measure,
-    "collectives": collectives.measure,
-    "preload": preload.measure,
-    "time": curve_time.measure,
-    "spread": spread.measure,
-    "coverage": coverage.measure,
-    "links": link_rates.measure,
-    "ranks": many_ranks.measure,
-    "models": models.measure,
+Benchmark = Callable[[int], tuple[Any, str]]
+
+BENCHMARKS: dict[str, tuple[Benchmark, str]] = {
+    "overhead": (overhead.measure, "How much time does the harness add to one message?"),
+    "accuracy": (accuracy.measure, "Does nhalf report the same ping-pong times as IMB?"),
+    "collectives": (
+        collectives.measure,
+        "Does nhalf report the same times of collective operations as IMB?",
+    ),
+    "preload": (
+        preload.measure,
+        "How much faster are routed collective operations than the library's own?",
+    ),
+    "time": (curve_time.measure, "How long does a whole curve take, and how precise is it?"),
+    "spread": (
+        spread.measure,
+        "How far apart are repeated runs, and do the intervals contain the next one?",
+    ),
+    "coverage": (
+        coverage.measure,
+        "How often does an interval contain the value of the next run?",
+    ),
+    "links": (link_rates.measure, "How accurate are measured rates of links with a known rate?"),
+    "ranks": (many_ranks.measure, "How many ranks can the model machine simulate, and how fast?"),
+    "models": (models.measure, "How far off are models on cells that they did not see?"),
 }
+"""Each with what its page answers."""
 
 
-QUESTIONS = {
-    "overhead": "How much time does the harness add to one message?",
-    "accuracy": "Does nhalf report the same ping-pong times as IMB?",
-    "collectives": "Does nhalf report the same times of collective operations as IMB?",
-    "preload": "How much faster are routed collective operations than the library's own?",
-    "time": "How long does a whole curve take, and how precise is it?",
-    "spread": "How far apart are repeated runs, and do the intervals contain the next one?",
-    "coverage": "How often does an interval contain the value of the next run?",
-    "links": "How accurate are measured rates of links with a known rate?",
-    "ranks": "How many ranks can the model machine simulate, and how fast?",
-}
-"""What each page answers."""
-
-
-def asked(name: str, page: str) -> str:
+def asked(question: str, page: str) -> str:
     """A page with its question below the title."""
     title, rest = page.split("\n", 1)
-    return f"{title}\n\n*{QUESTIONS[name]}*\n{rest}"
+    return f"{title}\n\n*{question}*\n{rest}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -71,9 +72,10 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     chosen.out.mkdir(parents=True, exist_ok=True)
     for name in chosen.only.split(","):
-        figures, page = BENCHMARKS[name](chosen.runs)
+        measure, question = BENCHMARKS[name]
+        figures, page = measure(chosen.runs)
         (chosen.out / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-        (chosen.out / f"{name}.md").write_text(asked(name, page), "utf-8")
+        (chosen.out / f"{name}.md").write_text(asked(question, page), "utf-8")
         sys.stdout.write(page + "\n")
     return 0
 

@@ -24,7 +24,7 @@ from benchmarks.programs import TIMEOUT_S, run
 ASKED = ("--pattern", "allreduce,alltoall", "--ranks", "2,3,4,5,6", "--bytes", "8,256,4K,32K,256K",
          "--launches", "3", "--budget", "45s")  # fmt: skip
 LIBRARIES = ("mpich", "openmpi")
-HEAD = ["library", "pattern", "cells", "nhalf, left out", "Extra-P, in sample"]
+HEAD = ["library", "pattern", "cells", "error of a cell", "nhalf, left out", "Extra-P, in sample"]
 EXTRA_P = """
 import json, sys, warnings
 warnings.simplefilter("ignore")
@@ -53,7 +53,9 @@ def measure(runs: int) -> tuple[Any, str]:
     )
     page = table(
         "Models of allreduce and alltoall, 2 to 6 ranks of five sizes",
-        "Relative errors of what was left out of the fit, of three launches. " + said,
+        "Relative errors of what was left out of the fit, of three launches. The error of a cell "
+        "is the standard error of its own value, in the middle: no model can be much closer. "
+        + said,
         HEAD,
         [[str(value) for value in row.values()] for row in rows],
     )
@@ -74,12 +76,14 @@ def _rows(library: str) -> Iterator[dict[str, Any]]:
         run([*program, "export", str(path), "--to", "extrap", "--out", str(exported)], {})
         theirs = extra_p(exported)
         for key, points in each_pattern(Facts.of([Run.open(path)]).summary):
-            _, ours = best_errors(cells_of(points))
+            cells = cells_of(points)
+            _, ours = best_errors(cells)
             others = np.array(theirs.get(key["pattern"], []))
             yield {
                 "library": library,
                 "pattern": key["pattern"],
                 "cells": points.height,
+                "noise": f"{np.median(cells.noise):.1%}",
                 "said": _said(ours),
                 "extra_p": _said(others),
                 "ours": ours,

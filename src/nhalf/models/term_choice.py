@@ -32,6 +32,8 @@ GAIN_MIN = 0.8
 """One more term is worth it where it leaves at most this share of the error on what is left out,"""
 GAIN_FLOOR = 2e-3
 """and takes at least this from it."""
+EVIDENT = 2.0
+"""Standard errors between each coefficient of several and 0: noise would be fitted otherwise."""
 SIGN_COST = 1.3
 """What costs add is positive: errors of sums with a negative coefficient count for so much."""
 RIDGE = 1e-11
@@ -118,11 +120,23 @@ def choose(cells: Cells) -> Chosen:
         error = np.where(allowed.of_solutions(subsets, solution), error, np.inf)
         order = np.argsort(np.round(error, 9), kind="stable")[:BEAM]
         beam = [tuple(map(int, subsets[i])) for i in order if np.isfinite(error[i])]
-        first = order[0]
+        evident = (
+            i for i in order if length == 1 or _evident(subsets[i], solution[i], sums.whole, cells)
+        )
+        first = next(evident, None)
+        if first is None:
+            continue
         gain = best_error - error[first]
         if error[first] <= GAIN_MIN * best_error and gain >= GAIN_FLOOR:
-            best, best_error, best_solution = beam[0], float(error[first]), solution[first]
+            best, best_error = tuple(map(int, subsets[first])), float(error[first])
+            best_solution = solution[first]
     return _named(best, best_solution, scale, sums.whole, best_error, cells.time_s.size)
+
+
+def _evident(columns: NDArray[np.int64], solution: Floats, sums: _Equations, cells: Cells) -> bool:
+    """Whether every coefficient is far enough from 0 to be more than noise."""
+    spread = _spread(columns, solution, sums, cells.time_s.size)
+    return bool(np.all(np.abs(solution) >= EVIDENT * spread))
 
 
 def _longer(beam: list[tuple[int, ...]], columns: list[int], length: int) -> NDArray[np.int64]:
@@ -246,6 +260,19 @@ def _checked_ranks(measured: NDArray[np.int64]) -> NDArray[np.int64]:
     return found[(found >= low) & (found <= high)]
 
 
+def _spread(columns: NDArray[np.int64], solution: Floats, sums: _Equations, count: int) -> Floats:
+    """Standard errors of least squares of coefficients (k,) from `count` cells."""
+    gram, moment = sums.gram[0][np.ix_(columns, columns)], sums.moment[0][columns]
+    misfit = max(0.0, sums.square[0] - 2 * solution @ moment + solution @ gram @ solution)
+    variance = np.diag(np.linalg.pinv(gram)) * misfit / _degrees(count, columns.size)
+    spread: Floats = np.sqrt(np.maximum(variance, 0.0))
+    return spread
+
+
+def _degrees(count: int, terms: int) -> int:
+    return max(1, count - terms)
+
+
 def _named(
     columns: tuple[int, ...],
     solution: Floats,
@@ -256,11 +283,8 @@ def _named(
 ) -> Chosen:
     """Coefficients by the names of their terms, with the standard errors of least squares."""
     chosen = list(columns)
-    gram, moment = sums.gram[0][np.ix_(chosen, chosen)], sums.moment[0][chosen]
-    misfit = max(0.0, sums.square[0] - 2 * solution @ moment + solution @ gram @ solution)
-    degrees = max(1, count - len(chosen))
-    variance = np.diag(np.linalg.pinv(gram)) * misfit / degrees
-    spread = np.sqrt(np.maximum(variance, 0.0)) / scale[chosen]
+    spread = _spread(np.array(chosen, dtype=np.int64), solution, sums, count) / scale[chosen]
+    degrees = _degrees(count, len(chosen))
     values = solution / scale[chosen]
     terms = len(VOCABULARY)
     parts: list[dict[str, float]] = [{}, {}, {}, {}]

@@ -93,6 +93,28 @@ def test_noise_is_not_corrected_and_stays_inside_the_stated_error() -> None:
     assert np.median(np.abs(found / truth - 1)) < 0.03
 
 
+def test_no_sum_has_terms_that_are_mere_noise() -> None:
+    # Two ranks with a core each, then more that wait for turns: launches differ by factors.
+    times_us = {
+        2: (0.31, 0.33),
+        3: (8354, 4754),
+        4: (13848, 6929),
+        5: (16228, 19514),
+        6: (10744, 24704),
+    }
+    few = Cells(
+        np.array([8.0, 256.0] * 5),
+        np.repeat(list(times_us), 2),
+        np.array([1e-6 * time for both in times_us.values() for time in both]),
+        np.full(10, 0.5),
+    )
+    found = choose(few)
+    values = [*found.startup_s.values(), *found.per_byte_s.values()]
+    spreads = [*found.spread_startup_s.values(), *found.spread_per_byte_s.values()]
+    assert len(values) > 1
+    assert all(abs(v) > 2 * s for v, s in zip(values, spreads, strict=True))
+
+
 def test_times_that_are_all_the_same_are_one_constant() -> None:
     model, errors, _ = fit_judged(cells(lambda n, p: 3e-6))
     (region,) = model.regions

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate, format_size, format_time
+from nhalf.present.wording import says_nothing
 from nhalf.store.axes import parse_axes
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ def as_tables(machine: Machine) -> list[Table]:
     return [*tables, _loggp_table(machine.loggp)] if machine.loggp else tables
 
 
+NOT_KNOWN = "unknown"
+"""In place of an interval over launches that disagree."""
+ENDLESS = 2.0**60
+"""Bytes, and bytes per second, from here on mean that there is no end."""
 PARAMETERS = {
     "half_round_trip": "RTT/2",
     "latency": "L",
@@ -139,11 +144,11 @@ def _cells(segment: Segment) -> list[str]:
     return [
         format_range(segment),
         format_time(segment.t0_s),
-        _interval(segment.t0_ci, format_time),
+        _interval(segment.t0_s, segment.t0_ci, format_time),
         format_rate(segment.r_inf_Bps) if math.isfinite(segment.r_inf_Bps) else "–",
-        _interval(segment.r_inf_ci, format_rate),
+        _interval(segment.r_inf_Bps, segment.r_inf_ci, format_rate),
         format_n_half(segment),
-        _interval(segment.n_half_ci, _size_in_words),
+        _interval(segment.n_half_bytes, segment.n_half_ci, _size_in_words),
     ]
 
 
@@ -154,21 +159,25 @@ def format_range(segment: Segment) -> str:
 
 def format_n_half(segment: Segment) -> str:
     """Half of the rate is reached there; a dash where there is no rate."""
-    return _size_in_words(segment.n_half_bytes) if segment.n_half_bytes < 2**60 else "–"
+    return _size_in_words(segment.n_half_bytes) if segment.n_half_bytes < ENDLESS else "–"
 
 
 def _size_in_words(size_bytes: float) -> str:
     return format_size(round(size_bytes))
 
 
-def _interval(ends: Range | None, words: Callable[[float], str]) -> str:
+def _interval(value: float, ends: Range | None, words: Callable[[float], str]) -> str:
     """Both ends, or the lower one alone; nothing if there is none.
 
-    Launches that agree to all digits show no spread, which is no interval of no width.
+    No numbers where they would only mislead. Launches that agree to all digits show no spread,
+    which is no interval of no width.
     """
-    if ends is None or not ends[0] < 2**60:
+    if ends is None or not ends[0] < ENDLESS:
         return ""
-    if not ends[1] < 2**60:
+    highest = next(end for end in (ends[1], value, ends[0]) if end < ENDLESS)
+    if says_nothing(ends[0], highest):
+        return NOT_KNOWN
+    if not ends[1] < ENDLESS:
         return f"> {words(ends[0])}"
     low, high = words(ends[0]), words(ends[1])
     return "no spread" if low == high else f"{low} – {high}"
@@ -197,6 +206,8 @@ def _caption(model: FittedModel) -> str:
     lines = []
     if model.run and not any(segment.t0_ci for segment in model.segments):
         lines.append("no interval: one launch")
+    if any(NOT_KNOWN in _cells(segment) for segment in model.segments):
+        lines.append(f"{NOT_KNOWN}: launches disagree by too much for an interval")
     if any(math.isinf(segment.r_inf_Bps) for segment in model.segments):
         lines.append("– : the time does not grow with the size there, so there is no rate")
     if model.heldout_median is not None and model.heldout_p95 is not None:

@@ -67,10 +67,13 @@ def _table(regions: Sequence[PatternModel]) -> Table:
 
 
 def _widths(values: dict[str, float], intervals: dict[str, Range]) -> str:
-    """Half of each interval as a share of its coefficient, in the order of the words."""
+    """Half of each interval as a share of its coefficient, in the order of the words.
+
+    A coefficient that may as well be 0, or have the other sign, is not known.
+    """
     names = sorted(values, key=lambda name: name == "1")
     halves = [(intervals[name][1] - intervals[name][0]) / 2 / abs(values[name]) for name in names]
-    return ", ".join(f"{100 * half:.1f} %" if half < 10 else "> 999 %" for half in halves)
+    return ", ".join(f"{100 * half:.1f} %" if half < 1 else "unknown" for half in halves)
 
 
 def _title(model: PatternModel) -> str:
