@@ -14,21 +14,23 @@ namespace nhalf::coll {
 
 inline constexpr std::string_view rules_of_all =
     "# nhalf decision table 1\n"
-    "barrier 2 inf 0 0 shared-memory\n"
-    "reduce 2 16 1 8192 shared-memory\n"
-    "gather 2 4 512 8192 shared-memory\n"
-    "scatter 2 4 512 2048 shared-memory\n";
-/// Its own broadcast is ahead from 512 bytes on where ranks synchronise before each.
+    "barrier 2 inf 0 0 shared-memory\n";
 inline constexpr std::string_view rules_of_intel =
-    "bcast 2 64 1 256 shared-memory\n"
-    "allreduce 2 16 1 1024 shared-memory\n"
-    "allgather 2 8 1 256 shared-memory\n"
-    "alltoall 2 8 1 256 shared-memory\n";
+    "bcast 2 64 1 4096 shared-memory\n"
+    "allreduce 2 16 1 2048 shared-memory\n"
+    "allgather 2 8 1 2048 shared-memory\n"
+    "alltoall 2 8 1 2048 shared-memory\n"
+    "gather 2 4 1 8192 shared-memory\n"
+    "reduce 2 16 1 4096 shared-memory\n"
+    "scatter 2 4 1 1024 shared-memory\n";
 inline constexpr std::string_view rules_of_others =
     "bcast 2 16 1 8192 shared-memory\n"
     "bcast 17 64 1 4096 shared-memory\n"
     "allreduce 2 16 1 8192 shared-memory\n"
-    "allgather 2 8 1 4096 shared-memory\n";
+    "allgather 2 8 1 4096 shared-memory\n"
+    "gather 2 4 512 8192 shared-memory\n"
+    "reduce 2 16 1 8192 shared-memory\n"
+    "scatter 2 4 512 2048 shared-memory\n";
 inline constexpr std::string_view alltoall_of_others =
     "alltoall 2 2 1 2048 shared-memory\n"
     "alltoall 3 8 1 256 shared-memory\n";
