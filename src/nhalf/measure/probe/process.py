@@ -21,6 +21,7 @@ from typing import IO, Any, Self
 
 from nhalf.measure.probe.ended_rank import ended_rank, own_words
 from nhalf.measure.probe.rank_watch import RankWatch
+from nhalf.measure.probe.segments_left import SegmentsLeft
 from nhalf.sites.health import Examiner
 
 END_TIMEOUT_S = 10.0
@@ -77,6 +78,7 @@ class Probe:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by kill)
         self._selector = selectors.DefaultSelector()
         self._ranks = RankWatch(self._selector)
+        self._segments = SegmentsLeft()
         own = {**_launched(), **self._ranks.environment}
         try:
             self._process = subprocess.Popen(
@@ -248,6 +250,8 @@ class Probe:
             except subprocess.TimeoutExpired:
                 continue
         _signal_group(self._process.pid, signal.SIGKILL)
+        if self._process.returncode != 0:
+            self._segments.remove()
         self._close(self._process.stdin, self._process.stdout)
 
     def _close(self, *streams: IO[bytes] | None) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -206,6 +207,19 @@ def test_children_are_ended_with_their_launcher(begin: Begin) -> None:
     while alive(child) and time.monotonic() < deadline_s:
         time.sleep(0.01)
     assert not alive(child)
+
+
+@pytest.mark.parametrize(("end", "stays"), [("kill -9 $$", False), ("read word; exit 0", True)])
+def test_shared_memory_of_a_killed_one_goes(begin: Begin, end: str, stays: bool) -> None:
+    segment = Path(f"/dev/shm/mpich_shm_{secrets.token_hex(8)}_0")
+    try:
+        with begin(f"echo '{LAUNCH}'; touch {segment}; {end}") as probe:
+            if not stays:
+                with pytest.raises(LaunchError):
+                    probe.receive(20)
+        assert segment.exists() == stays
+    finally:
+        segment.unlink(missing_ok=True)
 
 
 def test_one_that_does_not_end_is_killed(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared memory that the ranks of a launch leave behind when they are killed.
+
+MPI libraries and libfabric give the memory that ranks of one host share a name in /dev/shm, and
+take the name away when they end. Ranks that are killed cannot, and nobody else does: tens of
+megabytes for each launch, until the machine starts anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path("/dev/shm")
+NAMES = re.compile(
+    r"mpich_shm_\w+"
+    r"|Intel_MPI_\w+"
+    r"|(vader|sm)_segment\..+"
+    r"|ucx_shm_\w+"
+    r"|\d+:\d+:\d+|fi_shm_.+"
+)
+"""Of MPICH, Intel MPI, Open MPI, UCX and libfabric."""
+PATIENCE_S = 2.0
+"""How long killed processes may take to let go of their memory."""
+POLL_S = 0.05
+
+
+class SegmentsLeft:
+    """What lies in the folder when a launch begins is not the launch's own."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._before = _names(folder)
+
+    def remove(self) -> None:
+        """Remove what libraries have made since and no process uses; only files of this user."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while found := self._left():
+            used = _used(self._folder)
+            for path in found:
+                if str(path) not in used:
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+            if time.monotonic() > deadline_s:
+                return
+            time.sleep(POLL_S)
+
+    def _left(self) -> list[Path]:
+        names = _names(self._folder) - self._before
+        paths = [self._folder / name for name in names if NAMES.fullmatch(name)]
+        return [path for path in paths if _is_own(path)]
+
+
+def _names(folder: Path) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def _used(folder: Path) -> set[str]:
+    """The files in the folder that a process has mapped or open, as far as this user may look."""
+    return {path for process in Path("/proc").glob("[0-9]*") for path in _of(process, f"{folder}/")}
+
+
+def _of(process: Path, begin: str) -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        for line in (process / "maps").read_text(errors="replace").splitlines():
+            if begin in line:
+                yield line[line.index(begin) :]
+    with contextlib.suppress(OSError):
+        for descriptor in os.scandir(process / "fd"):
+            with contextlib.suppress(OSError):
+                yield os.readlink(descriptor.path)
