@@ -38,6 +38,15 @@ struct Compare {
   }
 };
 
+constexpr int comparisons_per_round = 16;
+
+/// Comparisons whose results nothing waits for.
+void comparisons(std::uint64_t rounds, void*) {
+  const double value = 1.1357;
+  for (; rounds > 0; --rounds)
+    asm volatile(".rept 16\n\tucomisd %0, %0\n\t.endr" : : "x"(value) : "cc");
+}
+
 struct Minimum {
   static void apply(double& x, const double& a, const double&) {
     asm("minsd %1, %0" : "+x"(x) : "x"(a));
@@ -159,6 +168,7 @@ void whole_loads_then_sums(std::uint64_t rounds, void* memory) {
 
 #define NHALF_MOVES                                                                         \
   NHALF_UNIT("convert", Convert, 64), NHALF_UNIT("across", Across, 64),                     \
+      UnitKernel{"compare", 64, many, comparisons_per_round, &comparisons},                 \
       NHALF_UNIT("compare-across", Compare, 64), NHALF_UNIT("minimum", Minimum, 64),        \
       NHALF_UNIT("logical", Logical, 128), NHALF_UNIT("shuffle", Unpack, 128),              \
       UnitKernel{"integer-multiply", 64, 1, steps_per_round, &integer_products<1>},         \

@@ -90,19 +90,31 @@ void forwarded_sum(std::uint64_t rounds, void* memory) {
   }
 }
 
+/// By an instruction for each, or by one that loads and stores.
+struct Stored {
+  static void increase(volatile std::uint64_t& number) {
+    std::uint64_t value = number;
+    asm volatile("" : "+r"(value));
+    number = value + 1;
+  }
+};
+struct Updated {
+  static void increase(volatile std::uint64_t& number) {
+#if defined(__x86_64__)
+    asm volatile("addq $1, %0" : "+m"(number) : : "cc");
+#else
+    Stored::increase(number);
+#endif
+  }
+};
+
 /// A whole number in memory is increased, as a counter without optimisation is: some processors
 /// know by its address that it is the one that was stored last, and wait for no store.
 void integer_forwarding(std::uint64_t rounds, void* memory) {
   volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
   for (; rounds > 0; --rounds) {
 #pragma GCC unroll 8
-    for (int i = 0; i < steps_per_round; ++i) {
-#if defined(__x86_64__)
-      asm volatile("addq $1, %0" : "+m"(*place) : : "cc");
-#else
-      *place = *place + 1;
-#endif
-    }
+    for (int i = 0; i < steps_per_round; ++i) Updated::increase(*place);
   }
 }
 
@@ -128,10 +140,57 @@ void integer_adds(std::uint64_t rounds, void*) {
   }
 }
 
+/// Whole numbers are loaded, as addresses and counters are: some processors load more of these in a
+/// cycle than of real numbers.
+void whole_loads(std::uint64_t rounds, void* memory) {
+  const volatile std::uint64_t* const place = static_cast<const volatile std::uint64_t*>(memory);
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 32
+    for (int i = 0; i < accesses_per_round; ++i) {
+      std::uint64_t loaded = place[i];
+      asm volatile("" : "+r"(loaded));
+    }
+  }
+}
+
+void whole_stores(std::uint64_t rounds, void* memory) {
+  volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
+  std::uint64_t value = 1;
+  asm volatile("" : "+r"(value));
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 32
+    for (int i = 0; i < accesses_per_round; ++i) place[i] = value;
+  }
+}
+
+constexpr int forwarded_loads = 5;
+
+/// A whole number in memory is increased and asked for again and again, as the counter of a loop
+/// without optimisation is.
+template <class How>
+void forwarded(std::uint64_t rounds, void* memory) {
+  volatile std::uint64_t* const place = static_cast<volatile std::uint64_t*>(memory);
+  for (; rounds > 0; --rounds) {
+#pragma GCC unroll 8
+    for (int i = 0; i < steps_per_round; ++i) {
+      How::increase(*place);
+#pragma GCC unroll 4
+      for (int k = 1; k < forwarded_loads; ++k) {
+        std::uint64_t loaded = *place;
+        asm volatile("" : "+r"(loaded));
+      }
+    }
+  }
+}
+
 constexpr UnitKernel kernels[] = {
     {"issue", 0, many, idle_per_round, &issue},
     {"integer-add", 64, 1, steps_per_round, &integer_adds<1>},
     {"integer-add", 64, 8, steps_per_round * 8, &integer_adds<8>},
+    {"whole-load", 64, many, accesses_per_round, &whole_loads},
+    {"forwarded-load", 64, many, steps_per_round * forwarded_loads, &forwarded<Stored>},
+    {"updated-load", 64, many, steps_per_round * forwarded_loads, &forwarded<Updated>},
+    {"whole-store", 64, many, accesses_per_round, &whole_stores},
     {"store-forward", 64, 1, steps_per_round, &forwarding},
     {"store-forward-add", 64, 1, steps_per_round, &forwarded_sum},
     {"integer-store-forward", 64, 1, steps_per_round, &integer_forwarding},

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Meta
 
 SCHEMA = 1
+APART = 0.9
+"""Rates are different where the lower one is at most this share of the higher."""
 
 Name = Literal[
     "add",
@@ -19,6 +21,10 @@ Name = Literal[
     "square_root",
     "load",
     "store",
+    "whole_load",
+    "whole_store",
+    "forwarded_load",
+    "updated_load",
     "integer",
     "permute",
     "shuffle",
@@ -33,7 +39,10 @@ Name = Literal[
     "taken_branch",
     "store_apart",
 ]
-"""What a unit can do; `integer` is fixed-point arithmetic, of addresses too, `permute` moves
+"""What a unit can do; `load` and `store` are those of real numbers, `whole_load` and `whole_store`
+of whole ones; a `forwarded_load` is one of a whole number that was stored only just before, an
+`updated_load` one that an instruction has loaded and stored;
+`integer` is fixed-point arithmetic, of addresses too, `permute` moves
 numbers from any place of a vector to any other and `shuffle` within a part of it; `convert` makes
 a whole number of a real one or the other way, `across` moves bits between their registers,
 `compare` compares real numbers for a branch or a choice; a `taken_branch` is a jump that is
@@ -177,3 +186,27 @@ class Processor(_Part, frozen=True, kw_only=True):
         """The operation of this name and width; None if it is not described."""
         found = (one for one in self.operations if one.name == name and one.lanes == lanes)
         return next(found, None)
+
+    def forwarded_cycles(self, name: Literal["forwarded_load", "updated_load"]) -> float:
+        """What a load of a whole number that was just stored takes of the loads' unit.
+
+        0 where such loads are as quick as all others: a processor that knows the number before
+        memory does has to check it afterwards.
+        """
+        forwarded, whole = self.operation(name), self.operation("whole_load")
+        if forwarded is None or whole is None or forwarded.per_cycle > APART * whole.per_cycle:
+            return 0.0
+        return 1 / forwarded.per_cycle
+
+    def busy_cycles(self, name: str, lanes: int = 1) -> float:
+        """What an operation keeps its unit busy for; 0 if it is not described.
+
+        That of the nearest width that is. Accesses to whole numbers are those to real ones where
+        these alone are described.
+        """
+        for known in (name, name.removeprefix("whole_")):
+            widths = [one for one in self.operations if one.name == known]
+            if widths:
+                nearest = min(widths, key=lambda one: abs(one.lanes - lanes))
+                return 1 / nearest.most_per_cycle
+        return 0.0

@@ -19,6 +19,10 @@ NAMES: dict[str, Name] = {
     "root-times": "square_root",
     "load": "load",
     "store": "store",
+    "whole-load": "whole_load",
+    "whole-store": "whole_store",
+    "forwarded-load": "forwarded_load",
+    "updated-load": "updated_load",
     "integer-add": "integer",
     "permute": "permute",
     "shuffle": "shuffle",
@@ -26,7 +30,7 @@ NAMES: dict[str, Name] = {
     "logical": "logical",
     "convert": "convert",
     "across": "across",
-    "compare-across": "compare",
+    "compare": "compare",
     "gather": "gather",
     "scatter": "scatter",
     "integer-multiply": "integer_multiply",
@@ -56,6 +60,9 @@ MANY_LAUNCHES = 3
 CLOCK_ERROR = 0.03
 WHOLE_ERROR = 0.15
 """A measured rate or latency is that of a whole number within this."""
+
+ACCESSES = (("loads", "load", "whole-load"), ("stores", "store", "whole-store"))
+"""Units that accesses share, and the kernels of both kinds."""
 
 Key = tuple[str, int]
 
@@ -91,6 +98,8 @@ def operations(found: Iterable[Reading], hit_cycles: float | None = None) -> lis
 
 def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval | None:
     """The latency of an operation without what the probe has to put beside it."""
+    if kernel == "compare":
+        return _of_comparison(latency)
     late = latency.get((kernel, bits))
     if late is None:
         return None
@@ -98,11 +107,16 @@ def _alone(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> Interval 
         return _less(late, latency.get(("multiply", bits)))
     if kernel in TWO:
         return scaled(late, 0.5)
-    back = latency.get(("across", bits))
-    if kernel == "compare-across" and back:
-        rest = back.median / 2 + CHOICE_CYCLES
-        return Interval(late.median - rest, late.low - rest, late.high - rest)
     return late
+
+
+def _of_comparison(latency: Mapping[Key, Interval]) -> Interval | None:
+    """Without the choice by its result, and the way back to registers of real numbers."""
+    late, back = (latency.get((kernel, LANE_BITS)) for kernel in ("compare-across", "across"))
+    if late is None or back is None:
+        return None
+    rest = back.median / 2 + CHOICE_CYCLES
+    return Interval(late.median - rest, late.low - rest, late.high - rest)
 
 
 def _others(kernel: str, bits: int, latency: Mapping[Key, Interval]) -> float | None:
@@ -199,19 +213,38 @@ def single(found: Iterable[Reading], kernel: str, *, latency: bool = False) -> I
 
 
 def together(found: Iterable[Reading]) -> list[Unit]:
-    """What sums and products share: no more of both begin in a cycle than of a mixture."""
+    """What sums and products share, and loads and stores of real and of whole numbers."""
     rates = _per_cycle([one for one in found if one.pattern == UNIT])
+    units = [_arithmetic(rates), *(_accesses(rates, *each) for each in ACCESSES)]
+    return [unit for unit in units if unit]
+
+
+def _arithmetic(rates: Mapping[Key, Interval]) -> Unit | None:
+    """No more sums and products begin in a cycle together than of a mixture."""
     cycles: dict[str, float] = {}
     for (kernel, bits), rate in sorted(rates.items()):
         if kernel != TOGETHER:
             continue
-        lanes = max(1, bits // LANE_BITS)
-        names = [NAMES[other] for other in SHARING if (other, bits) in rates]
-        keys = [name if lanes == 1 else f"{name}.{lanes}" for name in names]
+        keys = [_unit_key(other, bits) for other in SHARING if (other, bits) in rates]
         # This many at least: no neighbour makes a unit faster.
         whole = math.ceil(rate.high * (1 - WHOLE_ERROR / 5))
         cycles |= dict.fromkeys(keys, 1 / whole)
-    return [Unit(name="arithmetic", kind="floating_point", cycles=cycles)] if cycles else []
+    return Unit(name="arithmetic", kind="floating_point", cycles=cycles) if cycles else None
+
+
+def _accesses(rates: Mapping[Key, Interval], name: str, real: str, whole: str) -> Unit | None:
+    """Accesses of both kinds take turns: no more in a cycle than of the kind that is quicker."""
+    if (whole, LANE_BITS) not in rates:
+        return None
+    known = {key: rate.high for key, rate in rates.items() if key[0] in (real, whole)}
+    quickest = max(known.values())
+    keys = [_unit_key(kernel, bits) for kernel, bits in sorted(known)]
+    return Unit(name=name, kind="memory", cycles=dict.fromkeys(keys, 1 / quickest))
+
+
+def _unit_key(kernel: str, bits: int) -> str:
+    lanes = max(1, bits // LANE_BITS)
+    return NAMES[kernel] if lanes == 1 else f"{NAMES[kernel]}.{lanes}"
 
 
 def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:

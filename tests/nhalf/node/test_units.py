@@ -110,6 +110,27 @@ def test_a_mixture_tells_what_sums_and_products_share() -> None:
     assert shared.cycles == {"add": 1 / 3, "multiply": 1 / 3}
 
 
+def test_accesses_of_both_kinds_share_the_rate_of_the_quicker() -> None:
+    found = [unit("load", 12, 0, 0.5, 0.5), unit("whole-load", 12, 0, 0.34, 0.34)]
+    (loads,) = together(found)
+    assert (loads.name, loads.kind) == ("loads", "memory")
+    assert loads.cycles == {"load": 1 / 3, "whole_load": 1 / 3}
+    assert together(found[:1]) == []
+
+
+def test_a_comparison_is_as_late_as_its_choice_lets_see() -> None:
+    found = [
+        unit("compare", 12, 0, 1.0, 1.0),
+        unit("compare-across", 12, 0, 1.6, 1.6),
+        unit("compare-across", 1, 0, 8.0, 8.0),
+        unit("across", 12, 0, 1.2, 1.2),
+        unit("across", 1, 0, 7.0, 7.0),
+    ]
+    (compare,) = (one for one in operations(found) if one.name == "compare")
+    assert compare.per_cycle == 1
+    assert compare.latency_cycles == pytest.approx(8 - 3.5 - 1)
+
+
 def test_stores_are_forwarded_as_early_as_they_ever_are() -> None:
     added = [
         *core(),

@@ -26,7 +26,13 @@ LINE_BYTES = 64
 SHARED_CYCLES = 16.0
 """Cycles over which a unit that several operations share may put them in any order: what uses one
 of its parts only is not kept from it by what could go elsewhere."""
-ACCESSES = ("load", "store")
+ACCESSES = ("load", "store", "whole_load", "whole_store", "loads", "stores")
+"""Operations that access memory, and the units that they share."""
+LOADS = "loads"
+WHOLE_LOADS = ("whole_load", LOADS)
+STORES_UNDER_WAY = 32
+"""What was stored this many stores ago is in the cache."""
+NEVER = (-STORES_UNDER_WAY, 0.0)
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,10 @@ class Core:
         self.known: dict[str, float] = {}
         self.later: dict[str, float] = {}
         self.stored: dict[int, tuple[float, str]] = {}
+        self.moved_cycles = processor.forwarded_cycles("forwarded_load")
+        self.updated_cycles = processor.forwarded_cycles("updated_load")
+        self.stores = 0
+        self.forwarding: dict[int, tuple[int, float]] = {}
         self.shared = {unit.name for unit in processor.units}
         self.units: dict[str, Unit] = {}
 
@@ -127,9 +137,7 @@ class Core:
         ready = self._ready(one.value_registers, enters, one.is_sum)
         if one.loads:
             ready = max(ready, self._loaded(one, address, enters) + self._behind(one, missed))
-        busy = (
-            [*one.busy_cycles, *self._moved(one, address, missed)] if address else one.busy_cycles
-        )
+        busy = self._busy(one, address, missed) if address else one.busy_cycles
         begins = self._begin(busy, ready) if busy else ready
         if one.waits:
             heappush(self.waiting, begins)
@@ -171,6 +179,22 @@ class Core:
         """What a load takes longer whose line is further away."""
         return self.behind.hit_cycles - self.hit_cycles if missed and not one.stores else 0.0
 
+    def _busy(self, one: Decoded, address: int, missed: int) -> list[tuple[str, float]]:
+        """What an access to memory keeps busy."""
+        own: Iterable[tuple[str, float]] = one.busy_cycles
+        cycles = self._forwarded_cycles(one, address)
+        if cycles:
+            rest = (each for each in own if each[0] not in WHOLE_LOADS)
+            own = (*rest, (LOADS, cycles))
+        return [*own, *self._moved(one, address, missed)]
+
+    def _forwarded_cycles(self, one: Decoded, address: int) -> float:
+        """What a whole number is loaded for whose store is still under way; 0 for all others."""
+        if not one.loads or not one.is_whole:
+            return 0.0
+        last, cycles = self.forwarding.get(address // GRANULE_BYTES, NEVER)
+        return cycles if self.stores - last < STORES_UNDER_WAY else 0.0
+
     def _moved(self, one: Decoded, address: int, missed: int) -> list[tuple[str, float]]:
         """What lines keep busy: two for one access, stores in another line, those further away."""
         line, rest = divmod(address, self.line_bytes)
@@ -201,6 +225,11 @@ class Core:
 
     def _store(self, one: Decoded, address: int, done: float) -> None:
         place = address // GRANULE_BYTES
+        self.stores += 1
+        self.forwarding[place] = (
+            self.stores,
+            self.updated_cycles if one.loads else self.moved_cycles,
+        )
         for granule in range(place, place + max(1, one.size_bytes // GRANULE_BYTES)):
             self.stored[granule] = (done, one.stores if one.is_whole else "")
 

@@ -12,7 +12,6 @@ from nhalf.node.ladder.addresses import registers_in
 from nhalf.node.ladder.costs import cycles_of_call
 from nhalf.node.ladder.listing import Instruction
 from nhalf.node.ladder.micro import (
-    Operation,
     arithmetic,
     is_memory,
     is_move,
@@ -150,7 +149,7 @@ def _busy(one: Instruction, processor: Processor) -> list[tuple[str, float]]:
         return []
     found: dict[str, float] = {}
     for asked in operations(one):
-        cycles = _unit_cycles(asked, processor)
+        cycles = processor.busy_cycles(asked.name, asked.lanes)
         if cycles:
             found[asked.name] = found.get(asked.name, 0.0) + cycles
         key = asked.name if asked.lanes == 1 else f"{asked.name}.{asked.lanes}"
@@ -158,12 +157,3 @@ def _busy(one: Instruction, processor: Processor) -> list[tuple[str, float]]:
             if key in unit.cycles:
                 found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[key]
     return list(found.items())
-
-
-def _unit_cycles(one: Operation, processor: Processor) -> float:
-    """What an operation keeps its unit busy for, in the width that is described next to its own."""
-    known = [each for each in processor.operations if each.name == one.name]
-    if not known:
-        return 0.0
-    nearest = min(known, key=lambda each: abs(each.lanes - one.lanes))
-    return 1 / nearest.most_per_cycle

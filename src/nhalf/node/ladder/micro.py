@@ -40,13 +40,18 @@ def is_memory(operand: str) -> bool:
 
 def reads_memory(one: Instruction) -> str:
     """The place that an instruction loads from, '' for none."""
-    if one.name.startswith(("lea", "nop", "prefetch", "j")):
+    if one.name.startswith(("lea", "nop", "prefetch", "j")) or _is_linked(one):
         return ""
     places = [word for word in one.operands[:-1] if is_memory(word)]
     last = one.operands[-1] if one.operands else ""
     if not places and is_memory(last) and not is_move(one):
         places = [last]
     return places[0] if places else ""
+
+
+def _is_linked(one: Instruction) -> bool:
+    """Whether it loads the address of a variable of the same program: linkers make that a `lea`."""
+    return one.name.startswith("mov") and "@GOTPCREL(%rip)" in "".join(one.operands[:1])
 
 
 def writes_memory(one: Instruction) -> str:
@@ -116,7 +121,8 @@ def width(one: Instruction) -> int:
 
 def operations(one: Instruction) -> list[Operation]:
     """All that it asks of units."""
-    found = [Operation("load", width(one))] if reads_memory(one) else []
+    whole = "" if any("mm" in word for word in one.operands) else "whole_"
+    found = [Operation(f"{whole}load", width(one))] if reads_memory(one) else []
     if "gather" in one.name:
         found = [Operation("load")] * width(one)
     if "scatter" in one.name:
@@ -125,7 +131,7 @@ def operations(one: Instruction) -> list[Operation]:
     if computed is not None and not one.is_jump and not one.name.startswith("nop"):
         found.append(computed)
     if writes_memory(one):
-        found.append(Operation("store", width(one)))
+        found.append(Operation(f"{whole}store", width(one)))
     return found
 
 

@@ -15,6 +15,7 @@ from nhalf.machines.processor import Processor, Unit
 from nhalf.node.bound.counts import Counts
 from nhalf.node.bound.misses import stride_elements
 from nhalf.node.ladder.addresses import in_any_iteration
+from nhalf.node.ladder.core import LOADS
 from nhalf.node.ladder.listing import EmittedLoop, Instruction, emitted_loops, loops_of_lines
 from nhalf.node.ladder.micro import Operation, operations, reads_memory, writes_memory
 from nhalf.node.ladder.schedule import chain_cycles
@@ -55,7 +56,7 @@ class Rungs:
     @property
     def loads(self) -> float:
         """Numbers that are loaded."""
-        return self.amount("load")
+        return self.amount("load") + self.amount("whole_load")
 
     def amount(self, name: str) -> float:
         """This many operations of a kind, each number counted, that go with one iteration."""
@@ -96,6 +97,23 @@ def _asked(loop: EmittedLoop) -> Counter[Operation]:
     return Counter(one for each in loop.always for one in operations(each))
 
 
+def _forwarded_cycles(loop: EmittedLoop, processor: Processor) -> float:
+    """What loads of whole numbers that the loop stores take longer of the loads' unit."""
+    stored = {
+        writes_memory(one): processor.forwarded_cycles(
+            "updated_load" if reads_memory(one) else "forwarded_load"
+        )
+        for one in loop.always
+        if writes_memory(one)
+    }
+    usual = processor.busy_cycles("whole_load")
+    return sum(
+        max(0.0, stored.get(reads_memory(one), 0.0) - usual)
+        for one in loop.always
+        if Operation("whole_load") in operations(one)
+    )
+
+
 def _iterations(loop: EmittedLoop, source: Counts) -> int:
     """How many iterations of the source a pass of the emitted loop is: by how far it goes on."""
     asked = _asked(loop)
@@ -112,10 +130,7 @@ def _iterations(loop: EmittedLoop, source: Counts) -> int:
 
 def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
     asked = _asked(loop)
-    times = {"issue": _issued(loop) / processor.issue_per_cycle}
-    for one, count in asked.items():
-        times[one.name] = times.get(one.name, 0.0) + count * _cycles(one, processor)
-    times |= {unit.name: _shared_cycles(unit, asked) for unit in processor.units}
+    times = _times(loop, asked, processor)
     unit = max(times, key=lambda name: times[name])
     return Rungs(
         times[unit] / iterations,
@@ -124,6 +139,18 @@ def _rungs(loop: EmittedLoop, iterations: int, processor: Processor) -> Rungs:
         {one: count / iterations for one, count in asked.items()},
         sum(map(_is_spill, loop.instructions)) / iterations,
     )
+
+
+def _times(loop: EmittedLoop, asked: Counter[Operation], processor: Processor) -> dict[str, float]:
+    """Cycles of a pass by what it keeps busy."""
+    times = {"issue": _issued(loop) / processor.issue_per_cycle}
+    for one, count in asked.items():
+        busy = count * processor.busy_cycles(one.name, one.lanes)
+        times[one.name] = times.get(one.name, 0.0) + busy
+    times |= {unit.name: _shared_cycles(unit, asked) for unit in processor.units}
+    if LOADS in times:
+        times[LOADS] += _forwarded_cycles(loop, processor)
+    return times
 
 
 def _shared_cycles(unit: Unit, asked: Counter[Operation]) -> float:
@@ -160,12 +187,3 @@ def _steps_bytes(loop: EmittedLoop) -> list[int]:
                 found.append(abs(step))
         numbers.step(one, at in loop.skipped)
     return found
-
-
-def _cycles(one: Operation, processor: Processor) -> float:
-    """What an operation keeps its unit busy for, in the width that is described next to its own."""
-    known = [each for each in processor.operations if each.name == one.name]
-    if not known:
-        return 0.0
-    nearest = min(known, key=lambda each: abs(each.lanes - one.lanes))
-    return 1 / nearest.most_per_cycle

@@ -117,6 +117,39 @@ def test_what_is_shared_keeps_nothing_from_a_part() -> None:
     assert cycles("; ".join(turn), wide) == pytest.approx(6, rel=0.02)
 
 
+def quicker(*more: Operation) -> Processor:
+    """The same core with three loads in a cycle, of which two may be of real numbers."""
+    loads = {"load": 1 / 3, "whole_load": 1 / 3}
+    whole = Operation(name="whole_load", per_cycle=3)
+    unit = Unit(name="loads", kind="memory", cycles=loads)
+    operations = (*PROCESSOR.operations, whole, *more)
+    return replace(PROCESSOR, issue_per_cycle=8, operations=operations, units=(unit,))
+
+
+def test_whole_numbers_are_loaded_beside_real_ones() -> None:
+    whole, real = "movq (%rax), %rcx", "movsd (%rax), %xmm0"
+    assert cycles("; ".join([whole] * 6), quicker()) == pytest.approx(2, rel=0.02)
+    assert cycles("; ".join([real] * 6), quicker()) == pytest.approx(3, rel=0.02)
+    assert cycles("; ".join([whole, real] * 3), quicker()) == pytest.approx(2, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("store", "expected"),
+    [("movq %rdx, (%rax)", 4 / 2), ("addq $1, (%rax)", 5 / 1.25)],
+)
+def test_what_was_just_stored_is_loaded_at_its_own_rate(store: str, expected: float) -> None:
+    slower = (
+        Operation(name="forwarded_load", per_cycle=2),
+        Operation(name="updated_load", per_cycle=1.25),
+    )
+    turn = "; ".join([store, *["movq (%rax), %rcx"] * 4])
+    assert cycles(turn, quicker(*slower)) == pytest.approx(expected, rel=0.02)
+    assert cycles(turn, quicker()) < expected
+    # Hardly slower than others is not slower.
+    alike = Operation(name="forwarded_load", per_cycle=2.9)
+    assert quicker(alike).forwarded_cycles("forwarded_load") == 0
+
+
 def test_lines_of_the_next_cache_take_longer() -> None:
     caches = (
         Cache(level=1, size_bytes=1024, line_bytes=64, ways=4, hit_cycles=5),

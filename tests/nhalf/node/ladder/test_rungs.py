@@ -54,10 +54,12 @@ ASKED = {
     "vaddpd (%rsi,%rax), %ymm1, %ymm0": [Operation("load", 4), Operation("add", 4)],
     "vfnmadd213sd %xmm2, %xmm1, %xmm0": [Operation("fused_multiply_add")],
     "divpd %xmm1, %xmm0": [Operation("divide", 2)],
-    "addq $1, -8(%rbp)": [Operation("load"), Operation("integer"), Operation("store")],
+    "addq $1, -8(%rbp)": [Operation("whole_load"), Operation("integer"), Operation("whole_store")],
     "leaq 0(,%rax,8), %rdx": [Operation("integer")],
-    "cmpq -24(%rbp), %rax": [Operation("load"), Operation("integer")],
+    "cmpq -24(%rbp), %rax": [Operation("whole_load"), Operation("integer")],
     "movq %rax, %rdx": [],
+    "movq y@GOTPCREL(%rip), %rax": [],
+    "movsq": [],
     "vpermt2pd %ymm1, %ymm2, %ymm3": [Operation("permute", 4)],
     "vinsertf128 $1, (%rax), %ymm1, %ymm2": [Operation("load", 4)],
     "vgatherdpd (%rax,%xmm1,8), %ymm2{%k1}": [*[Operation("load")] * 4, Operation("gather", 4)],
@@ -121,6 +123,20 @@ def test_iterations_of_a_pass_are_seen_by_how_far_it_goes() -> None:
     (found,) = rungs(text, [each("s += y[k];")], PROCESSOR, True)
     assert found is not None
     assert found.loads == 1.0
+
+
+def test_loads_of_what_the_loop_stores_take_longer() -> None:
+    rates = {"whole_load": 4, "forwarded_load": 2, "updated_load": 1}
+    more = [Described(name=name, per_cycle=rate) for name, rate in rates.items()]
+    unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "whole_load": 0.25})
+    operations = (*PROCESSOR.operations, *more)
+    here = replace_struct(PROCESSOR, operations=operations, units=(unit,))
+    loads = "\tmovq\t-8(%rbp), %rcx\n" * 12
+    for store, expected in (("movq\t%rdx", 6.0), ("addq\t$1", 13.0)):
+        body = f"{loads}\t{store}, -8(%rbp)\n"
+        (found,) = rungs(HEAD + body + TAIL, [each("x[k] = y[k];")], here, False)
+        assert found is not None
+        assert (found.unit, found.emitted_cycles) == ("loads", expected)
 
 
 def test_sums_and_products_share_a_unit() -> None:
