@@ -24,10 +24,10 @@ GRANULE_BYTES = 8
 ROUNDED = 1.0001
 LINE_BYTES = 64
 SHARED_CYCLES = 16.0
-"""Cycles over which a unit that several operations share may put them in any order: what uses one
-of its parts only is not kept from it by what could go elsewhere."""
-ACCESSES = ("load", "store", "whole_load", "whole_store", "loads", "stores")
-"""Operations that access memory, and the units that they share."""
+"""Cycles over which a unit that several operations share, or that takes wide ones in parts, may put
+them in any order: what uses one of its parts only is not kept from it by what could go elsewhere.
+"""
+ACCESSES = ("load", "store", "whole_load", "whole_store")
 LOADS = "loads"
 WHOLE_LOADS = ("whole_load", LOADS)
 STORES_UNDER_WAY = 32
@@ -116,7 +116,7 @@ class Core:
         self.updated_cycles = processor.forwarded_cycles("updated_load")
         self.stores = 0
         self.forwarding: dict[int, tuple[int, float]] = {}
-        self.shared = {unit.name for unit in processor.units}
+        self.shared = {*ACCESSES, *(unit.name for unit in processor.units)}
         self.units: dict[str, Unit] = {}
 
     def run(self, trace: Iterable[Executed], what: Sequence[Decoded]) -> None:
@@ -139,6 +139,8 @@ class Core:
             ready = max(ready, self._loaded(one, address, enters) + self._behind(one, missed))
         busy = self._busy(one, address, missed) if address else one.busy_cycles
         begins = self._begin(busy, ready) if busy else ready
+        if address % self.line_bytes + one.size_bytes > self.line_bytes:
+            self._go_on(one.again_cycles, begins)
         if one.waits:
             heappush(self.waiting, begins)
         done = begins + one.latency_cycles
@@ -196,11 +198,9 @@ class Core:
         return cycles if self.stores - last < STORES_UNDER_WAY else 0.0
 
     def _moved(self, one: Decoded, address: int, missed: int) -> list[tuple[str, float]]:
-        """What lines keep busy: two for one access, stores in another line, those further away."""
-        line, rest = divmod(address, self.line_bytes)
+        """What lines keep busy: stores in another line, and those further away."""
+        line = address // self.line_bytes
         found = []
-        if rest + one.size_bytes > self.line_bytes:
-            found += [each for each in one.busy_cycles if each[0] in ACCESSES]
         if one.stores:
             if line != self.stored_line:
                 found.append(("stored lines", self.behind.apart_cycles))
@@ -247,6 +247,11 @@ class Core:
         for unit, share in units:
             unit.take(int(begins // unit.slot_cycles), share)
         return begins
+
+    def _go_on(self, busy: Sequence[tuple[str, float]], since: float) -> None:
+        """Second accesses are made when there is room for them."""
+        for unit, share in (self._unit(name, cycles) for name, cycles in busy):
+            unit.take(unit.free_from(int(since // unit.slot_cycles), share), share)
 
     def _unit(self, name: str, cycles: float) -> tuple[Unit, float]:
         """The unit, and the share of one of its slots; whatever takes long has slots of its own."""

@@ -12,6 +12,7 @@ from nhalf.node.ladder.addresses import registers_in
 from nhalf.node.ladder.costs import cycles_of_call
 from nhalf.node.ladder.listing import Instruction
 from nhalf.node.ladder.micro import (
+    Operation,
     arithmetic,
     is_memory,
     is_move,
@@ -23,6 +24,7 @@ from nhalf.node.ladder.micro import (
 from nhalf.node.ladder.operands import inputs, is_copy, is_zero, results
 
 LOADS = re.compile(r"mov[lq]?$")
+ACCESSES = ("load", "store")
 JOINED = ("cmp", "test", "add", "sub", "dec", "inc", "and")
 """With the conditional jump after it, such an instruction is one."""
 
@@ -33,10 +35,11 @@ class Decoded:
 
     `slots` are its places in the front end, and `call_cycles` those for which a function of the C
     library that it calls keeps the front end. `busy_cycles` are units by name with the time that
-    each is kept busy; `latency_cycles` those from its operands, or from what it loads, to its
-    result, and `to_others_cycles` how much later others than sums have that of a sum. `is_copy`
-    says that it gives a register another name, and `waits` that it takes room among those that
-    wait for operands.
+    each is kept busy, and `again_cycles` those of an access that goes on in another line;
+    `latency_cycles` are those from its operands, or from what it loads, to its result, and
+    `to_others_cycles` how much later others than sums have that of a sum. `is_copy` says that it
+    gives a register another name, and `waits` that it takes room among those that wait for
+    operands.
     """
 
     slots: int
@@ -47,6 +50,7 @@ class Decoded:
     loads: str
     stores: str
     busy_cycles: tuple[tuple[str, float], ...]
+    again_cycles: tuple[tuple[str, float], ...]
     latency_cycles: float
     to_others_cycles: float
     is_sum: bool
@@ -102,7 +106,8 @@ def _decoded(one: Instruction, processor: Processor, slots: int, call_cycles: fl
         tuple(results(one)),
         loads,
         stores,
-        tuple(_busy(one, processor)),
+        tuple(_busy([] if is_zero(one) else operations(one), processor)),
+        tuple(_busy(_again(one, processor), processor)),
         latency_cycles(one, processor),
         _to_others_cycles(one, processor),
         is_sum=_is_sum(one),
@@ -143,17 +148,30 @@ def _to_others_cycles(one: Instruction, processor: Processor) -> float:
     return max(0.0, known.latency_to_others_cycles - (known.least_cycles or 0.0))
 
 
-def _busy(one: Instruction, processor: Processor) -> list[tuple[str, float]]:
+def _busy(asked: Sequence[Operation], processor: Processor) -> list[tuple[str, float]]:
     """Units by name with the cycles that they are kept busy for."""
-    if is_zero(one):
-        return []
     found: dict[str, float] = {}
-    for asked in operations(one):
-        cycles = processor.busy_cycles(asked.name, asked.lanes)
+    for one in asked:
+        cycles = processor.busy_cycles(one.name, one.lanes)
         if cycles:
-            found[asked.name] = found.get(asked.name, 0.0) + cycles
-        key = asked.name if asked.lanes == 1 else f"{asked.name}.{asked.lanes}"
+            found[one.name] = found.get(one.name, 0.0) + cycles
+        key = one.name if one.lanes == 1 else f"{one.name}.{one.lanes}"
         for unit in processor.units:
             if key in unit.cycles:
                 found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[key]
     return list(found.items())
+
+
+def _again(one: Instruction, processor: Processor) -> list[Operation]:
+    """The second access where one goes on in another line: of the half that does, if a processor
+    takes vectors of this width in halves.
+    """
+    found = []
+    for access in operations(one):
+        if not access.name.endswith(ACCESSES):
+            continue
+        half = max(1, access.lanes // 2)
+        both_cycles = 2 * processor.busy_cycles(access.name, half)
+        is_halved = both_cycles <= processor.busy_cycles(access.name, access.lanes)
+        found.append(Operation(access.name, half) if is_halved else access)
+    return found

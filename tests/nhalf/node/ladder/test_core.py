@@ -32,12 +32,14 @@ TURNS = 400
 PLACE = 1 << 20
 
 
-def cycles(text: str, processor: Processor = PROCESSOR, step_bytes: int = 0) -> float:
+def cycles(
+    text: str, processor: Processor = PROCESSOR, step_bytes: int = 0, first_byte: int = 0
+) -> float:
     """Cycles of a turn of instructions that are executed again and again."""
     lines = text.split("; ")
     what = decoded([instruction(line) for line in lines], processor)
     trace = [
-        Executed(at, PLACE + turn * step_bytes if "(" in line else 0)
+        Executed(at, PLACE + first_byte + turn * step_bytes if "(" in line else 0)
         for turn in range(TURNS)
         for at, line in enumerate(lines)
     ]
@@ -115,6 +117,20 @@ def test_what_is_shared_keeps_nothing_from_a_part() -> None:
     term = "vsubsd %xmm1, %xmm1, %xmm4; vmulsd %xmm4, %xmm1, %xmm5; vaddsd %xmm5, %xmm2, %xmm2"
     turn = ["vxorpd %xmm2, %xmm2, %xmm2", *[term] * 6]
     assert cycles("; ".join(turn), wide) == pytest.approx(6, rel=0.02)
+
+
+@pytest.mark.parametrize(("halves_per_cycle", "expected"), [(2, 1.5), (1, 2)])
+def test_an_access_that_goes_on_in_another_line_is_two(
+    halves_per_cycle: float, expected: float
+) -> None:
+    wide = (
+        Operation(name="load", lanes=4, per_cycle=halves_per_cycle),
+        Operation(name="load", lanes=8, per_cycle=1),
+    )
+    here = replace(PROCESSOR, operations=(*PROCESSOR.operations, *wide))
+    load = "vmovupd (%rax), %zmm0"
+    assert cycles(load, here) == pytest.approx(1, rel=0.02)
+    assert cycles(load, here, first_byte=8) == pytest.approx(expected, rel=0.02)
 
 
 def quicker(*more: Operation) -> Processor:
