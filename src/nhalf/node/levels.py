@@ -4,15 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log2
 
-from nhalf.node.conflicts import conflicts
-from nhalf.node.plateaus import Plateau, curve, plateaus
+from nhalf.node.conflicts import Conflicts, conflicts
+from nhalf.node.plateaus import Plateau, Step, curve, plateaus
 from nhalf.node.reading import Reading
 from nhalf.node.sets import Sets, sets
 
 KNEE_FACTOR = 1.5
 """A size from conflicts lies within this factor of where the curve of latencies rises."""
+
+PLAIN_FACTOR = 2.0
+"""The cache behind the second is slower by at least this: less may be a neighbour's doing."""
+
+HALFWAY = 1.3
+"""An array of which half of the loads miss is about this much larger than the cache."""
 
 MISSING_SHARE = 0.1
 """Lines hit as long as fewer of them than this miss."""
@@ -60,7 +67,7 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
             (), None, ("no level of cache: latency has no steps in what was measured",)
         )
     unresolved: list[str] = []
-    levels = [_first(found, flat, unresolved), _second(found, flat, unresolved)]
+    levels = [_first(found, flat, unresolved), _second(found, steps, flat, unresolved)]
     unresolved.append(SHARED)
     memory_s = flat[-1].latency_s if len(flat) > 2 else None
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
@@ -83,14 +90,46 @@ def _first(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[s
     return _level(1, flat, near, ends)
 
 
-def _second(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[str]) -> Level:
+def _second(
+    found: Sequence[Reading],
+    steps: Sequence[Step],
+    flat: Sequence[Plateau],
+    unresolved: list[str],
+) -> Level:
     """The cache behind the nearest, by pages in each other's way."""
     behind = conflicts(found)
-    if behind is None or behind.size_bytes < flat[1].last_bytes / KNEE_FACTOR:
+    if behind and _is_mixed(behind, flat):
+        behind = _mixed(behind, steps, flat)
+    size = behind.size_bytes if behind else None
+    if behind is None or size is None or size < flat[1].last_bytes / KNEE_FACTOR:
         unresolved.append("size, ways and line of level 2: looks at its sets do not agree")
         return _unknown(2, flat)
-    divided = Sets(behind.ways, behind.size_bytes // behind.ways, behind.line_bytes, 1.0)
+    divided = Sets(behind.ways, size // behind.ways, behind.line_bytes, 1.0)
     return _level(2, flat, divided, behind.size_ci)
+
+
+def _is_mixed(behind: Conflicts, flat: Sequence[Plateau]) -> bool:
+    """Whether more pages have a line in it than it has room for, as far as the curve is plain."""
+    if len(flat) < 3 or flat[2].cycles_median < PLAIN_FACTOR * flat[1].cycles_median:
+        return False
+    return behind.fitting_bytes > KNEE_FACTOR * flat[2].first_bytes
+
+
+def _mixed(behind: Conflicts, steps: Sequence[Step], flat: Sequence[Plateau]) -> Conflicts:
+    """A cache whose sets are chosen by bits of the whole address.
+
+    Lines of more pages fit than it has room for, since they lie in more than the sets of one place
+    of a page. It has a power of two of sets, as many as are nearest to where the curve of
+    latencies has risen halfway: arrays that are twice as large already miss mostly.
+    """
+    halfway = (flat[1].cycles_median + flat[2].cycles_median) / 2
+    inside = [one for one in steps if flat[1].last_bytes < one.size_bytes <= flat[2].first_bytes]
+    risen_bytes = next(one.size_bytes for one in inside if one.cycles_median >= halfway)
+    set_bytes = behind.ways * behind.line_bytes
+    size = set_bytes * 2 ** round(log2(risen_bytes / HALFWAY / set_bytes))
+    ends = float(flat[1].last_bytes), float(flat[2].first_bytes)
+    is_inside = ends[0] <= size <= ends[1]
+    return replace(behind, size_bytes=size if is_inside else None, size_ci=ends)
 
 
 def _is_near(size_bytes: int, here: Plateau, behind: Plateau) -> bool:

@@ -74,6 +74,15 @@ def test_pages_that_no_power_of_two_explains_are_no_cache() -> None:
         assert level.size_ci is None or level.size_ci == (510.0 * 4096, 513.0 * 4096)
 
 
+@pytest.mark.parametrize("size_bytes", [512 << 10, 1 << 20, 2 << 20])
+def test_a_cache_whose_sets_are_chosen_by_the_whole_address_has_a_size(size_bytes: int) -> None:
+    machine = {**EPYC, "sizes": (32 << 10, size_bytes, 32 << 20)}
+    second = measured(**machine, conflicting_pages=size_bytes / 512 * 0.8).levels[1]
+    assert (second.size_bytes, second.ways, second.line_bytes) == (size_bytes, 8, 64)
+    assert second.size_ci is not None
+    assert second.size_ci[0] <= size_bytes <= second.size_ci[1]
+
+
 def test_nothing_is_said_of_a_curve_without_steps() -> None:
     found = measured(cycles=(5.0, 5.0, 5.0, 5.0))
     assert found.levels == ()
