@@ -41,12 +41,12 @@ Name = Literal[
 ]
 """What a unit can do; `load` and `store` are those of real numbers, `whole_load` and `whole_store`
 of whole ones; a `forwarded_load` is one of a whole number that was stored only just before, an
-`updated_load` one that an instruction has loaded and stored;
-`integer` is fixed-point arithmetic, of addresses too, `permute` moves
-numbers from any place of a vector to any other and `shuffle` within a part of it; `convert` makes
-a whole number of a real one or the other way, `across` moves bits between their registers,
-`compare` compares real numbers for a branch or a choice; a `taken_branch` is a jump that is
-taken, a `store_apart` a store to another line than the one before."""
+`updated_load` one that an instruction has loaded and stored; `integer` is fixed-point arithmetic,
+of addresses too; `permute` moves numbers from any place of a vector to any other and `shuffle`
+within a part of it; `convert` makes a whole number of a real one or the other way, `across` moves
+bits between their registers, `compare` compares real numbers for a branch or a choice; a
+`taken_branch` is a jump that is taken, a `store_apart` a store to another line than the one before.
+"""
 Pair = Literal["move", "whole_move", "whole_load"]
 """What takes one place in the front end with arithmetic on its result in the same register: a move
 between registers of real numbers, one of whole numbers, and a load of a whole number."""

@@ -123,7 +123,7 @@ def _mixed(behind: Conflicts, steps: Sequence[Step], flat: Sequence[Plateau]) ->
     latencies has risen halfway: arrays that are twice as large already miss mostly.
     """
     halfway = (flat[1].cycles_median + flat[2].cycles_median) / 2
-    inside = [one for one in steps if flat[1].last_bytes < one.size_bytes <= flat[2].first_bytes]
+    inside = [one for one in steps if flat[1].last_bytes < one.size_bytes <= flat[2].last_bytes]
     risen_bytes = next(one.size_bytes for one in inside if one.cycles_median >= halfway)
     set_bytes = behind.ways * behind.line_bytes
     size = set_bytes * 2 ** round(log2(risen_bytes / HALFWAY / set_bytes))
