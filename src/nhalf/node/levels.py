@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from math import log2
 
 from nhalf.node.conflicts import Conflicts, conflicts
-from nhalf.node.plateaus import Plateau, Step, curve, plateaus
+from nhalf.node.plateaus import Plateau, Rise, curve, plateaus, rise
 from nhalf.node.reading import Reading
 from nhalf.node.sets import Sets, sets
 
 KNEE_FACTOR = 1.5
 """A size from conflicts lies within this factor of where the curve of latencies rises."""
 
-PLAIN_FACTOR = 2.0
-"""The cache behind the second is slower by at least this: less may be a neighbour's doing."""
+MIXED_FACTOR = 3.0
+"""Pages that fit are at least so much more than the cache holds where their bits are mixed in."""
 
 HALFWAY = 1.3
 """An array of which half of the loads miss is about this much larger than the cache."""
@@ -67,7 +67,8 @@ def hierarchy(found: Sequence[Reading]) -> Hierarchy:
             (), None, ("no level of cache: latency has no steps in what was measured",)
         )
     unresolved: list[str] = []
-    levels = [_first(found, flat, unresolved), _second(found, steps, flat, unresolved)]
+    end = rise(steps, flat[1])
+    levels = [_first(found, flat, unresolved), _second(found, end, flat, unresolved)]
     unresolved.append(SHARED)
     memory_s = flat[-1].latency_s if len(flat) > 2 else None
     return Hierarchy(tuple(levels), memory_s, tuple(unresolved))
@@ -92,42 +93,32 @@ def _first(found: Sequence[Reading], flat: Sequence[Plateau], unresolved: list[s
 
 def _second(
     found: Sequence[Reading],
-    steps: Sequence[Step],
+    end: Rise | None,
     flat: Sequence[Plateau],
     unresolved: list[str],
 ) -> Level:
-    """The cache behind the nearest, by pages in each other's way."""
+    """The cache behind the nearest, by pages in each other's way; what is next may not be flat."""
     behind = conflicts(found)
-    if behind and _is_mixed(behind, flat):
-        behind = _mixed(behind, steps, flat)
+    miss_s = end.miss_cycles * flat[1].latency_s / flat[1].cycles_median if end else None
+    if behind and end and behind.fitting_bytes > MIXED_FACTOR * end.size_bytes:
+        behind = _mixed(behind, end, flat[1])
     size = behind.size_bytes if behind else None
     if behind is None or size is None or size < flat[1].last_bytes / KNEE_FACTOR:
         unresolved.append("size, ways and line of level 2: looks at its sets do not agree")
-        return _unknown(2, flat)
+        return replace(_unknown(2, flat), miss_s=miss_s)
     divided = Sets(behind.ways, size // behind.ways, behind.line_bytes, 1.0)
-    return _level(2, flat, divided, behind.size_ci)
+    return replace(_level(2, flat, divided, behind.size_ci), miss_s=miss_s)
 
 
-def _is_mixed(behind: Conflicts, flat: Sequence[Plateau]) -> bool:
-    """Whether more pages have a line in it than it has room for, as far as the curve is plain."""
-    if len(flat) < 3 or flat[2].cycles_median < PLAIN_FACTOR * flat[1].cycles_median:
-        return False
-    return behind.fitting_bytes > KNEE_FACTOR * flat[2].first_bytes
-
-
-def _mixed(behind: Conflicts, steps: Sequence[Step], flat: Sequence[Plateau]) -> Conflicts:
+def _mixed(behind: Conflicts, end: Rise, own: Plateau) -> Conflicts:
     """A cache whose sets are chosen by bits of the whole address.
 
     Lines of more pages fit than it has room for, since they lie in more than the sets of one place
-    of a page. It has a power of two of sets, as many as are nearest to where the curve of
-    latencies has risen halfway: arrays that are twice as large already miss mostly.
+    of a page. It has a power of two of sets, as many as are nearest to the end of the level.
     """
-    halfway = (flat[1].cycles_median + flat[2].cycles_median) / 2
-    inside = [one for one in steps if flat[1].last_bytes < one.size_bytes <= flat[2].last_bytes]
-    risen_bytes = next(one.size_bytes for one in inside if one.cycles_median >= halfway)
     set_bytes = behind.ways * behind.line_bytes
-    size = set_bytes * 2 ** round(log2(risen_bytes / HALFWAY / set_bytes))
-    ends = float(flat[1].last_bytes), float(flat[2].first_bytes)
+    size = set_bytes * 2 ** round(log2(end.size_bytes / HALFWAY / set_bytes))
+    ends = float(own.last_bytes), float(end.size_bytes)
     is_inside = ends[0] <= size <= ends[1]
     return replace(behind, size_bytes=size if is_inside else None, size_ci=ends)
 

@@ -19,7 +19,7 @@ from nhalf.node.announced import announced
 from nhalf.node.asking import PLACEMENT, TIMEOUT_S, Core, node_subject
 from nhalf.node.bandwidth import ask_bandwidth
 from nhalf.node.levels import hit_limit_cycles
-from nhalf.node.plateaus import curve, plateaus
+from nhalf.node.plateaus import Plateau, curve, plateaus, rise
 from nhalf.node.reading import CHASE, CONFLICTS, LOAD, STORE, SWEEP_STRIDES, UNIT, Reading
 from nhalf.node.sets import look
 from nhalf.node.translation import ask_pages
@@ -31,6 +31,8 @@ UNIT_LAUNCHES = 3
 """Further launches that time only units: they are quick, and outlast a busy neighbour."""
 POINTS = 460
 """About this many in a launch: what is asked depends on the answers."""
+MISS_CYCLES_MAX = 120
+"""What a miss is taken for where the probe is not told (native/node/conflicts.hpp)."""
 NEAR_BYTES = 8 << 20
 SWEEP_BYTES = 16 << 10
 LINE_BYTES = 64
@@ -93,7 +95,7 @@ def ask(core: Core) -> None:
         return
     limit_cycles = hit_limit_cycles(flat)
     look(lambda *where: _hits(core, limit_cycles, *where), flat[0].last_bytes)
-    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes))
+    core.ask(CONFLICTS, conflict_bytes(flat[1].last_bytes), miss=_miss_cycles(core, flat[1]))
     ask_pages(core)
 
 
@@ -137,6 +139,14 @@ def far_bytes() -> int:
     """The largest array: no more than a share of the memory that is free."""
     free_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     return int(min(FAR_BYTES, MEMORY_SHARE * free_bytes))
+
+
+def _miss_cycles(core: Core, level: Plateau) -> int | None:
+    """What a load that misses a level takes longer; None, for what is usual, where that is not
+    known, or more.
+    """
+    end = rise(curve(core.known), level)
+    return round(end.miss_cycles) if end and end.miss_cycles < MISS_CYCLES_MAX else None
 
 
 def conflict_bytes(plateau_last_bytes: int) -> int:

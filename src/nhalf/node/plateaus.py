@@ -13,6 +13,10 @@ FLAT_FACTOR = 1.12
 """On a plateau, twice the size makes a load slower by less than this."""
 STEP_FACTOR = 1.3
 """The next plateau is slower by at least this."""
+PLAIN_FACTOR = 2.0
+"""The level behind one is slower by at least this: less may be a neighbour's doing."""
+STEEP_FACTOR = 1.5
+"""Beyond a level and its end, twice the size makes a load slower by less than this."""
 USUAL_AXES = frozenset({"seed", "huge"})
 
 
@@ -101,3 +105,35 @@ def _plateau(ones: Sequence[Step]) -> Plateau:
         median(one.cycles_median for one in ones),
         median(one.latency_s for one in ones),
     )
+
+
+@dataclass(frozen=True)
+class Rise:
+    """The end of a level: an array of which about half of the loads miss, and what a miss costs."""
+
+    size_bytes: int
+    miss_cycles: float
+
+
+def rise(steps: Sequence[Step], level: Plateau) -> Rise | None:
+    """Where a load takes half as much more as in an array that is four times as large.
+
+    The next level need not be flat: neighbours may leave too little of a shared cache for that.
+    None where it cannot be told from memory, or from a disturbance of the level itself.
+    """
+    for step in steps:
+        if step.size_bytes <= level.last_bytes:
+            continue
+        twice, four = (
+            next((one for one in steps if one.size_bytes >= times * step.size_bytes), None)
+            for times in (2, 4)
+        )
+        if twice is None or four is None:
+            return None
+        miss_cycles = four.cycles_median - level.cycles_median
+        if step.cycles_median - level.cycles_median < miss_cycles / 2:
+            continue
+        is_plain = four.cycles_median > PLAIN_FACTOR * level.cycles_median
+        is_next = four.cycles_median < STEEP_FACTOR * twice.cycles_median
+        return Rise(step.size_bytes, miss_cycles) if is_plain and is_next else None
+    return None
