@@ -119,7 +119,7 @@ def rise(steps: Sequence[Step], level: Plateau) -> Rise | None:
     """Where a load takes half as much more as in an array that is four times as large.
 
     The next level need not be flat: neighbours may leave too little of a shared cache for that.
-    None where it cannot be told from memory, or from a disturbance of the level itself.
+    None if it cannot be told from memory, or from a disturbance of the level itself.
     """
     for step in steps:
         if step.size_bytes <= level.last_bytes:
