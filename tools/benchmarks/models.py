@@ -54,7 +54,7 @@ def measure(runs: int) -> tuple[Any, str]:
     page = table(
         "Models of allreduce and alltoall, 2 to 6 ranks of five sizes",
         "Relative errors of what was left out of the fit, of three launches. The error of a cell "
-        "is the standard error of its own value, in the middle: no model can be much closer. "
+        "is the standard error of its own value, the median over cells, from so few launches. "
         + said,
         HEAD,
         [[str(value) for value in row.values()] for row in rows],

@@ -57,6 +57,11 @@ Count = Annotated[int, Meta(ge=1)]
 Range = tuple[float, float]
 
 
+def key_of(name: str, lanes: int) -> str:
+    """The name of an operation in units: `add`, or with lanes `add.4`."""
+    return name if lanes == 1 else f"{name}.{lanes}"
+
+
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Part of a description: its numbers are finite."""
 
@@ -96,8 +101,8 @@ class Operation(_Part, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """Its name in units: `add`, with lanes `add.4`."""
-        return self.name if self.lanes == 1 else f"{self.name}.{self.lanes}"
+        """Its name in units."""
+        return key_of(self.name, self.lanes)
 
 
 class Unit(_Part, frozen=True, kw_only=True):

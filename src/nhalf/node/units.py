@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from nhalf.machines.processor import Name, Operation, Pair, Unit
+from nhalf.machines.processor import Name, Operation, Pair, Unit, key_of
 from nhalf.node.reading import UNIT, Reading
 from nhalf.statistics.intervals import Interval
 
@@ -243,8 +243,7 @@ def _accesses(rates: Mapping[Key, Interval], name: str, real: str, whole: str) -
 
 
 def _unit_key(kernel: str, bits: int) -> str:
-    lanes = max(1, bits // LANE_BITS)
-    return NAMES[kernel] if lanes == 1 else f"{NAMES[kernel]}.{lanes}"
+    return key_of(NAMES[kernel], max(1, bits // LANE_BITS))
 
 
 def _per_cycle(units: Sequence[Reading]) -> dict[Key, Interval]:

@@ -155,10 +155,9 @@ def _busy(asked: Sequence[Operation], processor: Processor) -> list[tuple[str, f
         cycles = processor.busy_cycles(one.name, one.lanes)
         if cycles:
             found[one.name] = found.get(one.name, 0.0) + cycles
-        key = one.name if one.lanes == 1 else f"{one.name}.{one.lanes}"
         for unit in processor.units:
-            if key in unit.cycles:
-                found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[key]
+            if one.key in unit.cycles:
+                found[unit.name] = found.get(unit.name, 0.0) + unit.cycles[one.key]
     return list(found.items())
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nhalf.machines.processor import key_of
 from nhalf.node.ladder.listing import Instruction
 
 _REAL = re.compile(
@@ -31,6 +32,11 @@ class Operation:
 
     name: str
     lanes: int = 1
+
+    @property
+    def key(self) -> str:
+        """Its name in units of a processor."""
+        return key_of(self.name, self.lanes)
 
 
 def is_memory(operand: str) -> bool:

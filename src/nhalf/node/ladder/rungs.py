@@ -155,8 +155,7 @@ def _times(loop: EmittedLoop, asked: Counter[Operation], processor: Processor) -
 
 def _shared_cycles(unit: Unit, asked: Counter[Operation]) -> float:
     """What all that shares a unit keeps it busy for; other widths of the same are not counted."""
-    keys = {one: one.name if one.lanes == 1 else f"{one.name}.{one.lanes}" for one in asked}
-    return sum(count * unit.cycles.get(keys[one], 0.0) for one, count in asked.items())
+    return sum(count * unit.cycles.get(one.key, 0.0) for one, count in asked.items())
 
 
 def _is_spill(one: Instruction) -> bool:
