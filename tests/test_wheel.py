@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel: what is in it, and that it measures where there is no compiler."""
+"""The wheels: what is in them, and that they measure where there is no compiler."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -22,13 +24,23 @@ COMPILERS = re.compile(r"(.*-)?(g\+\+|gcc|cc|c\+\+|c[89]9|clang.*|cpp|ld.*|as|mp
 PROBES = {"probe-model", "probe-threads", "probe-mpi-abi", "compose"}
 
 
+ARM_LIBRARIES = Path("/usr/aarch64-linux-gnu")
+
+
 @pytest.fixture(
-    scope="module", params=["as installed", pytest.param("from nothing", marks=pytest.mark.full)]
+    scope="module",
+    params=[
+        "as installed",
+        pytest.param("from nothing", marks=pytest.mark.full),
+        pytest.param("portable", marks=pytest.mark.full),
+    ],
 )
 def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree: that of `make setup`, or built anew in an empty folder."""
+    """The wheel of this tree: of `make setup`, built in an empty folder, or of `make wheels`."""
     if request.param == "from nothing":
         return build_from_nothing(tmp_path_factory.mktemp("wheel"))
+    if request.param == "portable":
+        return build_portable(platform.machine())
     made = os.environ.get("NHALF_WHEEL", "")
     found = [Path(made)] if made else sorted((ROOT / "build" / "dist").glob("nhalf-*.whl"))
     if len(found) != 1:
@@ -48,6 +60,25 @@ def build_from_nothing(folder: Path) -> Path:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = (folder / "dist").iterdir()
+    return path
+
+
+def build_portable(processor: str) -> Path:
+    """The wheel of `make wheels`, for glibc 2.28, which needs no compiler of this machine."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"CXXFLAGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    }
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "wheels.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other tests build here, too
+        done = subprocess.run(
+            ["make", "wheels", f"PROCESSORS_OF_WHEELS={processor}"],
+            cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = (ROOT / "build" / "wheelhouse").glob(f"nhalf-*-manylinux_2_28_{processor}.whl")
     return path
 
 
@@ -162,3 +193,42 @@ def test_measures_with_mpi_wheels_without_compiler(
     points = json.loads(done.stdout)["points"]
     assert {point["mpi"] for point in points} == {usable[0]}
     assert all(point["median_s"] > 0 for point in points)
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of the wheel for ARM, each behind a script that emulates its processor."""
+    emulator = shutil.which("qemu-aarch64")
+    if emulator is None or not ARM_LIBRARIES.exists():
+        pytest.skip("needs qemu-user and g++-aarch64-linux-gnu: apt-get install both")
+    path = build_portable("aarch64")
+    folder = tmp_path_factory.mktemp("arm")
+    with zipfile.ZipFile(path) as content:
+        content.extractall(folder)
+    native = folder / "nhalf" / "_native"
+    libraries = ROOT / "build" / "wheels" / "mpich-aarch64" / "lib"
+    for program in list((native / "bin").iterdir()):
+        code = program.rename(program.with_name(f"{program.name}.arm"))
+        code.chmod(0o755)
+        words = f"{emulator} -L {ARM_LIBRARIES} -E LD_LIBRARY_PATH={libraries} {code}"
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    return native
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("where", ["--transport=model", "--transport=threads", "--mpi=mpich"])
+def test_measures_on_arm(
+    arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setenv("NHALF_NATIVE_DIR", str(arm))
+    command = [sys.executable, "-m", "nhalf", "run", where, "--pattern", "pingpong"]
+    command += ["--bytes", "8,1K", "--launches", "1", "--budget", duration(20), "--json"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "run")],
+        capture_output=True, text=True, check=False, timeout=patience_s(240),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    assert {point["bytes"] for point in points} >= {8, 1024}
+    assert all(point["verified"] for point in points)

@@ -52,6 +52,23 @@ class Lead:
     agreeing: tuple[str, ...]
     exceptions: tuple[Exemption, ...]
 
+    @property
+    def depends_on_size(self) -> bool:
+        """Whether libraries are tied over all sizes, though the best is far behind at some."""
+        return bool(self.standing.level) and bool(self.cliffs(self.standing.best))
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The libraries that are as fast as the leader, with no cliffs."""
+        return tuple(mpi for mpi in self.standing.level if not self.cliffs(mpi))
+
+    def cliffs(self, mpi: str) -> list[Exemption]:
+        """The sizes of the pattern at which a library is far behind another, the worst first."""
+        found = _exceptions(self.pattern, self.contest, self.sizes, mpi)
+        return sorted(
+            (one for one in found if one.ratio.low > COSTLY), key=lambda one: -one.ratio.median
+        )
+
 
 @once
 def leads(facts: Facts) -> list[Lead]:

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from nhalf.base.units import format_size
 from nhalf.facts.contests import CLASSES
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
-from nhalf.present.wording import between, times
+from nhalf.present.wording import between, size_range, times
 
 UNDECIDED = (
     "No library is significantly faster in ping-pong or any other pattern between two ranks: take "
@@ -28,16 +27,18 @@ def verdict(facts: Facts) -> str:
         return UNDECIDED
     setting = found[0].contest.setting
     here = [lead for lead in found if lead.contest.setting == setting]
-    counted = Counter(lead.standing.best for lead in here)
+    clear = [lead for lead in here if not lead.depends_on_size] or here
+    counted = Counter(lead.standing.best for lead in clear)
     best = max(counted, key=lambda mpi: counted[mpi])
     titles = here[0].contest.titles
-    won = [lead for lead in here if lead.standing.best == best]
-    alike = sorted(set.intersection(*({*lead.standing.level} for lead in won)))
+    won = [lead for lead in clear if lead.standing.best == best]
+    alike = sorted(set.intersection(*({*lead.alike} for lead in won)))
     names = " or ".join(titles[mpi] for mpi in (best, *alike))
     sentences = [
         f"Use {names}: the fastest for {_classes(won)} messages"
-        f"{''.join(_elsewhere(lead, best, titles[best]) for lead in here if lead not in won)}."
+        f"{''.join(_elsewhere(lead, best, titles[best]) for lead in clear if lead not in won)}."
     ]
+    sentences += [_by_size(lead) for lead in here if lead not in clear]
     exceptions = sorted((e for lead in won for e in lead.exceptions), key=lambda e: -e.ratio.median)
     if exceptions:
         sentences.append(exception(exceptions[0], len(exceptions) - 1))
@@ -55,7 +56,14 @@ def _elsewhere(lead: Lead, best: str, title: str) -> str:
     other = lead.contest.titles[lead.standing.best]
     behind = dict(lead.standing.behind)
     if best not in behind:
-        return f"; for {lead.size_class} ones {other} is as fast"
+        cliffs = lead.cliffs(best)
+        if not cliffs:
+            return f"; for {lead.size_class} ones {other} is as fast"
+        worst = cliffs[0]
+        return (
+            f"; for {lead.size_class} ones {worst.faster} is up to {times(worst.ratio.median)} as "
+            f"fast as {title} ({_place(worst)})"
+        )
     ratio = behind[best]
     return (
         f"; for {lead.size_class} ones {other} is {times(ratio.median)} as fast as {title} "
@@ -63,14 +71,27 @@ def _elsewhere(lead: Lead, best: str, title: str) -> str:
     )
 
 
+def _by_size(lead: Lead) -> str:
+    """What to use for a class whose fastest library depends on the size."""
+    worst = lead.exceptions[0]
+    best = lead.contest.titles[lead.standing.best]
+    return (
+        f"For {lead.size_class} ones it depends on the size: in {_place(worst)}, {worst.faster} is "
+        f"{times(worst.ratio.median)} as fast as {best}{and_more(len(lead.exceptions) - 1)}."
+    )
+
+
 def exception(one: Exemption, further: int) -> str:
     """Where another library is faster, and how many such places there are besides."""
-    first, last = format_size(one.first_bytes), format_size(one.last_bytes)
-    place = first if first == last else f"{first} to {last}"
     return (
-        f"Except in {one.pattern}, {place}, where {one.faster} is {times(one.ratio.median)} as "
+        f"Except in {_place(one)}, where {one.faster} is {times(one.ratio.median)} as "
         f"fast{and_more(further)}."
     )
+
+
+def _place(one: Exemption) -> str:
+    """'stream, 256 B to 1 KiB'."""
+    return f"{one.pattern}, {size_range(one.first_bytes, one.last_bytes)}"
 
 
 def and_more(further: int) -> str:
@@ -83,7 +104,7 @@ def _sureness(here: Sequence[Lead]) -> str:
     """What the intervals leave open."""
     open_classes = [name for name, _, _ in CLASSES if name not in {x.size_class for x in here}]
     if not open_classes:
-        tied = [lead for lead in here if lead.standing.level]
+        tied = [lead for lead in here if lead.standing.level and not lead.depends_on_size]
         if not tied:
             return SURE
         return (

@@ -36,6 +36,12 @@ def ends(interval: Interval) -> str:
     return f"{low} to {high}".replace("x", "")
 
 
+def size_range(first_bytes: int, last_bytes: int) -> str:
+    """'2 MiB to 4 MiB', or one size."""
+    first, last = format_size(first_bytes), format_size(last_bytes)
+    return first if first == last else f"{first} to {last}"
+
+
 def weight(ratio: float, base: float, most: float) -> float:
     """Importance that grows with the logarithm of a ratio: a factor of 8 reaches the most."""
     return base + (most - base) * min(1.0, abs(math.log(ratio)) / math.log(8))

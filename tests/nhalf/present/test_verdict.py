@@ -9,6 +9,7 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption
+from nhalf.present.findings.fastest_library import FastestLibrary
 from nhalf.present.verdict import UNDECIDED, exception, verdict
 from nhalf.statistics.intervals import Interval
 
@@ -29,6 +30,44 @@ def test_a_tie_of_the_fastest_is_told(make_measurements: Make) -> None:
     said = verdict(Facts(measured, {**TITLES, "c": "C MPI"}, {"run": {}}))
     assert "exclude a tie" not in said
     assert said.endswith("for all messages the fastest are too close to tell apart.")
+
+
+def cliff_of_a(make_measurements: Make, at_large: dict[str, float]) -> Facts:
+    """A leads up to 64 KiB, is level with B from there on, and far behind from 2 MiB."""
+
+    def measured(sizes: list[int], slower: dict[str, float]) -> pl.LazyFrame:
+        return make_measurements(
+            libraries=("a", "b", "c"), sizes=sizes, slower=slower, launch_noise=0.002
+        )
+
+    sizes = [2**k for k in range(23)]
+    parts = [
+        measured(sizes[:17], {"b": 1.2, "c": 2.0}),
+        measured(sizes[17:21], {**at_large, "c": 2.0}),
+        measured(sizes[21:], {"a": 5.0, "c": 2.0}),
+    ]
+    return Facts(pl.concat(parts), {**TITLES, "c": "C MPI"}, {"run": {}})
+
+
+def test_a_cliff_of_the_leader_makes_it_a_question_of_size(make_measurements: Make) -> None:
+    facts = cliff_of_a(make_measurements, {"b": 1.015})
+    said = verdict(facts)
+    assert said.startswith("Use A MPI: the fastest for small and medium messages. For large ones")
+    assert "it depends on the size: in pingpong, 2 MiB to 4 MiB, B MPI is 5.0x as fast" in said
+    assert "too close" not in said
+    (large,) = (one.text for one in FastestLibrary().find(facts) if one.kind == "fastest-large")
+    assert large.startswith("A MPI or B MPI is fastest for large messages (pingpong, 128 KiB to")
+    assert "; which one depends on the size). " in large
+
+
+def test_a_library_with_a_cliff_is_not_as_fast(make_measurements: Make) -> None:
+    facts = cliff_of_a(make_measurements, {"a": 1.015})
+    said = verdict(facts)
+    assert "for large ones B MPI is up to 5.0x as fast as A MPI (pingpong, 2 MiB to 4 MiB)" in said
+    assert "A MPI or" not in said
+    (large,) = (one.text for one in FastestLibrary().find(facts) if one.kind == "fastest-large")
+    assert large.startswith("B MPI is fastest for large messages (128 KiB to 4 MiB). C MPI takes")
+    assert "A MPI is as fast at most sizes, but takes 5.0x as long at 2 MiB to 4 MiB." in large
 
 
 def test_equal_libraries_are_not_told_apart(make_measurements: Make) -> None:

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nhalf.base.listing import few
-from nhalf.base.units import format_size
 from nhalf.facts.facts import Facts
 from nhalf.facts.leads import Exemption, Lead, leads
 from nhalf.facts.series import MAIN_PATTERN
 from nhalf.present.findings import Finder, Finding
-from nhalf.present.wording import between, ends, sentence, times, weight
+from nhalf.present.wording import between, ends, sentence, size_range, times, weight
 
 EXCEPTIONS_MAX = 3
 """The number of exceptions that are described; the rest are counted."""
@@ -25,18 +24,19 @@ class FastestLibrary(Finder):
 
 def _finding(lead: Lead) -> Finding:
     standing, titles = lead.standing, lead.contest.titles
-    behind, level = standing.behind, standing.level
+    behind = standing.behind
     words = ", ".join(
         f"{titles[other]} {'' if number else 'takes '}{times(interval.median)}"
         + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
         for number, (other, interval) in enumerate(behind)
     )
+    level = standing.level if lead.depends_on_size else lead.alike
     leaders = " or ".join(titles[mpi] for mpi in (standing.best, *level))
-    first, last = format_size(lead.sizes[0]), format_size(lead.sizes[-1])
     worst = behind[-1][1]
+    place = f"{_where(lead)}{size_range(lead.sizes[0], lead.sizes[-1])}{_doubt(lead)}"
     return Finding(
-        f"{leaders} is fastest for {lead.size_class} messages ({_where(lead)}{first} to {last}"
-        f"{'; too close to tell apart' if level else ''}). {words}." + _others(lead),
+        f"{leaders} is fastest for {lead.size_class} messages ({place}). {words}."
+        f"{_cliffs(lead)}{_others(lead)}",
         importance=weight(worst.median, 50, 75),
         kind=f"fastest-{lead.size_class}",
         label=f"{sentence(lead.size_class)} messages",
@@ -46,6 +46,26 @@ def _finding(lead: Lead) -> Finding:
         mpi=standing.best,
         pattern=lead.pattern,
     )
+
+
+def _doubt(lead: Lead) -> str:
+    """Why several libraries are named."""
+    if lead.depends_on_size:
+        return "; which one depends on the size"
+    return "; too close to tell apart" if lead.alike else ""
+
+
+def _cliffs(lead: Lead) -> str:
+    """Who is as fast at most sizes, and where not."""
+    said = ""
+    for mpi in () if lead.depends_on_size else lead.standing.level:
+        for worst in lead.cliffs(mpi)[:1]:
+            said += (
+                f" {lead.contest.titles[mpi]} is as fast at most sizes, but takes "
+                f"{times(worst.ratio.median)} as long at "
+                f"{size_range(worst.first_bytes, worst.last_bytes)}."
+            )
+    return said
 
 
 def _where(lead: Lead) -> str:
@@ -68,12 +88,10 @@ def _others(lead: Lead) -> str:
 
 def _exception(one: Exemption, lead: Lead) -> str:
     """'in stream, 256 B to 1 KiB, MPICH is 1.8x as fast (interval 1.6 to 2.0)'."""
-    first, last = format_size(one.first_bytes), format_size(one.last_bytes)
-    place = first if one.first_bytes == one.last_bytes else f"{first} to {last}"
     than = "" if len(lead.contest.titles) == 2 else f" as {_leader(lead)}"
     return (
-        f"in {one.pattern}, {place}, {one.faster} is {times(one.ratio.median)} as fast{than} "
-        f"({between(one.ratio)})"
+        f"in {one.pattern}, {size_range(one.first_bytes, one.last_bytes)}, {one.faster} is "
+        f"{times(one.ratio.median)} as fast{than} ({between(one.ratio)})"
     )
 
 
