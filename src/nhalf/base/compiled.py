@@ -19,6 +19,9 @@ from nhalf.base.processes import run
 
 COMPILE_TIMEOUT_S = 300.0
 
+COMPILERS = ("c++", "g++", "clang++")
+COMPILER_REMEDY = "install a C++ compiler, such as g++ 10 or newer"
+
 _listeners: list[Callable[[str], None]] = []
 """Listeners for progress messages of compilation; the last one is called."""
 

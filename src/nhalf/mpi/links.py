@@ -7,12 +7,15 @@ import functools
 import os
 from collections.abc import Sequence
 
+from nhalf.base.compiled import COMPILER_REMEDY
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.transport_files import TransportFile
 
 TIMEOUT_S = 60.0
+COMMAND_NOT_FOUND = "command not found"
+"""How a compiler wrapper says that its compiler is missing."""
 SOURCE = "#include <mpi.h>\nint main() { return MPI_Init(nullptr, nullptr); }\n"
 
 
@@ -32,6 +35,8 @@ def check_links(library: Library, transport: TransportFile, variables: dict[str,
     if not reason:
         return
     title = f"transport {transport.name} cannot be started by {library.name}"
+    if COMMAND_NOT_FOUND in reason:
+        raise MissingError(f"transport {transport.name} needs a C++ compiler", COMPILER_REMEDY)
     if "undefined reference" in reason:
         raise MissingError(
             f"{title}, which brings other versions of {' '.join(transport.links)}",

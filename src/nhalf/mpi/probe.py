@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nhalf.base import native_files
-from nhalf.base.compiled import Program, compiled, is_compiled
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled, is_compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
@@ -117,11 +117,11 @@ def compiler_variables(library: Library) -> dict[str, str]:
     given = os.environ.get(variable, "")
     if given:
         return {variable: given}
-    for name in ("c++", "g++", "clang++"):
+    for name in COMPILERS:
         if shutil.which(name):
             # Wheels' wrappers call c++, which minimal machines have under another name only.
             return {} if name == "c++" or not variable else {variable: name}
     raise MissingError(
         f"{library.name} needs a probe compiled for it, and there is no C++ compiler",
-        "install one, such as g++ 10 or newer",
+        COMPILER_REMEDY,
     )

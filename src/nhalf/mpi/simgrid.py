@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nhalf.base.compiled import Program, compiled
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS, Program, compiled
 from nhalf.base.describe import why_not_described
 from nhalf.base.errors import MissingError
 from nhalf.base.processes import run
@@ -22,7 +22,6 @@ from nhalf.mpi.transport_files import TransportFile
 REMEDY = "install SimGrid 3.32 with its headers, such as apt-get install libsimgrid-dev"
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG")
 INSPECT_TIMEOUT_S = 20.0
-COMPILERS = ("c++", "g++", "clang++")
 
 SETTINGS = {
     "smpi/simulate-computation": "no",  # our own work between two calls takes no time
@@ -53,12 +52,13 @@ def simgrid() -> SimGrid:
     absent = [name for name, path in found.items() if path is None]
     if library is None or absent:
         what = " and ".join(absent) or "its library"
-        raise MissingError(f"simulations need SimGrid: {what} is not here", REMEDY)
+        verb = "are" if len(absent) > 1 else "is"
+        raise MissingError(f"simulations need SimGrid: {what} {verb} not installed", REMEDY)
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         raise MissingError(
             "the simulator must be compiled once, and no C++ compiler was found",
-            "install one, such as g++ 10 or newer",
+            COMPILER_REMEDY,
         )
     return SimGrid(Path(found["smpirun"] or ""), Path(found["smpicxx"] or ""), compiler, library)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nhalf.base import native_files
+from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS
 from nhalf.base.errors import NhalfError
 from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
@@ -25,6 +26,8 @@ from nhalf.sites.hello import hello
 from nhalf.sites.start import cores
 
 GOOD, DOUBT, BAD = "good", "doubt", "bad"
+ABSENT = "absent"
+"""What only some measurements need is not installed."""
 FREE_BYTES_MIN = 1 << 30
 SHARED_BYTES_MIN = 1 << 28
 """Of /dev/shm, which container engines make as small as 64 MiB."""
@@ -34,7 +37,7 @@ LOAD_MAX = 0.5
 
 @dataclass(frozen=True)
 class Finding:
-    """One item examined: its state (good, doubt, bad), and the remedy if not good."""
+    """One item examined: its state (good, absent, doubt, bad), and the remedy if not good."""
 
     name: str
     state: str
@@ -111,15 +114,15 @@ def probes() -> Finding:
 
 def compiler(libraries: Sequence[Library]) -> Finding:
     """A C++ compiler, which only libraries without the standard ABI need."""
-    for name in ("c++", "g++", "clang++"):
+    for name in COMPILERS:
         path = shutil.which(name)
         if path:
             return Finding("compiler", GOOD, path)
     needing = [one.name for one in libraries if not one.abi]
     if not needing:
         return Finding("compiler", GOOD, "none, and no library here needs one")
-    remedy = "install g++ 10 or newer"
-    return Finding("compiler", DOUBT, f"none, but needed for {', '.join(needing)}", remedy)
+    found = f"none, but needed for {', '.join(needing)}"
+    return Finding("compiler", DOUBT, found, COMPILER_REMEDY)
 
 
 def simulator() -> Finding:
@@ -129,27 +132,28 @@ def simulator() -> Finding:
     try:
         parts = simgrid()
     except NhalfError as error:
-        return Finding("simulator", GOOD, f"none: {error.message}; {error.remedy}")
+        return Finding("simulator", ABSENT, error.message, error.remedy)
     return Finding("simulator", GOOD, f"SimGrid, {parts.smpirun}: nhalf simulate works")
 
 
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
     """A transport with its own library, and which MPI library here can start it."""
     name = f"transport {transport.name}"
-    reason = "no MPI library with a C++ compiler wrapper can start it"
+    absent = Finding(
+        name, ABSENT, "no MPI library here has a compiler wrapper to build it with", COMPILER_REMEDY
+    )
     for library in sharing_first(libraries):
         if library.compiler is None:
             continue
         try:
             check_links(library, transport, library.environment)
         except NhalfError as error:
+            absent = Finding(name, ABSENT, error.message, error.remedy)
             if "cannot find" in error.message:
-                # It is not here, whichever library asks.
-                return Finding(name, GOOD, f"none: {error.message}; {error.remedy}")
-            reason = f"{error.message}; {error.remedy}"
-            continue
-        return Finding(name, GOOD, f"started by {library.name}")
-    return Finding(name, GOOD, f"none: {reason}")
+                break  # Whichever library asks.
+        else:
+            return Finding(name, GOOD, f"started by {library.name}")
+    return absent
 
 
 def cores_and_speed(root: Path = Path("/")) -> Iterator[Finding]:

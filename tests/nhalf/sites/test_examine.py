@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nhalf.base.compiled import COMPILER_REMEDY
 from nhalf.mpi.discover import Broken, Discovery
+from nhalf.mpi.transport_files import transport_files
 from nhalf.sites import examine as module
-from nhalf.sites.examine import BAD, DOUBT, GOOD, Finding, can_measure, examine
+from nhalf.sites.examine import ABSENT, BAD, DOUBT, GOOD, Finding, can_measure, examine
 
 Script = Callable[[Path, str], Path]
 
@@ -158,3 +160,21 @@ def test_compiler(empty_machine: Path, script: Script) -> None:
     assert (finding.state, "openmpi-5.0.11" in finding.found) == (DOUBT, True)
     script(empty_machine / "bin/g++", "true")
     assert module.compiler(libraries()).state == GOOD
+
+
+def test_a_transport_without_a_compiler(empty_machine: Path, script: Script) -> None:
+    folder = empty_machine / "data/nhalf/mpi/x/bin"
+    script(folder / "mpiexec", "echo '(Open MPI) 5.0.11'")
+    script(folder / "mpicxx", "echo 'mpicxx: line 9: c++: command not found' >&2; exit 127")
+    from nhalf.mpi.discover import libraries
+
+    finding = module.linked_transport(libraries(), transport_files()["ucx"])
+    assert (finding.state, finding.found) == (ABSENT, "transport ucx needs a C++ compiler")
+    assert finding.remedy == COMPILER_REMEDY
+    assert module.linked_transport([], transport_files()["ucx"]).state == ABSENT
+
+
+def test_no_simulator(empty_machine: Path) -> None:
+    finding = module.simulator()
+    assert finding.state == ABSENT
+    assert finding.found.startswith("simulations need SimGrid: smpirun and smpicxx are not")

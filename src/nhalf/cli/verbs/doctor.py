@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from nhalf.sites.examine import Finding
 
-MARKS = {"good": "[green]✓[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
+MARKS = {"good": "[green]✓[/]", "absent": "[dim]–[/]", "doubt": "[yellow]![/]", "bad": "[red]✗[/]"}
 EXIT_MISSING = 3
 NAME_WIDTH = 22
 
@@ -67,7 +67,7 @@ def _show(console: Console, one: Finding) -> None:
 
 
 def _conclude(console: Console, findings: Sequence[Finding], ready: bool) -> None:
-    doubts = sum(one.state != "good" for one in findings)
+    doubts = sum(one.state in {"doubt", "bad"} for one in findings)
     verdict = "ready to measure: nhalf run" if ready else "not ready to measure"
     if doubts:
         verdict += f" ({doubts} thing{'s' if doubts > 1 else ''} to look at above)"
