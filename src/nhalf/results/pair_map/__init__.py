@@ -27,7 +27,7 @@ class PairMap(Result):
     columns: ClassVar[Sequence[Column]] = (
         Column("map", "map"),
         Column("between", "between"),
-        Column("middle_s", "middle pair", format_time),
+        Column("middle_s", "median pair", format_time),
         Column("threshold", "slow from"),
         Column("named", "slow"),
     )

@@ -82,7 +82,7 @@ def _ratio(one: Row, than: str) -> str:
 
 
 def _node(one: Row, row: Row) -> str:
-    """'n3's sends take 1.90x as long as those of others (…), to all 3 of them: node, not link'."""
+    """'n3's sends take 1.90x as long as those of others, to all 3 of them: suspect the node, …'."""
     name = one["members"][0]
     what = {"sends": "sends", "receives": "receives"}.get(one["kind"], "messages")
     how = {"sends": "to", "receives": "from"}.get(one["kind"], "with")
@@ -92,7 +92,7 @@ def _node(one: Row, row: Row) -> str:
     peers = f"all {others}" if one["peers"] == others else f"{one['peers']} of {others}"
     noun = "node" if row["level"] == "hosts" else "rank"
     ratio = _ratio(one, "those of others")
-    said = f"{name}'s {what} take {ratio}, {how} {peers} of them: {noun}, not link"
+    said = f"{name}'s {what} take {ratio}, {how} {peers} of them: suspect the {noun}, not a link"
     said = said.replace(f"{peers} of them", peers) if " of " in peers else said
     if others == 2 and one["kind"] == "node":
         rest = "-".join(other for other in row["members"] if other != name)

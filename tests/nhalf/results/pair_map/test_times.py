@@ -147,7 +147,8 @@ def test_a_slow_host_is_slow_with_all_its_ranks_but_not_within(make_pair_map: Ma
         return 1.9 if i == "n3" and j != "n3" else 1.0
 
     assert said(make_pair_map, hosts, factor) == [
-        "n3's sends take 1.90x as long as those of others, to all 3 of them: node, not link"
+        "n3's sends take 1.90x as long as those of others, to all 3 of them: "
+        "suspect the node, not a link"
     ]
 
 
