@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nhalf.base.plugins import load
 from nhalf.base.templates import render
@@ -132,9 +132,11 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
     return render(HERE / "page.html.j2", given, filters, autoescape=True)
 
 
-def tidy(text: str) -> str:
-    """Text in which no number is parted from its unit at the end of a line."""
-    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[KMG]i?B|[kMGT]?B/s|B)(?!\w))", "\u00a0", text)
+def tidy(text: str) -> Markup:
+    """Text in which no number is parted from its unit at the end of a line, and no option."""
+    safe = str(escape(text))
+    safe = re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[KMG]i?B|[kMGT]?B/s|B)(?!\w))", "\u00a0", safe)
+    return Markup(re.sub(r"(?<![\w-])--[a-z][a-z-]*", r'<span class="option">\g<0></span>', safe))
 
 
 def script_json(value: object) -> Markup:

@@ -138,6 +138,11 @@ def test_numbers_stay_with_their_units(text: str, kept: str) -> None:
     assert tidy(text) == kept
 
 
+def test_an_option_stays_on_one_line_and_text_is_no_markup() -> None:
+    kept = 'a &lt;b&gt; <span class="option">--like</span> RUN, x--y'
+    assert tidy("a <b> --like RUN, x--y") == kept
+
+
 def test_write_report_is_one_file_below_its_limit(tmp_path: Path, make_measurements: Make) -> None:
     run = stored(tmp_path / "run", make_measurements(libraries=("a", "b", "c", "d")))
     out = write_report(Facts.of([run]), tmp_path / "new" / "report.html")
