@@ -123,10 +123,12 @@ def compare(
     libraries: Sequence[tuple[str, str]] | None = None,
     threshold: float = THRESHOLD,
     confidence: float = CONFIDENCE,
+    names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
     """Compare launch medians of A and B (columns of `launch_medians`, one run each).
 
     `libraries` pairs names of A with names of B; by default equal names, or the only one of each.
+    `names` are what messages call A and B.
     Raises InputError if nothing can be compared or the threshold is below 1.
     """
     if not (math.isfinite(threshold) and threshold >= 1):
@@ -146,7 +148,7 @@ def compare(
                 curves.append(_compare_curve(point, (mpi_a, mpi_b), both, threshold, confidence))
     if not curves:
         raise InputError(
-            "A and B have no launch of a common pattern and size",
+            f"{names[0]} and {names[1]} have no launch of a common pattern and size",
             "compare runs of the same patterns and sizes; pair libraries of different names with "
             "RUN:LIBRARY, e.g. runs/today:openmpi",
         )

@@ -123,6 +123,7 @@ def _compared(request: Request, b: str, of: int = 1) -> tuple[Comparison, list[s
         libraries=libraries,
         threshold=1 + parse_share(request.tolerance),
         confidence=1 - (1 - CONFIDENCE) / of,
+        names=(request.a, b),
     )
     return comparison, notes
 

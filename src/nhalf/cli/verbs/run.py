@@ -69,7 +69,7 @@ def command(request: Request) -> None:
     elif outcome := _outcome(request):
         finish(outcome, request, request.style)
         if request.like and not (request.is_silent or request.style):
-            _show_change(outcome.run, request.like)
+            _show_change(outcome.run, request.like, bool(request.mpi))
 
 
 def _rehearse(request: Request) -> None:
@@ -190,8 +190,9 @@ def _list(*, as_json: bool) -> None:
         )
 
 
-def _show_change(run: Run, former: Path) -> None:
-    """What changed against the run whose points were measured again."""
+def _show_change(run: Run, former: Path, of_some: bool) -> None:
+    """What changed against the run whose points were measured again; `of_some` libraries only."""
+    from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
     from nhalf.present.terminal.effects import show_effects
@@ -200,7 +201,11 @@ def _show_change(run: Run, former: Path) -> None:
 
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
-    show_effects(console, check(Facts.of([run]), str(Run.open(former).path)))
+    facts = Facts.of([run])
+    found = check(facts, str(Run.open(former).path))
+    if of_some:
+        found = of_libraries(found, facts.titles)
+    show_effects(console, found)
 
 
 def _members(ones: Sequence[object], *names: str) -> list[dict[str, object]]:

@@ -7,7 +7,8 @@ noiseless run that measured exactly its predictions, at the sizes and launches o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.errors import InputError
 from nhalf.decide.check.intervals import shared_confidence
 from nhalf.decide.check.promise import UNVERIFIED
-from nhalf.decide.check.verdict import Answer, Bounds, PointVerdict, judge
+from nhalf.decide.check.verdict import Answer, Bounds, Check, PointVerdict, judge
 from nhalf.decide.compare import Comparison, CurveRatio, Ratio, compare, pair_libraries
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import FittedModel, Machine
@@ -56,6 +57,16 @@ def against_former(
     a, b = (pl.concat([getattr(same, side) for same in pairs]) for side in ("a", "b"))
     answers, missing = against_run(facts, a, tolerance, b)
     return [*answers, *apart, *unpaired], missing, _notes(pairs)
+
+
+def of_libraries(found: Check, names: Collection[str]) -> Check:
+    """The check without curves that were not measured because their library was left out."""
+    kept = tuple(
+        answer
+        for answer in found.answers
+        if answer.verdict != "not measured" or answer.points[0].point.get("mpi", "") in names
+    )
+    return replace(found, answers=kept)
 
 
 def _notes(pairs: Sequence[SameState]) -> list[str]:

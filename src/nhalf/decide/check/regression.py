@@ -3,18 +3,27 @@
 
 The effect is the ratio of the times of both over all sizes of a curve, with its interval
 (decide/compare.py). A regression is a whole curve, or one of its sizes, that is slower than before
-by more than the tolerance, with its interval entirely beyond it.
+by more than the tolerance, with its interval entirely beyond it. A check that found none, but in
+which a curve of the earlier run was not measured, is incomplete.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nhalf.decide.check.verdict import FAILURES, Answer, Check
+from nhalf.decide.check.verdict import Answer, Check, Verdict
 
-Finding = Literal["regression", "unclear", "no regression"]
+Finding = Literal["regression", "incomplete", "unclear", "no regression"]
+
+FINDINGS: Mapping[Verdict, Finding] = {
+    "missed": "regression",
+    "not measured": "incomplete",
+    "unclear": "unclear",
+    "met": "no regression",
+}
 
 
 @dataclass(frozen=True)
@@ -46,9 +55,7 @@ def effects(found: Check) -> list[Effect]:
 
 def finding(found: Check) -> Finding:
     """The effect over all curves together."""
-    if found.verdict in FAILURES:
-        return "regression"
-    return "unclear" if found.verdict == "unclear" else "no regression"
+    return FINDINGS[found.verdict]
 
 
 def regression_json(found: Check) -> dict[str, Any]:
@@ -70,9 +77,7 @@ def regression_json(found: Check) -> dict[str, Any]:
 def _effect(answer: Answer) -> Effect:
     """The first point of a curve that was compared is its level over all sizes."""
     whole = answer.points[0].measured
-    verdict: Finding = "no regression" if answer.verdict == "met" else "unclear"
-    if answer.verdict in FAILURES:
-        verdict = "regression"
+    verdict = FINDINGS[answer.verdict]
     if whole is None:
         return Effect(answer.name, math.nan, math.nan, math.nan, verdict, answer.points[0].reason)
     return Effect(answer.name, whole.median, whole.low, whole.high, verdict)

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
     from nhalf.decide.check.verdict import Check
 
-COLOURS = {"regression": "red", "unclear": "yellow", "no regression": "green"}
+COLOURS = {
+    "regression": "red",
+    "incomplete": "red",
+    "unclear": "yellow",
+    "no regression": "green",
+}
 SHOWN_MAX = 8
 
 

@@ -12,8 +12,14 @@ import polars as pl
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.decide.check.against import against_machine, against_run, as_model, model_notes
-from nhalf.decide.check.verdict import Answer
+from nhalf.decide.check.against import (
+    against_machine,
+    against_run,
+    as_model,
+    model_notes,
+    of_libraries,
+)
+from nhalf.decide.check.verdict import Answer, Check
 from nhalf.facts.facts import Facts
 from nhalf.machines.machine import Breakpoint, FittedModel, Machine, Segment
 from nhalf.statistics.summary import launch_medians
@@ -84,6 +90,16 @@ def test_nothing_in_common_is_all_not_measured(exact: Make) -> None:
     answers, missing = against_run(Facts(exact()), former, 0.10)
     assert by_name(answers) == {"exchange, mpich, 2 ranks": "not measured"}
     assert missing == []
+
+
+def test_a_library_that_was_left_out_is_not_missing(exact: Make) -> None:
+    former = launch_medians(exact(libraries=("mpich", "openmpi"), patterns=("pingpong", "stream")))
+    answers, _ = against_run(Facts(exact(), {}), former, 0.1)
+    found = of_libraries(Check("baseline", 0.95, tuple(answers)), {"mpich": "MPICH"})
+    assert by_name(list(found.answers)) == {
+        "pingpong, mpich, 2 ranks": "met",
+        "stream, mpich, 2 ranks": "not measured",
+    }
 
 
 def test_one_launch_is_unclear(exact: Make) -> None:
