@@ -195,7 +195,7 @@ def _metavar(one: Parameter, said: Option) -> str | None:
 
 
 def _completed(one: Parameter) -> Any:
-    """What the shell is told that a word may become; None leaves it to its type."""
+    """The completions offered to the shell for a word; None leaves them to its type."""
     if one.name not in COMPLETED:
         return None
     return lambda context, parameter, begun: [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From measuring to what people and scripts are told of it."""
+"""From a measurement to its output for people and scripts."""
 
 from __future__ import annotations
 

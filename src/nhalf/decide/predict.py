@@ -195,7 +195,7 @@ def _crossovers(found: Prediction) -> Iterator[Crossover]:
     """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
 
     Between two sizes that were asked for, one change is looked for; where one of both algorithms
-    is unknown in between, none is told.
+    is unknown in between, none is reported.
     """
     by_name = {way.algorithm: way.time_s for way in found.ways}
     for p, names in zip(found.ranks, found.best(), strict=True):

@@ -179,7 +179,7 @@ def going_on(run: Path) -> str:
 def last_words(run: Path, from_bytes: int = 0) -> str:
     """The last line from nhalf itself in a job's output after this many bytes, '' for none.
 
-    An error is told whole; an interruption without how to go on, which is another way for a job.
+    An error is reported in full; an interruption without its remedy, which differs for a job.
     """
     with contextlib.suppress(OSError):
         with (run / OUTPUT).open("rb") as file:

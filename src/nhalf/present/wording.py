@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nhalf.facts.overview import Overview
 
 WIDEST = 100.0
-"""High over low of an interval that is still told."""
+"""Ratio of the ends above which an interval is not printed."""
 
 
 def times(value: float) -> str:

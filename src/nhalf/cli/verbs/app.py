@@ -23,7 +23,7 @@ MACHINE = "On which machine"
 
 @dataclass(frozen=True, kw_only=True)
 class Request(AppRequest, Changed, Measured, heading=OUTPUT):
-    """What is to be run, and what is told of it."""
+    """What to run, and what to print."""
 
     machine: Annotated[
         str,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Measured, heading=OUTPUT):
-    """What is told of the node, and where its run goes."""
+    """What to print about the node, and where its run goes."""
 
     lfk: Annotated[
         bool,

@@ -34,7 +34,7 @@ GOES_WITH_RESUME = {
 
 @dataclass(frozen=True, kw_only=True)
 class Request(RunRequest, Measured, heading=OUTPUT):
-    """What is to be measured, and what is told of it."""
+    """What to measure, and what to print."""
 
     list_: Annotated[bool, Option("List studies and patterns, and exit.", heading=WHAT)] = False
     dry_run: Annotated[

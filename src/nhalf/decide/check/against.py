@@ -109,7 +109,7 @@ def against_run(
 def against_machine(
     facts: Facts, machine: Machine, tolerance: float
 ) -> tuple[list[Answer], Missing]:
-    """One answer per model; sizes outside a model are told, since models do not extrapolate."""
+    """One answer per model; sizes outside a model are listed, since models do not extrapolate."""
     if not machine.models:
         raise InputError(f"the machine {machine.name} has no model", "fit a run with more sizes")
     promised = pl.DataFrame(

@@ -68,7 +68,7 @@ def _quoted(text: str) -> str:
 
 
 def _block(text: str) -> str:
-    """Lines as the inside of a string of Python in three quotation marks."""
+    """Lines as they stand within a triple-quoted Python string."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 

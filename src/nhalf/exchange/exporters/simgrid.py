@@ -38,7 +38,7 @@ TEMPLATE = Path(__file__).parent.parent / "templates" / "simgrid.xml.j2"
 
 
 class SimGrid(Exporter):
-    """One platform, with everything that SMPI has to be told."""
+    """One platform, with everything that SMPI needs to know."""
 
     what: ClassVar[str] = "a platform for SimGrid's SMPI with the ping-pong of a machine"
     takes: ClassVar[frozenset[str]] = frozenset({"mpi", "ranks"})

@@ -58,4 +58,4 @@ class Importer(ABC):
 
     @abstractmethod
     def read(self, part: Part) -> list[Imported]:
-        """Every sound point of the part; `part.pass_over` is told of rows that are not."""
+        """Every sound point of the part; rows that are not go to `part.pass_over`."""

@@ -110,7 +110,7 @@ class Retries:
             self._refuse(start, str(error))
 
     def _lost(self, host: str, reason: str) -> None:
-        """A host is dead: what needs it is given up, and it is told to whoever goes on."""
+        """A host is dead: what needs it is given up, and whoever goes on is informed."""
         self._records.dead(host, reason)
         for start in self._agenda.starts():
             if host in self._hosts(start):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator is told about a machine: its wiring, and the curves of its messages in pieces.
+"""The description of a machine for the simulator: its wiring, and its curves in pieces.
 
 The text is read by native/simulator/machine.hpp, which says what each line means. Every time t0 +
 n/r of a ping-pong is divided into what the two processors do (o_s, o_r: they are busy), a latency

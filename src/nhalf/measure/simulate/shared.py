@@ -14,7 +14,7 @@ from nhalf.machines.shared import Shared, middle
 WIDE = 1e15
 """Bytes per second of what nothing is known to narrow."""
 RANKS_MAX = 128
-"""Of a node whose ranks are told apart: there is a route for every two of them."""
+"""On a node whose ranks are distinguished: there is a route for every two of them."""
 BOTH = 2.0
 """Times what a rank does in one direction, where neither minds the other."""
 
@@ -41,7 +41,7 @@ class Share:
 
 
 def hosts_per_node(machine: Machine) -> int:
-    """The ranks of a node that are told apart; 1 if it is unknown how many there are."""
+    """The ranks of a node that are distinguished; 1 if it is unknown how many there are."""
     ranks = machine.node.ranks if machine.node else 1
     return ranks if ranks <= RANKS_MAX else 1
 

@@ -80,7 +80,7 @@ class Row:
 def measured(processor: Processor | None, progress: Callable[[str], None]) -> list[Row]:
     """Run all kernels in all builds that can be made here, and put them beside their bounds.
 
-    `progress` is told what comes next. Raises FailedError if check sums differ, and
+    `progress` is called with what comes next. Raises FailedError if check sums differ, and
     MissingError where nothing can be compiled.
     """
     bounds = kernel_bounds(processor)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A traced program, told and shown: findings, panels, tables, the object for --json, the page."""
+"""A traced program in words and charts: findings, panels, tables, --json, the page."""

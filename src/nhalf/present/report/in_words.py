@@ -12,7 +12,7 @@ CURVE_FIELDS = ("curve", "pattern", "series", "kind")
 """What tells curves apart, as rows call it."""
 CURVES_MAX = 12
 FACTS_MAX = 3
-"""So much is told of either end: its place, its value, and the interval."""
+"""What is said of either end: its place, its value, and the interval."""
 
 Tip = tuple[str, str, str]
 """Field, title and format of what a mark says when it is pointed at."""
