@@ -89,7 +89,8 @@ def charts(browser: webdriver.Chrome) -> list[dict[str, Any]]:
     script = """return [...document.querySelectorAll("figure[data-panel]")].map(figure => {
         const svg = figure.querySelector("svg.marks"), plot = figure.querySelector(".plot");
         const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
-        return {name: figure.dataset.panel, width: box.width, height: box.height,
+        const drawn = svg ? Number(svg.getAttribute("width")) : 0;
+        return {name: figure.dataset.panel, width: drawn, height: box.height,
                 room: plot.clientWidth, text: svg ? svg.textContent : "",
                 marks: svg ? svg.querySelectorAll("path").length : 0};
     });"""

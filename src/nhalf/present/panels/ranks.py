@@ -71,7 +71,9 @@ def _rank_color(last: int) -> alt.Color:
     """Whole ranks on the legend, at most five."""
     step = max(1, math.ceil(last / 4))
     legend = alt.Legend(format="d", values=list(range(0, last + 1, step)))
-    return alt.Color("rank:Q", title="rank", scale=alt.Scale(scheme="viridis"), legend=legend)
+    # The domain of all patterns: the legend's values would lie beyond that of a smaller one.
+    scale = alt.Scale(scheme="viridis", domain=[0, max(1, last)])
+    return alt.Color("rank:Q", title="rank", scale=scale, legend=legend)
 
 
 def _rows(points: pl.DataFrame) -> list[Row]:

@@ -154,6 +154,19 @@ def test_each_rank_has_its_share_of_the_time(make_measurements: Measurements) ->
     }
 
 
+def test_colours_of_ranks_are_those_of_the_largest_pattern(
+    make_measurements: Measurements,
+) -> None:
+    two = exact(make_measurements, patterns=("bcast",), rank_s=[1e-6] * 2)
+    nine = exact(make_measurements, patterns=("allreduce",), rank_s=[1e-6] * 9, ranks=9)
+    chart = PANELS["ranks"]().render(report(two, nine))
+    assert isinstance(chart, alt.TopLevelMixin)
+    color = chart.to_dict()["spec"]["layer"][0]["encoding"]["color"]
+    # Labels of the legend beyond the domain would be drawn beyond the chart.
+    assert color["scale"]["domain"] == [0, 8]
+    assert max(color["legend"]["values"]) <= 8
+
+
 def test_overlap_comes_from_the_values_of_points_with_work(
     make_measurements: Measurements,
 ) -> None:

@@ -45,8 +45,8 @@ def test_a_name_that_is_a_script_shows_as_text(browser: webdriver.Chrome, report
 def test_a_phone_shows_all_without_scrolling_sideways(
     browser: webdriver.Chrome, report: Path, scheme: str
 ) -> None:
-    show(browser, report, width=390, scheme=scheme)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    show(browser, report, width=360, scheme=scheme)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
     for chart in charts(browser):
         assert 200 < chart["width"] <= chart["room"] + 1, chart
     assert browser.get_log("browser") == []

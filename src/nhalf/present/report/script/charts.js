@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts are drawn one after the other, what the reader looks at first; a page prints them all.
 
-const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, TWO_COLUMNS = 700;
+const FACET_GAP = 32, FACET_AXIS = 90, FACET_SLACK = 12, FACET_LEAST = 140, TWO_COLUMNS = 700;
 const NARROW = 560, LEGEND_SYMBOL = 44, LETTER = 6.4;
 
 const plots = [...document.querySelectorAll("figure[data-panel]")].map((figure) => ({
@@ -24,7 +24,7 @@ function fitted(spec, width) {
     const columns = columnsOf(spec, width);
     copy.columns = columns;
     const room = width - FACET_AXIS - FACET_GAP * (columns - 1);
-    copy.spec.width = Math.max(140, Math.floor(room / columns));
+    copy.spec.width = Math.max(FACET_LEAST, Math.floor(room / columns));
   } else if (width < NARROW) {
     copy.height = Math.min(copy.height || 300, 300);
   }
@@ -77,10 +77,12 @@ async function draw(entry) {
 async function refit(entry, spec, width) {
   const view = entry.view.view;
   for (let tries = 0; tries < 3; tries += 1) {
-    const drawn = entry.plot.querySelector("svg.marks").getBoundingClientRect().width;
-    const excess = drawn - width;
+    const excess = Number(entry.plot.querySelector("svg.marks").getAttribute("width")) - width;
     if (excess <= 0 && excess >= -FACET_SLACK) return;
-    const inner = view.signal("child_width") - Math.ceil((excess + 2) / spec.columns);
+    const before = view.signal("child_width");
+    // A legend may be wider than that: no facet gets out of its way.
+    const inner = Math.max(FACET_LEAST, before - Math.ceil((excess + 2) / spec.columns));
+    if (inner === before) return;
     await view.resize().signal("child_width", inner).runAsync();
   }
 }
