@@ -139,9 +139,8 @@ def simulator() -> Finding:
 def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> Finding:
     """A transport with its own library, and which MPI library here can start it."""
     name = f"transport {transport.name}"
-    absent = Finding(
-        name, ABSENT, "no MPI library here has a compiler wrapper to build it with", COMPILER_REMEDY
-    )
+    found = "no MPI library here has a compiler wrapper to build it with"
+    absent = Finding(name, ABSENT, found, "nhalf mpi install mpich")
     for library in sharing_first(libraries):
         if library.compiler is None:
             continue
@@ -150,7 +149,7 @@ def linked_transport(libraries: Sequence[Library], transport: TransportFile) -> 
         except NhalfError as error:
             absent = Finding(name, ABSENT, error.message, error.remedy)
             if "cannot find" in error.message:
-                break  # Whichever library asks.
+                break  # Other libraries would not find it either.
         else:
             return Finding(name, GOOD, f"started by {library.name}")
     return absent

@@ -190,8 +190,8 @@ def _list(*, as_json: bool) -> None:
         )
 
 
-def _show_change(run: Run, former: Path, of_some: bool) -> None:
-    """What changed against the run whose points were measured again; `of_some` libraries only."""
+def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
+    """What changed against the run whose points were measured again."""
     from nhalf.decide.check.against import of_libraries
     from nhalf.decide.check.expected import check
     from nhalf.facts.facts import Facts
@@ -203,7 +203,7 @@ def _show_change(run: Run, former: Path, of_some: bool) -> None:
     console.print(f"\nagainst {former}:", markup=False)
     facts = Facts.of([run])
     found = check(facts, str(Run.open(former).path))
-    if of_some:
+    if only_its_libraries:
         found = of_libraries(found, facts.titles)
     show_effects(console, found)
 

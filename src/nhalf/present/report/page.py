@@ -133,7 +133,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
 
 
 def tidy(text: str) -> Markup:
-    """Text in which no number is parted from its unit at the end of a line, and no option."""
+    """HTML in which lines break neither between a number and its unit nor within an option."""
     safe = str(escape(text))
     safe = re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[KMG]i?B|[kMGT]?B/s|B)(?!\w))", "\u00a0", safe)
     return Markup(re.sub(r"(?<![\w-])--[a-z][a-z-]*", r'<span class="option">\g<0></span>', safe))
