@@ -4,7 +4,6 @@
 // than the library's: a rank that went another way than its peers would wait for them forever.
 #pragma once
 
-#include <mpi.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,8 +18,9 @@
 #include "host/boot.hpp"
 #include "interposer/choices.hpp"
 #include "interposer/crowd.hpp"
-#include "interposer/library.hpp"
 #include "interposer/waiting.hpp"
+#include "preloaded/library.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
@@ -44,7 +44,7 @@ inline bool can_make_communicators() {
   int is_main = 0;
   PMPI_Query_thread(&level);
   PMPI_Is_thread_main(&is_main);
-  return level != MPI_THREAD_MULTIPLE || is_main != 0 || !library_is("Open MPI");
+  return level != MPI_THREAD_MULTIPLE || is_main != 0 || !preloaded::library_is("Open MPI");
 }
 
 struct Agreement {

@@ -3,13 +3,9 @@
 // The rules of this process, and the algorithms that they may name.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +20,13 @@
 #include "algorithms/all_reduce_scatter.hpp"
 #include "algorithms/all_scan.hpp"
 #include "algorithms/all_scatter.hpp"
+#include "host/text_file.hpp"
 #include "interposer/default_table.hpp"
 #include "interposer/messages.hpp"
 #include "interposer/operations.hpp"
 #include "interposer/table.hpp"
+#include "preloaded/lasting.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
@@ -101,10 +100,9 @@ struct Place {
 /// The rules of this process, read once, and what was wrong with them.
 class Choices {
  public:
-  static const Choices& of_process() {
-    static const Choices choices;
-    return choices;
-  }
+  Choices();
+
+  static const Choices& of_process() { return preloaded::lasting<const Choices>(); }
 
   [[nodiscard]] Ranges ranges(Operation operation, const Place& place) const {
     const auto number_of = [=](const std::string& name) {
@@ -122,36 +120,31 @@ class Choices {
   [[nodiscard]] const std::string& source() const { return source_; }
 
  private:
-  Choices() {
-    std::string text = default_table(false);
-    std::string of_crowd = default_table(true);
-    if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
-      source_ = path;
-      of_crowd = text = content(path);
-    }
-    try {
-      rules_ = parse_table(text);
-      rules_of_crowd_ = parse_table(of_crowd);
-    } catch (const InputError& error) {
-      complaint_ = source_ + ": " + error.what() + "; every operation is the library's own";
-    }
-    for (const auto& rule : rules_)
-      if (way_named(rule.operation, rule.algorithm) < 0)
-        complaint_ = source_ + ": " + std::string(operation_names[index_of(rule.operation)]) +
-                     " has no algorithm '" + rule.algorithm + "'; it is the library's own there";
-    for (const char letter : text)
-      digest_ = (digest_ ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  }
-
-  static std::string content(const char* path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-
   std::vector<Rule> rules_, rules_of_crowd_;
   std::string source_ = "no table";
   std::string complaint_;
   std::uint64_t digest_ = 14695981039346656037U;
 };
+
+inline Choices::Choices() {
+  std::string text = default_table(false);
+  std::string of_crowd = default_table(true);
+  if (const char* path = std::getenv("NHALF_COLL_TABLE"); path != nullptr && *path != '\0') {
+    source_ = path;
+    of_crowd = text = text_of(path);
+  }
+  try {
+    rules_ = parse_table(text);
+    rules_of_crowd_ = parse_table(of_crowd);
+  } catch (const InputError& error) {
+    complaint_ = source_ + ": " + error.what() + "; every operation is the library's own";
+  }
+  for (const auto& rule : rules_)
+    if (way_named(rule.operation, rule.algorithm) < 0)
+      complaint_ = source_ + ": " + std::string(operation_names[index_of(rule.operation)]) +
+                   " has no algorithm '" + rule.algorithm + "'; it is the library's own there";
+  for (const char letter : text)
+    digest_ = (digest_ ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+}
 
 }  // namespace nhalf::coll

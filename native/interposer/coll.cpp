@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of MPI that a program makes, where this library is loaded before the program's own.
-#include <mpi.h>
 
 #include "interposer/allgather.hpp"
 #include "interposer/allreduce.hpp"
@@ -10,172 +9,160 @@
 #include "interposer/finalize.hpp"
 #include "interposer/fortran.hpp"
 #include "interposer/gather.hpp"
-#include "interposer/handles.hpp"
 #include "interposer/reduce.hpp"
 #include "interposer/reduce_scatter_block.hpp"
 #include "interposer/revoke.hpp"
 #include "interposer/scan.hpp"
 #include "interposer/scatter.hpp"
 #include "interposer/weak.hpp"
+#include "preloaded/entry.hpp"
+#include "preloaded/mpi.hpp"
 
-#pragma GCC visibility push(default)
-extern "C" {
+/// A call of the program, where this library serves it.
+#define NHALF_ROUTED(name, parameters)    \
+  static int routed_##name parameters;    \
+  NHALF_ENTRY(MPI_##name, &routed_##name) \
+  static int routed_##name parameters
 
-int MPI_Barrier(MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Barrier, comm)
+NHALF_PRELOADED("collectives", "collectives are the library's own",
+                nhalf::preloaded::open_library_to_all())
+
+NHALF_ROUTED(Barrier, (MPI_Comm comm)) {
   return nhalf::coll::barrier(comm);
 }
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Bcast, buffer, count, type, root, comm)
+NHALF_ROUTED(Bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)) {
   return nhalf::coll::bcast(buffer, count, type, root, comm,
                             [=] { return PMPI_Bcast(buffer, count, type, root, comm); });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Bcast_c, buffer, count, type, root, comm)
+NHALF_ROUTED(Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)) {
   return nhalf::coll::bcast(buffer, count, type, root, comm,
                             [=] { return PMPI_Bcast_c(buffer, count, type, root, comm); });
 }
 #endif
 
-int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation, int root,
-               MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Reduce, in, out, count, type, operation, root, comm)
+NHALF_ROUTED(Reduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
+                      int root, MPI_Comm comm)) {
   return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
     return PMPI_Reduce(in, out, count, type, operation, root, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Reduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
-                 int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Reduce_c, in, out, count, type, operation, root, comm)
+NHALF_ROUTED(Reduce_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
+                        MPI_Op operation, int root, MPI_Comm comm)) {
   return nhalf::coll::reduce(in, out, count, type, operation, root, comm, [=] {
     return PMPI_Reduce_c(in, out, count, type, operation, root, comm);
   });
 }
 #endif
 
-int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-                  MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Allreduce, in, out, count, type, operation, comm)
+NHALF_ROUTED(Allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
+                         MPI_Comm comm)) {
   return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
     return PMPI_Allreduce(in, out, count, type, operation, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Allreduce_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
-                    MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Allreduce_c, in, out, count, type, operation, comm)
+NHALF_ROUTED(Allreduce_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
+                           MPI_Op operation, MPI_Comm comm)) {
   return nhalf::coll::allreduce(in, out, count, type, operation, comm, [=] {
     return PMPI_Allreduce_c(in, out, count, type, operation, comm);
   });
 }
 #endif
 
-int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
-             MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Scan, in, out, count, type, operation, comm)
+NHALF_ROUTED(Scan, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op operation,
+                    MPI_Comm comm)) {
   return nhalf::coll::scan(in, out, count, type, operation, comm,
                            [=] { return PMPI_Scan(in, out, count, type, operation, comm); });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Scan_c(const void* in, void* out, MPI_Count count, MPI_Datatype type, MPI_Op operation,
-               MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Scan_c, in, out, count, type, operation, comm)
+NHALF_ROUTED(Scan_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
+                      MPI_Op operation, MPI_Comm comm)) {
   return nhalf::coll::scan(in, out, count, type, operation, comm,
                            [=] { return PMPI_Scan_c(in, out, count, type, operation, comm); });
 }
 #endif
 
-int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
-                             MPI_Op operation, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Reduce_scatter_block, in, out, count, type, operation, comm)
+NHALF_ROUTED(Reduce_scatter_block, (const void* in, void* out, int count, MPI_Datatype type,
+                                    MPI_Op operation, MPI_Comm comm)) {
   return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
     return PMPI_Reduce_scatter_block(in, out, count, type, operation, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Reduce_scatter_block_c(const void* in, void* out, MPI_Count count, MPI_Datatype type,
-                               MPI_Op operation, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Reduce_scatter_block_c, in, out, count, type, operation, comm)
+NHALF_ROUTED(Reduce_scatter_block_c, (const void* in, void* out, MPI_Count count, MPI_Datatype type,
+                                      MPI_Op operation, MPI_Comm comm)) {
   return nhalf::coll::reduce_scatter_block(in, out, count, type, operation, comm, [=] {
     return PMPI_Reduce_scatter_block_c(in, out, count, type, operation, comm);
   });
 }
 #endif
 
-int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                  MPI_Datatype out_type, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Allgather, in, in_count, in_type, out, out_count, out_type, comm)
+NHALF_ROUTED(Allgather, (const void* in, int in_count, MPI_Datatype in_type, void* out,
+                         int out_count, MPI_Datatype out_type, MPI_Comm comm)) {
   return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Allgather(in, in_count, in_type, out, out_count, out_type, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Allgather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                    MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Allgather_c, in, in_count, in_type, out, out_count, out_type, comm)
+NHALF_ROUTED(Allgather_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+                           MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm)) {
   return nhalf::coll::allgather(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Allgather_c(in, in_count, in_type, out, out_count, out_type, comm);
   });
 }
 #endif
 
-int MPI_Alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                 MPI_Datatype out_type, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Alltoall, in, in_count, in_type, out, out_count, out_type, comm)
+NHALF_ROUTED(Alltoall, (const void* in, int in_count, MPI_Datatype in_type, void* out,
+                        int out_count, MPI_Datatype out_type, MPI_Comm comm)) {
   return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Alltoall(in, in_count, in_type, out, out_count, out_type, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Alltoall_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                   MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Alltoall_c, in, in_count, in_type, out, out_count, out_type, comm)
+NHALF_ROUTED(Alltoall_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+                          MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm)) {
   return nhalf::coll::alltoall(in, in_count, in_type, out, out_count, out_type, comm, [=] {
     return PMPI_Alltoall_c(in, in_count, in_type, out, out_count, out_type, comm);
   });
 }
 #endif
 
-int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-               MPI_Datatype out_type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Gather, in, in_count, in_type, out, out_count, out_type, root, comm)
+NHALF_ROUTED(Gather, (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                      MPI_Datatype out_type, int root, MPI_Comm comm)) {
   return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Gather(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Gather_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                 MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Gather_c, in, in_count, in_type, out, out_count, out_type, root, comm)
+NHALF_ROUTED(Gather_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+                        MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm)) {
   return nhalf::coll::gather(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Gather_c(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
 }
 #endif
 
-int MPI_Scatter(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
-                MPI_Datatype out_type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Scatter, in, in_count, in_type, out, out_count, out_type, root, comm)
+NHALF_ROUTED(Scatter, (const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                       MPI_Datatype out_type, int root, MPI_Comm comm)) {
   return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Scatter(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
 }
 
 #if MPI_VERSION >= 4
-int MPI_Scatter_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
-                  MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  NHALF_SERVED_OR_ELSEWHERE(Scatter_c, in, in_count, in_type, out, out_count, out_type, root, comm)
+NHALF_ROUTED(Scatter_c, (const void* in, MPI_Count in_count, MPI_Datatype in_type, void* out,
+                         MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm)) {
   return nhalf::coll::scatter(in, in_count, in_type, out, out_count, out_type, root, comm, [=] {
     return PMPI_Scatter_c(in, in_count, in_type, out, out_count, out_type, root, comm);
   });
@@ -183,14 +170,8 @@ int MPI_Scatter_c(const void* in, MPI_Count in_count, MPI_Datatype in_type, void
 #endif
 
 // Not part of the standard: where a library has it, messages below its collectives end, too.
-int MPIX_Comm_revoke(MPI_Comm comm) {
-  return nhalf::coll::revoke(comm);
-}
+NHALF_ENTRY(MPIX_Comm_revoke, &nhalf::coll::revoke)
 
-int MPI_Finalize() {
-  NHALF_SERVED_OR_ELSEWHERE(Finalize)
+NHALF_ROUTED(Finalize, ()) {
   return nhalf::coll::finalize();
 }
-
-}  // extern "C"
-#pragma GCC visibility pop

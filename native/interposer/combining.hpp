@@ -3,8 +3,6 @@
 // What a reduction does with two vectors: any operation on any type whose elements need no packing.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +10,7 @@
 
 #include "contract/transport.hpp"
 #include "interposer/datatypes.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

@@ -3,14 +3,13 @@
 // How ranks of one host come to share memory: all of them do, or none does.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <optional>
 
 #include "host/segment.hpp"
 #include "interposer/allowance.hpp"
 #include "interposer/shared_memory.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

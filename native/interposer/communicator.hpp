@@ -3,8 +3,6 @@
 // What is kept with a communicator: what its operations do, its shared memory, its messages.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include "interposer/common_memory.hpp"
 #include "interposer/messages.hpp"
 #include "interposer/recent.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
@@ -114,10 +113,15 @@ class Communicator {
   static int key() {
     static const int made = [] {
       int value = MPI_KEYVAL_INVALID;
-      PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::forget, &value, nullptr);
+      PMPI_Comm_create_keyval(&Communicator::copy_nothing, &Communicator::forget, &value, nullptr);
       return value;
     }();
     return made;
+  }
+  /// As MPI_COMM_NULL_COPY_FN does, which some libraries have as a symbol of their own.
+  static int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
+    *is_copied = 0;
+    return MPI_SUCCESS;
   }
   static int forget(MPI_Comm, int, void* value, void*) {
     age().fetch_add(1, std::memory_order_acq_rel);

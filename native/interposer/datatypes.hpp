@@ -3,8 +3,6 @@
 // What has to be known of a datatype, and its data as bytes without gaps.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "interposer/order_of_type.hpp"
 #include "interposer/recent.hpp"
 #include "interposer/rooms.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
@@ -94,7 +93,11 @@ inline int key_of_layouts() {
       delete static_cast<Layout*>(value);
       return MPI_SUCCESS;
     };
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &made, nullptr);
+    const auto copy_nothing = [](MPI_Datatype, int, void*, void*, void*, int* is_copied) -> int {
+      *is_copied = 0;
+      return MPI_SUCCESS;
+    };
+    PMPI_Type_create_keyval(copy_nothing, forget, &made, nullptr);
     return made;
   }();
   return key;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "interposer/library.hpp"
+#include "preloaded/library.hpp"
 
 namespace nhalf::coll {
 
@@ -40,7 +40,7 @@ inline constexpr std::string_view alltoall_of_crowds = "alltoall 2 8 1 512 share
 
 inline std::string default_table(bool is_crowded) {
   std::string text(rules_of_all);
-  if (!is_crowded && library_is("Intel(R) MPI")) return text += rules_of_intel;
+  if (!is_crowded && preloaded::library_is("Intel(R) MPI")) return text += rules_of_intel;
   text += rules_of_others;
   return text += is_crowded ? alltoall_of_crowds : alltoall_of_others;
 }

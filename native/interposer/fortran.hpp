@@ -5,11 +5,12 @@
 // module mpi, and those of mpi_f08, whose last argument may be absent.
 #pragma once
 
-#include <mpi.h>
+#include "preloaded/mpi.hpp"
 
 #if defined(OPEN_MPI)
 
-#include "interposer/sentinels.hpp"
+#include "preloaded/entry.hpp"
+#include "preloaded/sentinels.hpp"
 
 namespace nhalf::coll::fortran {
 
@@ -28,13 +29,14 @@ inline MPI_Op operation(const MPI_Fint* handle) {
 
 }  // namespace nhalf::coll::fortran
 
-#define NHALF_FORTRAN(name, arguments, call)                                       \
-  extern "C" __attribute__((visibility("default"))) void mpi_##name##_ arguments { \
-    using namespace nhalf::coll::fortran;                                          \
-    answer(error, MPI_##call);                                                     \
-  }                                                                                \
-  extern "C" __attribute__((visibility("default"),                                 \
-                            alias("mpi_" #name "_"))) void mpi_##name##_f08_ arguments;
+#define NHALF_FORTRAN(name, arguments, call)         \
+  static int routed_fortran_##name arguments {       \
+    using namespace nhalf::coll::fortran;            \
+    answer(error, MPI_##call);                       \
+    return 0;                                        \
+  }                                                  \
+  NHALF_ENTRY(mpi_##name##_, &routed_fortran_##name) \
+  NHALF_ENTRY(mpi_##name##_f08_, &routed_fortran_##name)
 
 NHALF_FORTRAN(barrier, (MPI_Fint * on, MPI_Fint* error), Barrier(comm(on)))
 NHALF_FORTRAN(bcast,

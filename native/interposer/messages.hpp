@@ -4,8 +4,6 @@
 // calls that no other tool sees.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <span>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "contract/transport.hpp"
 #include "interposer/combining.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

@@ -4,12 +4,12 @@
 // not tell: a transposed matrix has those of a matrix.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

@@ -2,11 +2,9 @@
 // nhalf-needs: MPI
 #pragma once
 
-#include <dlfcn.h>
-#include <mpi.h>
-
 #include "interposer/communicator.hpp"
-#include "interposer/handles.hpp"
+#include "preloaded/library.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 
@@ -14,9 +12,8 @@ namespace nhalf::coll {
 /// wait in messages do so on a communicator that the program does not know, which is revoked along.
 inline int revoke(MPI_Comm comm) {
   using Revoke = int (*)(MPI_Comm);
-  static const auto library = reinterpret_cast<Revoke>(dlsym(RTLD_NEXT, "PMPIX_Comm_revoke"));
+  static const auto library = reinterpret_cast<Revoke>(preloaded::in_mpi("PMPIX_Comm_revoke"));
   if (library == nullptr) return MPI_ERR_OTHER;
-  if (!is_served()) return library(comm);
   if (Communicator* on = Communicator::of(comm)) {
     on->leave();
     if (on->has_messages()) static_cast<void>(library(on->messages()->comm()));

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "contract/blocks.hpp"
+#include "preloaded/of_thread.hpp"
 
 namespace nhalf::coll {
 
@@ -14,10 +15,10 @@ struct Rooms {
   Scratch work, packed_in, packed_out;
 
   static Rooms& of_thread() {
-    take_any_memory();
-    static thread_local Rooms rooms;
+    auto* rooms = preloaded::OfThread<Rooms>::find();
+    if (rooms == nullptr) rooms = made();
     is_used() = true;
-    return rooms;
+    return *rooms;
   }
 
   /// After an operation: what is large is the program's again.
@@ -32,8 +33,15 @@ struct Rooms {
  private:
   static constexpr std::size_t kept_bytes = std::size_t{1} << 24;
 
+  static Rooms* made() {
+    take_any_memory();
+    auto* rooms = new Rooms;
+    preloaded::OfThread<Rooms>::keep(rooms, [](Rooms* ended) { delete ended; });
+    return rooms;
+  }
+
   static bool& is_used() {
-    static thread_local bool used = false;
+    static constinit thread_local bool used = false;
     return used;
   }
 

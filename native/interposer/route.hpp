@@ -3,8 +3,6 @@
 // What the operations share: the way that a call takes, which must be one on all ranks, and errors.
 #pragma once
 
-#include <mpi.h>
-
 #include <climits>
 #include <cstdint>
 #include <new>
@@ -15,6 +13,7 @@
 #include "interposer/counts.hpp"
 #include "interposer/rooms.hpp"
 #include "interposer/shared/parts.hpp"
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::coll {
 

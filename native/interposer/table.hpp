@@ -10,11 +10,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,31 +37,41 @@ struct Rule {
 };
 
 /// A number of a table. Throws InputError.
-inline std::uint64_t number_in_table(const std::string& word, bool may_be_endless) {
+inline std::uint64_t number_in_table(std::string_view word, bool may_be_endless) {
   if (may_be_endless && word == "inf") return endless;
   std::uint64_t value = 0;
   const auto* end = word.data() + word.size();
   const auto [stopped, error] = std::from_chars(word.data(), end, value);
   if (error != std::errc() || stopped != end)
-    throw InputError("'" + word + "' is not a whole number" + (may_be_endless ? " or inf" : ""));
+    throw InputError("'" + std::string(word) + "' is not a whole number" +
+                     (may_be_endless ? " or inf" : ""));
   return value;
 }
 
+/// Cuts the first word off a text; empty where there is none.
+inline std::string_view next_word(std::string_view& text) {
+  constexpr std::string_view blanks = " \t\r\v\f";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  const auto word = text.substr(0, text.find_first_of(blanks));
+  text.remove_prefix(word.size());
+  return word;
+}
+
 /// A rule from its line. Throws InputError.
-inline Rule rule_in(const std::string& line) {
-  std::istringstream words(line);
-  std::string operation, ranks_from, ranks_to, bytes_from, bytes_to, algorithm, rest;
-  words >> operation >> ranks_from >> ranks_to >> bytes_from >> bytes_to >> algorithm;
-  if (algorithm.empty() || words >> rest)
+inline Rule rule_in(std::string_view line) {
+  std::array<std::string_view, 6> words;
+  for (auto& word : words) word = next_word(line);
+  const auto [operation, ranks_from, ranks_to, bytes_from, bytes_to, algorithm] = words;
+  if (algorithm.empty() || !next_word(line).empty())
     throw InputError("a rule has six words: operation, ranks and bytes from and to, algorithm");
   const auto known = operation_named(operation);
-  if (!known) throw InputError("there is no operation '" + operation + "'");
+  if (!known) throw InputError("there is no operation '" + std::string(operation) + "'");
   const Rule rule{*known,
                   number_in_table(ranks_from, false),
                   number_in_table(ranks_to, true),
                   number_in_table(bytes_from, false),
                   number_in_table(bytes_to, true),
-                  algorithm};
+                  std::string(algorithm)};
   if (rule.ranks_from > rule.ranks_to || rule.bytes_from > rule.bytes_to)
     throw InputError("a range ends before it begins");
   return rule;
@@ -69,11 +79,12 @@ inline Rule rule_in(const std::string& line) {
 
 /// The rules of a table, in order. Throws InputError with the number of the line.
 inline std::vector<Rule> parse_table(std::string_view text) {
-  std::istringstream lines{std::string(text)};
   std::vector<Rule> rules;
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  if (text.empty()) throw InputError("line 1: not '# nhalf decision table 1'");
+  for (int number = 1; !text.empty(); ++number) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line = line.substr(0, line.find_last_not_of("\r ") + 1);
     if (number == 1 && line != "# nhalf decision table 1")
       throw InputError("line 1: not '# nhalf decision table 1'");
     if (line.empty() || line.front() == '#') continue;
@@ -83,7 +94,6 @@ inline std::vector<Rule> parse_table(std::string_view text) {
       throw InputError("line " + std::to_string(number) + ": " + error.what());
     }
   }
-  if (text.empty()) throw InputError("line 1: not '# nhalf decision table 1'");
   return rules;
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library of the standard ABI names no MPI library that it needs, for it is loaded before those
-// of programs of any other, and into shells and other programs of none.
+// No MPI library is named as needed: this one is loaded before those of programs of any, and into
+// shells and other programs of none.
 #pragma once
-
-#if defined(MPI_ABI)
 
 #pragma weak PMPI_Allgather
 #pragma weak PMPI_Allgather_c
@@ -15,6 +13,7 @@
 #pragma weak PMPI_Bcast
 #pragma weak PMPI_Bcast_c
 #pragma weak PMPI_Comm_call_errhandler
+#pragma weak PMPI_Comm_f2c
 #pragma weak PMPI_Comm_create_keyval
 #pragma weak PMPI_Comm_free
 #pragma weak PMPI_Comm_get_attr
@@ -36,6 +35,7 @@
 #pragma weak PMPI_Is_thread_main
 #pragma weak PMPI_Isend
 #pragma weak PMPI_Op_commutative
+#pragma weak PMPI_Op_f2c
 #pragma weak PMPI_Pack
 #pragma weak PMPI_Query_thread
 #pragma weak PMPI_Recv
@@ -51,6 +51,7 @@
 #pragma weak PMPI_Send
 #pragma weak PMPI_Sendrecv
 #pragma weak PMPI_Type_create_keyval
+#pragma weak PMPI_Type_f2c
 #pragma weak PMPI_Type_free
 #pragma weak PMPI_Type_get_attr
 #pragma weak PMPI_Type_get_contents
@@ -63,5 +64,3 @@
 #pragma weak PMPI_Wait
 #pragma weak PMPI_Waitall
 #pragma weak PMPI_Waitany
-
-#endif

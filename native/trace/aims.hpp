@@ -3,10 +3,9 @@
 // The roles of calls by what the table says of them.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "preloaded/mpi.hpp"
 #include "trace/amounts.hpp"
 #include "trace/roles.hpp"
 #include "trace/waits.hpp"
@@ -20,9 +19,14 @@ namespace nhalf::trace {
   return {on.subject(call, Kind::sent, group, partner, partner == no_process ? 0 : bytes), tag};
 }
 
-inline Exchanged exchanged(Recorder& on, Call call, std::uint64_t bytes, int to, int tag,
-                           int source, MPI_Comm comm, MPI_Status*& status) {
-  return {sent(on, call, bytes, to, tag, comm).subject, tag, source, comm, status};
+/// `bytes` tells those of the message that goes.
+template <class Bytes>
+auto exchanged(Recorder& on, Call call, Bytes bytes, int to, int tag, int source, MPI_Comm comm,
+               MPI_Status*& status) {
+  const auto subject = [&on, call, bytes, to, tag, comm] {
+    return sent(on, call, bytes(), to, tag, comm).subject;
+  };
+  return Exchanged<decltype(subject)>{subject, tag, source, comm, status};
 }
 
 inline Begun begun(Recorder& on, int source, int tag, MPI_Comm comm, MPI_Request* request) {

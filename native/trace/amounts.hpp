@@ -3,10 +3,9 @@
 // What a rank puts into an operation, and where it puts in nothing what it gets, in bytes.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
 #include "trace/recorder.hpp"
 
@@ -103,7 +102,8 @@ inline std::uint64_t neighbours(MPI_Comm comm, int rank) {
 }
 
 inline std::uint64_t neighbours(Recorder& on, MPI_Comm comm) {
-  return neighbours(comm, on.communicator(comm).rank);
+  const int rank = on.communicator(comm).rank;
+  return on.is_lacking() ? 0 : neighbours(comm, rank);
 }
 
 }  // namespace nhalf::trace

@@ -4,8 +4,6 @@
 // their ranks are. What is made is written at once, so that a kill loses none.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -16,7 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "preloaded/lasting.hpp"
+#include "preloaded/mpi.hpp"
 #include "trace/budget.hpp"
+#include "trace/error_handlers.hpp"
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
 #include "trace/library.hpp"
@@ -56,21 +57,42 @@ class Communicators {
   /// Raised whenever what threads remember of handles may be wrong.
   static inline std::atomic<std::uint32_t> generation{1};
 
-  static Communicators& of_process() {
-    static Communicators all;
-    return all;
-  }
+  static Communicators& of_process() { return preloaded::lasting<Communicators>(); }
 
-  /// One that was not seen when it was made is made known now. Valid for good.
-  const Communicator* of(MPI_Comm comm) {
+  /// One that was not seen when it was made is made known now, where the library may be asked;
+  /// null elsewhere. Valid for good.
+  const Communicator* of(MPI_Comm comm, bool may_ask) {
     const std::lock_guard guard(lock_);
     if (auto* known = by_handle_.find(number_of(comm))) return *known;
-    return add(comm, nullptr);
+    return may_ask ? add(comm, nullptr) : nullptr;
   }
+
+  /// Stands for one of which nothing is known.
+  static const Communicator& unknown() {
+    static const auto& none =
+        *new Communicator{0, std::make_shared<const Ranks>(), std::make_shared<const Ranks>()};
+    return none;
+  }
+
+  /// A program of sessions has no world: the first communicator that it makes from a group is it.
+  void session_begins(MPI_Comm comm) {
+    world_ = comm;
+    NHALF_OWN(Comm_group)(comm, &session_group_);
+    has_session_ = true;
+  }
+  /// Nothing of a session may be kept beyond it.
+  void session_ends() {
+    if (has_session_) NHALF_OWN(Group_free)(&session_group_);
+    has_session_ = false;
+  }
+  [[nodiscard]] bool has_session() const { return has_session_; }
+  /// Whose ranks all others are told in.
+  [[nodiscard]] MPI_Comm world() const { return world_; }
+  void world_is(MPI_Comm comm) { world_ = comm, is_world_model_ = true; }
 
   /// One that was just made; where its group cannot be asked for yet it is that of `like`.
   void made(MPI_Comm comm, const Communicator* like = nullptr) {
-    if (comm == no_comm()) return;
+    if (comm == MPI_COMM_NULL) return;
     const std::lock_guard guard(lock_);
     add(comm, like);
     generation.fetch_add(1, std::memory_order_relaxed);
@@ -93,8 +115,8 @@ class Communicators {
     auto made = std::make_unique<Communicator>();
     if (like != nullptr)
       *made = *like;
-    else
-      ask(comm, *made);
+    else if (!asked_quietly([&] { return ask(comm, *made); }))
+      return &unknown();
     const bool has_place = by_handle_.put(number_of(comm), made.get());
     const auto* kept = has_place && has_number(*made) ? numbered(std::move(made))
                                                       : without_number(std::move(made));
@@ -129,10 +151,11 @@ class Communicators {
     return known;
   }
 
-  void ask(MPI_Comm comm, Communicator& into) {
+  /// Whether there is such a communicator.
+  bool ask(MPI_Comm comm, Communicator& into) {
     int is_between = 0;
     MPI_Group group{};
-    NHALF_OWN(Comm_rank)(comm, &into.rank);
+    if (NHALF_OWN(Comm_rank)(comm, &into.rank) != MPI_SUCCESS) return false;
     NHALF_OWN(Comm_test_inter)(comm, &is_between);
     NHALF_OWN(Comm_group)(comm, &group);
     into.members = translated(group, into.member_count);
@@ -143,22 +166,24 @@ class Communicators {
       NHALF_OWN(Comm_remote_group)(comm, &group);
       into.partners = translated(group, into.partner_count);
     }
+    return true;
   }
 
   /// Ranks of MPI_COMM_WORLD, one list for all groups of the same; frees the group.
   List translated(MPI_Group group, std::uint32_t& count) {
     int size = 0;
-    MPI_Group all{};
+    MPI_Group all = session_group_;
     NHALF_OWN(Group_size)(group, &size);
     count = static_cast<std::uint32_t>(size);
-    NHALF_OWN(Comm_group)(world(), &all);
+    if (is_world_model_) NHALF_OWN(Comm_group)(world_, &all);
     Ranks own(static_cast<std::size_t>(size));
-    Ranks theirs(own.size());
+    Ranks theirs(own.size(), elsewhere);
     for (int rank = 0; rank < size; ++rank) own[static_cast<std::size_t>(rank)] = rank;
-    if (size > 0) NHALF_OWN(Group_translate_ranks)(group, size, own.data(), all, theirs.data());
+    if (size > 0 && (is_world_model_ || has_session_))
+      NHALF_OWN(Group_translate_ranks)(group, size, own.data(), all, theirs.data());
     for (int& rank : theirs)
       if (rank < 0) rank = elsewhere;
-    NHALF_OWN(Group_free)(&all);
+    if (is_world_model_) NHALF_OWN(Group_free)(&all);
     NHALF_OWN(Group_free)(&group);
     return listed(std::make_shared<const Ranks>(std::move(theirs)));
   }
@@ -180,6 +205,10 @@ class Communicators {
   static constexpr std::size_t list_bytes = 160;
 
   Lock lock_;
+  MPI_Comm world_{};
+  bool is_world_model_ = false;
+  bool has_session_ = false;
+  MPI_Group session_group_{};
   std::uint32_t next_ = 0;
   const List no_ranks_ = std::make_shared<const Ranks>();
   Handles<const Communicator*> by_handle_;
@@ -190,14 +219,16 @@ class Communicators {
   std::vector<std::unique_ptr<Communicator>> all_;
 };
 
+/// The communicator whose ranks all others are told in: MPI_COMM_WORLD where there is one.
+inline MPI_Comm world() {
+  return Communicators::of_process().world();
+}
+
 /// Windows and matched messages have a communicator, too.
 template <class Kind>
 class Belonging {
  public:
-  static Belonging& of_process() {
-    static Belonging all;
-    return all;
-  }
+  static Belonging& of_process() { return preloaded::lasting<Belonging>(); }
   void put(std::uint64_t handle, const Communicator* on) {
     const std::lock_guard guard(lock_);
     known_.put(handle, on);

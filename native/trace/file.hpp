@@ -10,6 +10,7 @@
 #include <string>
 
 #include "trace/descriptor.hpp"
+#include "trace/limits.hpp"
 
 namespace nhalf::trace {
 
@@ -37,6 +38,10 @@ class File {
   bool grow(std::size_t size_bytes) {
     if (error_ != 0 || size_bytes > most_bytes_) return false;
     if (size_bytes <= size_bytes_) return true;
+    if (!may_have_bytes(size_bytes)) {
+      error_ = EFBIG;
+      return false;
+    }
     const auto file = Descriptor::opened(path_.c_str());
     error_ = file.error() != 0 ? file.error()
                                : posix_fallocate(file.number(), static_cast<off_t>(size_bytes_),

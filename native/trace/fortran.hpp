@@ -5,34 +5,25 @@
 // the module mpi, and those of mpi_f08, whose last argument may be absent.
 #pragma once
 
-#include <mpi.h>
+#include "preloaded/mpi.hpp"
 
 #if defined(OPEN_MPI)
 
+#include "preloaded/entry.hpp"
 #include "trace/fortran_arguments.hpp"
 #include "trace/fortran_lists.hpp"
 
-/// Every entry point takes as many arguments as the longest; it looks at its own only.
-#define NHALF_GIVEN                                                                         \
-  void *a0, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7, void *a8, \
-      void *a9, void *a10, void *a11, void *a12, void *a13
-#define NHALF_PASSED a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13
-
-#define NHALF_FORTRAN(lower, function)                                                            \
-  extern "C" __attribute__((visibility("default"))) void mpi_##lower##_(NHALF_GIVEN) {            \
-    using namespace nhalf::trace::fortran;                                                        \
-    Given given{NHALF_PASSED};                                                                    \
-    if (is_open_mpi()) [[likely]]                                                                 \
-      return function(given);                                                                     \
-    static auto* const other = reinterpret_cast<Entry*>(nhalf::trace::behind("mpi_" #lower "_")); \
-    other(NHALF_PASSED);                                                                          \
-  }                                                                                               \
-  extern "C" __attribute__((visibility("default"),                                                \
-                            alias("mpi_" #lower "_"))) void mpi_##lower##_f08_(NHALF_GIVEN);
-
-namespace nhalf::trace::fortran {
-using Entry = void(NHALF_GIVEN);
-}
+/// Every entry point may look at as many arguments as the longest; it does at its own only.
+#define NHALF_FORTRAN(lower, function)                                                      \
+  static void fortran_##lower(void* a0, void* a1, void* a2, void* a3, void* a4, void* a5,   \
+                              void* a6, void* a7, void* a8, void* a9, void* a10, void* a11, \
+                              void* a12, void* a13) {                                       \
+    using namespace nhalf::trace::fortran;                                                  \
+    Given given{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13};                \
+    function(given);                                                                        \
+  }                                                                                         \
+  NHALF_ENTRY(mpi_##lower##_, &fortran_##lower)                                             \
+  NHALF_ENTRY(mpi_##lower##_f08_, &fortran_##lower)
 
 #define NHALF_COUNT int
 #define NHALF_PLACE int
@@ -55,7 +46,5 @@ NHALF_FORTRAN(waitsome, wait_some)
 NHALF_FORTRAN(testsome, test_some)
 
 #undef NHALF_FORTRAN
-#undef NHALF_GIVEN
-#undef NHALF_PASSED
 
 #endif

@@ -3,26 +3,19 @@
 // Arguments of Fortran as C has them, by their types in C; all of them are addresses.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "interposer/sentinels.hpp"
+#include "preloaded/mpi.hpp"
+#include "preloaded/sentinels.hpp"
 #include "trace/library.hpp"
 
 namespace nhalf::trace::fortran {
 
 using Given = std::array<void*, 14>;
-
-/// Whether these entry points are those of the process's library.
-inline bool is_open_mpi() {
-  static const bool is = is_served();
-  return is;
-}
 
 inline MPI_Fint& number(void* given) {
   return *static_cast<MPI_Fint*>(given);

@@ -3,10 +3,9 @@
 // Calls of Fortran with lists of requests and statuses; places count from 1 on there.
 #pragma once
 
-#include <mpi.h>
-
 #include <vector>
 
+#include "preloaded/mpi.hpp"
 #include "trace/fortran_arguments.hpp"
 
 namespace nhalf::trace::fortran {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "preloaded/of_thread.hpp"
 #include "trace/process.hpp"
 
 namespace nhalf::trace {
@@ -34,20 +35,18 @@ class Here {
  private:
   static constexpr std::uintptr_t taken = 1;
 
-  struct Owner {
-    Recorder* recorder = nullptr;
-    ~Owner() {
-      if (recorder != nullptr) Process::get().give_back(recorder);
-      state_ = nullptr;
-    }
-  };
-
   [[gnu::noinline]] static Recorder* first(Recorder* state) {
     if (state != nullptr || !Process::get().is_traced()) return nullptr;
-    static thread_local Owner owner;
-    owner.recorder = Process::get().recorder();
-    if (owner.recorder == nullptr) state_ = reinterpret_cast<Recorder*>(taken);
-    return owner.recorder;
+    auto* const recorder = Process::get().recorder();
+    if (recorder == nullptr) {
+      state_ = reinterpret_cast<Recorder*>(taken);
+      return nullptr;
+    }
+    preloaded::OfThread<Recorder>::keep(recorder, [](Recorder* ended) {
+      Process::get().give_back(ended);
+      state_ = nullptr;
+    });
+    return recorder;
   }
 
   static inline constinit thread_local Recorder* state_ = nullptr;

@@ -3,8 +3,7 @@
 // Roles of calls that make or end what messages are found by: windows, matched messages, requests.
 #pragma once
 
-#include <mpi.h>
-
+#include "preloaded/mpi.hpp"
 #include "trace/aims.hpp"
 
 namespace nhalf::trace {
@@ -69,12 +68,12 @@ struct MatchedReceive {
   int carry_out(Recorder& on, Call call, Run run) const {
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
-    const Ticks begin = now();
+    const Ticks begin = run.now();
     const int error = run();
     if (error == MPI_SUCCESS)
       on.add(on.subject(call, Kind::received, group, group.partner(status->MPI_SOURCE),
                         size_of(*status)),
-             status->MPI_TAG, begin, now(), waits);
+             status->MPI_TAG, begin, run.now(), waits);
     return error;
   }
 };
@@ -103,8 +102,11 @@ struct Named {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
+    const int error = run();
+    if (error != MPI_SUCCESS) return error;
+    const Recorder::Asking asking(on);
     Communicators::named(on.communicator(comm), name);
-    return run();
+    return error;
   }
 };
 

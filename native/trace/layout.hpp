@@ -12,7 +12,7 @@
 
 namespace nhalf::trace {
 
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::size_t spans = 256;
 inline constexpr std::uint64_t cells_most = 400'000;
 
@@ -62,6 +62,9 @@ struct alignas(4096) Head {
   std::array<std::uint32_t, 2> spans_shift;
   std::uint32_t unused;
   Ticks spans_begin;
+  /// When `begin` and `last` were, on a clock that nobody sets. Since version 2.
+  std::uint64_t begin_steady_ns;
+  std::uint64_t last_steady_ns;
 };
 
 struct Layout {

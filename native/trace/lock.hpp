@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock that costs nothing where only one thread may call MPI at a time.
+// Locks; one of them costs nothing where only one thread may call MPI at a time.
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <atomic>
@@ -9,6 +10,17 @@
 namespace nhalf::trace {
 
 inline bool threads_may_collide = false;
+
+/// One that holds whatever the program said of its threads. That of the C++ library brings objects
+/// along that end with the process.
+class Mutex {
+ public:
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
 
 class Lock {
  public:

@@ -4,8 +4,6 @@
 // others.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -24,6 +22,7 @@ enum class Call : std::uint16_t {
 #define NHALF_CALL(name, lower, parameters, arguments, ...) "MPI_" #name,
 inline constexpr std::array<const char*, static_cast<std::size_t>(Call::number_of_calls)>
     call_names{
+#include "preloaded/mpi.hpp"
 #include "trace/calls/all.inc"
 };
 #undef NHALF_CALL
@@ -36,8 +35,8 @@ constexpr bool can_wait(Call call) {
   const bool is_begun = name[0] == 'I' && name[1] >= 'a' && name[1] <= 'z';
   if (is_begun) return false;
   for (const std::string_view one :
-       {"Test", "Start", "Put", "Get", "Accumulate", "Rput", "Rget", "Raccumulate", "Fetch_and_op",
-        "Compare_and_swap", "Bsend", "Rsend"})
+       {"Test", "Request_get_status", "Start", "Put", "Get", "Accumulate", "Rput", "Rget",
+        "Raccumulate", "Fetch_and_op", "Compare_and_swap", "Bsend", "Rsend"})
     if (name.starts_with(one)) return false;
   return !name.ends_with("_init");
 }

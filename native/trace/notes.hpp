@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "preloaded/lasting.hpp"
 #include "probe/json.hpp"
+#include "trace/limits.hpp"
 #include "trace/ticks.hpp"
 
 namespace nhalf::trace {
@@ -21,10 +23,7 @@ enum class Unkept : std::uint8_t { communicators, requests, threads };
 
 class Notes {
  public:
-  static Notes& of_process() {
-    static Notes notes;
-    return notes;
-  }
+  static Notes& of_process() { return preloaded::lasting<Notes>(); }
 
   bool open_at(const std::string& path) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
@@ -35,7 +34,9 @@ class Notes {
   void line(std::string text) {
     if (descriptor_ < 0) return;
     text += '\n';
-    if (write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    written_bytes_ += text.size();
+    if (!may_have_bytes(written_bytes_) ||
+        write(descriptor_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
       close(descriptor_);
       descriptor_ = -1;
     }
@@ -78,6 +79,7 @@ class Notes {
 
   static constexpr std::size_t communicators_most_bytes = std::size_t{16} << 20U;
   int descriptor_ = -1;
+  std::size_t written_bytes_ = 0;
   std::size_t communicators_bytes_ = 0;
   std::atomic<unsigned> lost_{0};
 };

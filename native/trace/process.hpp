@@ -3,7 +3,6 @@
 // The process that is traced: from MPI_Init to its end, a recorder for each thread that calls MPI.
 #pragma once
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,7 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "preloaded/lasting.hpp"
+#include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
+#include "trace/lock.hpp"
 #include "trace/notes.hpp"
 #include "trace/recorder.hpp"
 
@@ -26,37 +28,38 @@ namespace nhalf::trace {
 
 class Process {
  public:
-  static Process& get() {
-    // Threads may call MPI while static objects end.
-    static auto* const process = new Process;
-    return *process;
-  }
+  static Process& get() { return preloaded::lasting<Process>(); }
 
   [[nodiscard]] bool is_traced() const { return is_traced_; }
 
   /// Before the library's own MPI_Init: until after it the clock's speed is looked at.
   void prepare() {
     choose_clock();
-    beginning_.first = Moment::now_on_both();
+    beginning_.first = Reading::now_on_all();
   }
 
   /// After the library's own MPI_Init.
   void begin(int thread_level) {
-    const char* folder = std::getenv("NHALF_TRACE_FOLDER");
-    if (folder == nullptr || is_traced_ || !is_served()) return;
-    threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
-    const char* detail = std::getenv("NHALF_TRACE_DETAIL");
-    with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
-    look_at_clock();
-    std::array<char, 256> host{"unknown"};
-    gethostname(host.data(), host.size() - 1);
-    stem_ = std::string(folder) + "/" + host.data() + "-" + std::to_string(getpid());
-    if (!Notes::of_process().open_at(stem_ + ".json")) return failed(errno);
-    introduce(host.data());
-    is_traced_ = true;
-    if (const auto others = other_libraries(); !others.empty())
-      Notes::of_process().line("{\"others\":" + json::quote(others) + "}");
-    Communicators::of_process().made(world());
+    if (is_traced_ || std::getenv("NHALF_TRACE_FOLDER") == nullptr) return;
+    is_world_model_ = true;
+    Communicators::of_process().world_is(MPI_COMM_WORLD);
+    begin_in_world(thread_level);
+  }
+
+  /// After the library made a communicator from a group: of a program without MPI_Init it is the
+  /// world, of which all its ranks are told.
+  void begin_session(MPI_Comm comm) {
+    auto& all = Communicators::of_process();
+    if (std::getenv("NHALF_TRACE_FOLDER") == nullptr || comm == MPI_COMM_NULL) return;
+    if (is_traced_ && (all.has_session() || is_world_model_)) return;
+    all.session_begins(comm);
+    if (!is_traced_) begin_in_world(MPI_THREAD_MULTIPLE);
+  }
+
+  /// Before the library ends a session.
+  void end_session() {
+    Communicators::of_process().session_ends();
+    finish();
   }
 
   /// The recorder for a thread that is new; null where there cannot be one.
@@ -98,17 +101,35 @@ class Process {
   }
 
  private:
+  void begin_in_world(int thread_level) {
+    threads_may_collide = thread_level >= MPI_THREAD_MULTIPLE;
+    const char* detail = std::getenv("NHALF_TRACE_DETAIL");
+    with_timeline_ = detail != nullptr && std::strcmp(detail, "timeline") == 0;
+    look_at_clock();
+    std::array<char, 256> host{"unknown"};
+    gethostname(host.data(), host.size() - 1);
+    stem_ = std::string(std::getenv("NHALF_TRACE_FOLDER")) + "/" + host.data() + "-" +
+            std::to_string(getpid());
+    if (!Notes::of_process().open_at(stem_ + ".json")) return failed(errno);
+    introduce(host.data());
+    is_traced_ = true;
+    if (const auto others = preloaded::other_libraries(); !others.empty())
+      Notes::of_process().line("{\"others\":" + json::quote(others) + "}");
+    Communicators::of_process().made(world());
+  }
+
   void look_at_clock() {
-    const Moment second = Moment::now_on_both();
+    const auto second = Reading::now_on_all();
     const char* begin = std::getenv("NHALF_TRACE_BEGIN_NS");
     const auto command_ns = begin == nullptr ? 0 : std::strtoull(begin, nullptr, 10);
-    const auto elapsed_ns = second.wall_ns - beginning_.first.wall_ns;
-    const double per_ns = static_cast<double>(second.at - beginning_.first.at) /
+    const auto elapsed_ns = second.steady_ns - beginning_.first.steady_ns;
+    const auto& [at, wall_ns] = second.moment;
+    const double per_ns = static_cast<double>(at - beginning_.first.moment.at) /
                           static_cast<double>(elapsed_ns == 0 ? 1 : elapsed_ns);
-    const auto since_ns = second.wall_ns > command_ns ? second.wall_ns - command_ns : 0;
+    const auto since_ns = wall_ns > command_ns ? wall_ns - command_ns : 0;
     const auto since = static_cast<Ticks>(static_cast<double>(since_ns) * per_ns);
-    const bool is_known = command_ns > 0 && since < second.at;
-    beginning_.command = is_known ? second.at - since : beginning_.first.at;
+    const bool is_known = command_ns > 0 && since < at;
+    beginning_.command = is_known ? at - since : beginning_.first.moment.at;
     // About a millisecond.
     const auto millisecond = static_cast<Ticks>(per_ns * 1e6) | 1U;
     beginning_.short_call = millisecond / 500;
@@ -120,14 +141,15 @@ class Process {
     int size = 0;
     // A command may start several programs of MPI, and each has ranks from 0 on.
     std::uint64_t same = clock_ns(CLOCK_REALTIME) ^ (static_cast<std::uint64_t>(getpid()) << 40U);
-    NHALF_OWN(Bcast)(&same, sizeof same, bytes_type(), 0, world());
+    NHALF_OWN(Bcast)(&same, sizeof same, MPI_BYTE, 0, world());
     NHALF_OWN(Comm_rank)(world(), &rank);
     NHALF_OWN(Comm_size)(world(), &size);
     std::string text =
         "{\"version\":" + std::to_string(format_version) + ",\"rank\":" + std::to_string(rank) +
         ",\"size\":" + std::to_string(size) + ",\"world\":" + std::to_string(same >> 1U) +
         ",\"host\":" + json::quote(host) + ",\"pid\":" + std::to_string(getpid()) +
-        ",\"library\":" + json::quote(library_version().substr(0, 200)) + ",\"calls\":[";
+        ",\"library\":" + json::quote(std::string(preloaded::library_version().substr(0, 200))) +
+        ",\"calls\":[";
     for (std::size_t call = 0; call < call_names.size(); ++call) {
       if (call > 0) text += ",";
       text += json::quote(call_names[call]);
@@ -142,11 +164,12 @@ class Process {
   }
 
   bool is_traced_ = false;
+  bool is_world_model_ = false;
   bool with_timeline_ = false;
   bool has_failed_ = false;
   std::string stem_;
   Beginning beginning_;
-  std::mutex threads_;
+  Mutex threads_;
   std::vector<std::unique_ptr<Recorder>> all_;
   std::vector<Recorder*> free_;
 };

@@ -6,18 +6,19 @@
 // through untouched.
 #pragma once
 
-#include <mpi.h>
+#include "preloaded/mpi.hpp"
 
 #if !defined(OPEN_MPI)
 
 #include <link.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "trace/library.hpp"
+#include "preloaded/entry.hpp"
 
 namespace nhalf::trace {
 
@@ -63,31 +64,19 @@ class FortranLibraries {
   std::size_t count_ = 0;
 };
 
-}  // namespace nhalf::trace
-
-/// Every entry point takes as many arguments as the longest, and as wide as the widest: a process
-/// may have another library than the one that this was compiled for.
-#define NHALF_GIVEN                                                                         \
-  void *a0, void *a1, void *a2, void *a3, void *a4, void *a5, void *a6, void *a7, void *a8, \
-      void *a9, void *a10, void *a11, void *a12, void *a13
-#define NHALF_PASSED a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13
-
-namespace nhalf::trace {
-using Profiled = int(NHALF_GIVEN);
+/// What a call by a profiling name is: the program's where a library for Fortran makes it.
+inline preloaded::Target found_by_caller(preloaded::EntryPoint& entry, const void* caller) {
+  if (!preloaded::is_served()) return preloaded::found_once(entry, caller);
+  if (FortranLibraries::have(caller)) return entry.own;
+  const std::atomic_ref behind(entry.behind);
+  if (behind.load(std::memory_order_relaxed) == nullptr)
+    behind.store(preloaded::target_behind(entry.symbol), std::memory_order_relaxed);
+  return behind.load(std::memory_order_relaxed);
 }
 
-#define NHALF_PROFILED(name)                                                       \
-  extern "C" __attribute__((visibility("default"))) int nhalf_profiled_##name(     \
-      NHALF_GIVEN) __asm__("PMPI_" #name);                                         \
-  int nhalf_profiled_##name(NHALF_GIVEN) {                                         \
-    using namespace nhalf::trace;                                                  \
-    if (FortranLibraries::have(__builtin_return_address(0))) {                     \
-      auto* const counted = reinterpret_cast<void*>(&MPI_##name);                  \
-      return reinterpret_cast<Profiled*>(counted)(NHALF_PASSED);                   \
-    }                                                                              \
-    static auto* const other = reinterpret_cast<Profiled*>(behind("PMPI_" #name)); \
-    return other(NHALF_PASSED);                                                    \
-  }
+}  // namespace nhalf::trace
+
+#define NHALF_PROFILED(name) NHALF_JUMP(PMPI_##name, &MPI_##name, nhalf::trace::found_by_caller)
 
 #define NHALF_CALL(name, lower, parameters, arguments, ...) NHALF_PROFILED(name)
 #include "trace/calls/all.inc"
@@ -98,7 +87,5 @@ NHALF_PROFILED(Init_thread)
 NHALF_PROFILED(Finalize)
 
 #undef NHALF_PROFILED
-#undef NHALF_GIVEN
-#undef NHALF_PASSED
 
 #endif

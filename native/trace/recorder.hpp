@@ -3,7 +3,6 @@
 // What one thread counts into.
 #pragma once
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +12,14 @@
 #include <memory>
 #include <string>
 
+#include "preloaded/mpi.hpp"
 #include "trace/budget.hpp"
 #include "trace/cells.hpp"
 #include "trace/communicators.hpp"
 #include "trace/file.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
+#include "trace/limits.hpp"
 #include "trace/names.hpp"
 #include "trace/spans.hpp"
 #include "trace/timeline.hpp"
@@ -28,7 +29,7 @@ namespace nhalf::trace {
 
 /// When the command began, in ticks of this process, and how many ticks are about a millisecond.
 struct Beginning {
-  Moment first;
+  Reading first;
   Ticks command = 0;
   std::uint32_t spans_shift = 20;
   /// About two microseconds.
@@ -45,8 +46,10 @@ class Recorder {
                                      (with_timeline ? window_bytes(thread) : 0);
     error = ENOMEM;
     if (!take_memory(memory_bytes)) return nullptr;
+    constexpr std::size_t least_bytes = offsetof(Layout, cells) + 1024 * sizeof(Cell);
     const std::string path = stem + "-" + std::to_string(thread);
-    auto file = std::make_unique<File>((path + ".counts").c_str(), sizeof(Layout));
+    auto file = std::make_unique<File>((path + ".counts").c_str(),
+                                       mapped_most_bytes(sizeof(Layout), least_bytes));
     if (file->error() == 0) file->grow(offsetof(Layout, cells));
     error = file->error();
     if (error != 0) {
@@ -130,13 +133,19 @@ class Recorder {
 
   template <class Count>
   [[gnu::always_inline]] std::uint64_t bytes(Count count, MPI_Datatype type) {
-    return count <= 0 ? 0 : static_cast<std::uint64_t>(count) * types_.of(type);
+    if (count <= 0) return 0;
+    if (const auto* known = types_.find(type)) [[likely]]
+      return static_cast<std::uint64_t>(count) * *known;
+    if (!may_ask_) return is_lacking_ = true, 0;
+    return static_cast<std::uint64_t>(count) * types_.asked(type);
   }
 
   [[gnu::always_inline]] const Communicator& communicator(MPI_Comm comm) {
     const auto generation = Communicators::generation.load(std::memory_order_relaxed);
     if (comm != last_comm_ || generation != last_generation_ || last_ == nullptr) [[unlikely]] {
-      last_ = Communicators::of_process().of(comm);
+      const auto* known = Communicators::of_process().of(comm, may_ask_);
+      if (known == nullptr) return is_lacking_ = true, Communicators::unknown();
+      last_ = known;
       last_comm_ = comm;
       last_generation_ = generation;
     }
@@ -148,7 +157,29 @@ class Recorder {
     return {static_cast<std::uint16_t>(call), kind, on.number, partner, size_bytes};
   }
 
-  [[gnu::noinline]] void heartbeat() { layout_.head.last = Moment::now_on_both(); }
+  /// Whether a subject lacks what the library was not asked for: a handle that was never seen may
+  /// be wrong, and the program's error handler would hear of it from here, too.
+  [[nodiscard]] bool is_lacking() const { return is_lacking_; }
+
+  /// While there is one the library is asked: the call that was given the handles has succeeded.
+  class Asking {
+   public:
+    explicit Asking(Recorder& on) : on_(on) { on_.may_ask_ = true, on_.is_lacking_ = false; }
+    ~Asking() { on_.may_ask_ = false; }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+   private:
+    Recorder& on_;
+  };
+  /// After a call that failed.
+  void forget_lack() { is_lacking_ = false; }
+
+  [[gnu::noinline]] void heartbeat() {
+    const auto reading = Reading::now_on_all();
+    layout_.head.last = reading.moment;
+    layout_.head.last_steady_ns = reading.steady_ns;
+  }
 
   void finish() {
     heartbeat();
@@ -163,11 +194,12 @@ class Recorder {
         cells_(*file_, layout_),
         spans_(layout_, beginning.command, beginning.spans_shift),
         short_call_(beginning.short_call),
-        last_end_(beginning.first.at),
-        last_received_(beginning.first.at) {
+        last_end_(beginning.first.moment.at),
+        last_received_(beginning.first.moment.at) {
     layout_.head.version = format_version;
     layout_.head.thread = thread;
-    layout_.head.begin = beginning.first;
+    layout_.head.begin = beginning.first.moment;
+    layout_.head.begin_steady_ns = beginning.first.steady_ns;
     heartbeat();
     if (with_timeline)
       timeline_ = std::make_unique<Timeline>((path + ".timeline").c_str(), layout_.head,
@@ -221,6 +253,8 @@ class Recorder {
   MPI_Comm last_comm_{};
   std::uint32_t last_generation_ = 0;
   const Communicator* last_ = nullptr;
+  bool may_ask_ = false;
+  bool is_lacking_ = false;
   std::unique_ptr<Timeline> timeline_;
 };
 

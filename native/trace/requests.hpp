@@ -4,11 +4,11 @@
 // known then, and all that is started again and again.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <mutex>
 
+#include "preloaded/lasting.hpp"
+#include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
 #include "trace/handles.hpp"
 #include "trace/kinds.hpp"
@@ -34,10 +34,7 @@ struct Pending {
 
 class Requests {
  public:
-  static Requests& of_process() {
-    static Requests all;
-    return all;
-  }
+  static Requests& of_process() { return preloaded::lasting<Requests>(); }
 
   [[nodiscard]] bool has_any() const { return !known_.is_empty(); }
   [[nodiscard]] bool may_be_cancelled() const { return may_be_cancelled_; }

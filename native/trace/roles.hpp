@@ -3,10 +3,9 @@
 // What calls do, as far as it is counted: each role runs the call and counts it.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "preloaded/mpi.hpp"
 #include "trace/communicators.hpp"
 #include "trace/recorder.hpp"
 #include "trace/requests.hpp"
@@ -31,9 +30,9 @@ struct Counted {
       if (error == MPI_SUCCESS) on.add_untimed(cell, subject);
       return error;
     }
-    const Ticks begin = now();
+    const Ticks begin = run.now();
     const int error = run();
-    const Ticks end = now();
+    const Ticks end = run.now();
     if (error == MPI_SUCCESS) [[likely]]
       on.add(cell, subject, tag, begin, end, waits, weight);
     return error;
@@ -49,17 +48,22 @@ struct Received {
   template <bool waits, class Run>
   [[gnu::always_inline]] int carry_out(Recorder& on, Call call, Run run) const {
     if (source == MPI_PROC_NULL) {
+      const int error = run();
+      if (error != MPI_SUCCESS) return error;
+      const Recorder::Asking asking(on);
       const auto none = on.subject(call, Kind::received, on.communicator(comm), no_process, 0);
-      return Counted{none}.carry_out<false>(on, call, run);
+      on.add_untimed(on.cell(none), none);
+      return error;
     }
     MPI_Status own;
     if (status == MPI_STATUS_IGNORE) status = &own;
     Cell*& likely = on.expected(source, comm);
     const auto weight = likely == nullptr ? std::uint64_t{1} : on.weight(*likely);
-    const Ticks begin = weight > 0 ? now() : 0;
+    const Ticks begin = weight > 0 ? run.now() : 0;
     const int error = run();
-    const Ticks end = weight > 0 ? now() : 0;
+    const Ticks end = weight > 0 ? run.now() : 0;
     if (error == MPI_SUCCESS) [[likely]] {
+      const Recorder::Asking asking(on);
       const auto& group = on.communicator(comm);
       const auto subject = on.subject(call, Kind::received, group,
                                       group.partner(status->MPI_SOURCE), size_of(*status));
@@ -74,9 +78,11 @@ struct Received {
   }
 };
 
-/// A message that goes and one that comes: the time is the second one's.
+/// A message that goes and one that comes: the time is the second one's. `sent` tells the subject
+/// of the first one, when the handles are known to be good.
+template <class Sent>
 struct Exchanged {
-  Subject sent;
+  Sent sent;
   std::int32_t tag;
   int source;
   MPI_Comm comm;
@@ -84,9 +90,11 @@ struct Exchanged {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = now();
+    const Ticks begin = run.now();
     const int error = Received{source, comm, status}.carry_out<waits>(on, call, run);
-    if (error == MPI_SUCCESS) on.add(sent, tag, begin, begin, false);
+    if (error != MPI_SUCCESS) return error;
+    const Recorder::Asking asking(on);
+    on.add(sent(), tag, begin, begin, false);
     return error;
   }
 };
@@ -103,9 +111,9 @@ struct Begun {
     const Subject subject = on.subject(call, Kind::received, group, no_process, 0);
     if (source == MPI_PROC_NULL) return Counted{subject}.carry_out<false>(on, call, run);
     const auto weight = on.begun_weight();
-    const Ticks begin = weight > 0 ? now() : 0;
+    const Ticks begin = weight > 0 ? run.now() : 0;
     const int error = run();
-    const Ticks time = weight > 0 ? (now() - begin) * weight : 0;
+    const Ticks time = weight > 0 ? (run.now() - begin) * weight : 0;
     if (error == MPI_SUCCESS)
       Requests::of_process().put(*request,
                                  Pending{subject, &group, tag, false, true, true, begin, time});
@@ -138,9 +146,9 @@ struct Started {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call call, Run run) const {
-    const Ticks begin = now();
+    const Ticks begin = run.now();
     const int error = run();
-    const Ticks end = now();
+    const Ticks end = run.now();
     if (error != MPI_SUCCESS) return error;
     on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end,
            false);
@@ -162,10 +170,10 @@ struct Made {
 
   template <bool waits, class Run>
   int carry_out(Recorder& on, Call /*unused*/, Run run) const {
-    const Ticks begin = now();
+    const Ticks begin = run.now();
     const int error = run();
     if (error != MPI_SUCCESS) return error;
-    on.add(subject, 0, begin, now(), waits);
+    on.add(subject, 0, begin, run.now(), waits);
     Communicators::of_process().made(*made, like);
     return error;
   }

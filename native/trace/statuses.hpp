@@ -3,10 +3,9 @@
 // What a status says: how many bytes came.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "preloaded/mpi.hpp"
 #include "trace/library.hpp"
 
 namespace nhalf::trace {

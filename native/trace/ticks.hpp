@@ -83,12 +83,18 @@ struct Moment {
   Ticks at = 0;
   /// Since 1970.
   std::uint64_t wall_ns = 0;
+};
 
-  static Moment now_on_both() {
+/// The same moment on a third clock, which nobody sets: it tells how long a tick is.
+struct Reading {
+  Moment moment;
+  std::uint64_t steady_ns = 0;
+
+  static Reading now_on_all() {
     const Ticks before = now();
-    const auto wall = clock_ns(CLOCK_REALTIME);
+    const auto steady = clock_ns(CLOCK_MONOTONIC_RAW);
     const Ticks after = now();
-    return {before + (after - before) / 2, wall};
+    return {{before + (after - before) / 2, clock_ns(CLOCK_REALTIME)}, steady};
   }
 };
 

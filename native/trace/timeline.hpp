@@ -11,6 +11,7 @@
 #include "trace/descriptor.hpp"
 #include "trace/kinds.hpp"
 #include "trace/layout.hpp"
+#include "trace/limits.hpp"
 
 namespace nhalf::trace {
 
@@ -70,7 +71,7 @@ class Timeline {
     const auto offset = static_cast<off_t>(head_.timeline_records * sizeof(CallRecord));
     void* where = MAP_FAILED;
     const auto file = Descriptor::opened(path_.c_str());
-    if (file.error() == 0 &&
+    if (file.error() == 0 && may_have_bytes(static_cast<std::uint64_t>(offset) + window_bytes_) &&
         posix_fallocate(file.number(), offset, static_cast<off_t>(window_bytes_)) == 0)
       where =
           mmap(nullptr, window_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), offset);

@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of MPI that a program makes, counted where this library is loaded before its own.
 // One table of prototypes (calls/) makes every wrapper.
-#include <mpi.h>
 #include <pthread.h>
 
+#include "preloaded/entry.hpp"
+#include "preloaded/mpi.hpp"
 #include "trace/aims.hpp"
+#include "trace/carried_out.hpp"
 #include "trace/fortran.hpp"
 #include "trace/here.hpp"
 #include "trace/keeping.hpp"
 #include "trace/library.hpp"
 #include "trace/process.hpp"
 
-#define NHALF_TRACED(name, self_, parameters, arguments, ...)                            \
-  int MPI_##name parameters {                                                            \
-    using namespace nhalf::trace;                                                        \
-    constexpr Call self = Call::self_;                                                   \
-    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name);                  \
-    Recorder* const here = Here::enter();                                                \
-    if (here == nullptr) [[unlikely]]                                                    \
-      return then arguments;                                                             \
-    Recorder& on = *here;                                                                \
-    const int error = (__VA_ARGS__).template carry_out<can_wait(self)>(on, self, [&]() { \
-      return then arguments;                                                             \
-    });                                                                                  \
-    Here::leave(on);                                                                     \
-    return error;                                                                        \
-  }
+#define NHALF_TRACED(name, self_, parameters, arguments, ...)           \
+  static int traced_##name parameters {                                 \
+    using namespace nhalf::trace;                                       \
+    constexpr Call self = Call::self_;                                  \
+    auto* const then = next<self, decltype(PMPI_##name)>("MPI_" #name); \
+    Recorder* const here = Here::enter();                               \
+    if (here == nullptr) [[unlikely]]                                   \
+      return then arguments;                                            \
+    Recorder& on = *here;                                               \
+    const auto role = [&] { return (__VA_ARGS__); };                    \
+    const auto run = [&] { return then arguments; };                    \
+    const int error = carried_out<can_wait(self)>(on, self, role, run); \
+    Here::leave(on);                                                    \
+    return error;                                                       \
+  }                                                                     \
+  NHALF_ENTRY(MPI_##name, &traced_##name)
+
+NHALF_PRELOADED("trace", "this program is not traced", )
 
 namespace nhalf::trace {
 namespace {
+
+/// Calls of the library that are not in the table.
+enum class Own { init, init_thread, finalize, create_errhandler };
 
 void begin(int thread_level) {
   Process::get().begin(thread_level);
@@ -37,9 +45,6 @@ void begin(int thread_level) {
 
 }  // namespace
 }  // namespace nhalf::trace
-
-#pragma GCC visibility push(default)
-extern "C" {
 
 #define NHALF_COUNT int
 #define NHALF_PLACE int
@@ -61,36 +66,46 @@ extern "C" {
 #undef NHALF_PLACE
 #endif
 
-int MPI_Init(int* count, char*** words) {
+static int traced_Init(int* count, char*** words) {
   using namespace nhalf::trace;
-  auto& process = Process::get();
-  process.prepare();
-  const int error = reinterpret_cast<decltype(&PMPI_Init)>(behind("MPI_Init"))(count, words);
+  Process::get().prepare();
+  const int error = next<Own::init, decltype(PMPI_Init)>("MPI_Init")(count, words);
   if (error == MPI_SUCCESS) begin(MPI_THREAD_SINGLE);
   return error;
 }
+NHALF_ENTRY(MPI_Init, &traced_Init)
 
-int MPI_Init_thread(int* count, char*** words, int required, int* provided) {
+static int traced_Init_thread(int* count, char*** words, int required, int* provided) {
   using namespace nhalf::trace;
-  auto& process = Process::get();
-  process.prepare();
-  const int error = reinterpret_cast<decltype(&PMPI_Init_thread)>(behind("MPI_Init_thread"))(
+  Process::get().prepare();
+  const int error = next<Own::init_thread, decltype(PMPI_Init_thread)>("MPI_Init_thread")(
       count, words, required, provided);
   if (error == MPI_SUCCESS) begin(*provided);
   return error;
 }
+NHALF_ENTRY(MPI_Init_thread, &traced_Init_thread)
 
-int MPI_Finalize() {
+static int traced_Finalize() {
   using namespace nhalf::trace;
   Process::get().finish();
   Recorder* const here = Here::enter();
-  const int error = reinterpret_cast<decltype(&PMPI_Finalize)>(behind("MPI_Finalize"))();
+  const int error = next<Own::finalize, decltype(PMPI_Finalize)>("MPI_Finalize")();
   if (here != nullptr) Here::leave(*here);
   return error;
 }
+NHALF_ENTRY(MPI_Finalize, &traced_Finalize)
 
-}  // extern "C"
-#pragma GCC visibility pop
+static int traced_Comm_create_errhandler(MPI_Comm_errhandler_function* function,
+                                         MPI_Errhandler* handler) {
+  using namespace nhalf::trace;
+  has_own_handlers = true;
+  return next<Own::create_errhandler, decltype(PMPI_Comm_create_errhandler)>(
+      "MPI_Comm_create_errhandler")(function, handler);
+}
+NHALF_ENTRY(MPI_Comm_create_errhandler, &traced_Comm_create_errhandler)
 
+#if NHALF_HAS_SESSIONS
+#include "trace/sessions.hpp"
+#endif
 // They call those above.
 #include "trace/profiled.hpp"

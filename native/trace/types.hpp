@@ -3,11 +3,11 @@
 // How many bytes an item of a type has. Predefined types are remembered, for they are never freed.
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <cstdint>
 
+#include "preloaded/mpi.hpp"
+#include "trace/error_handlers.hpp"
 #include "trace/handles.hpp"
 #include "trace/library.hpp"
 
@@ -15,12 +15,27 @@ namespace nhalf::trace {
 
 class TypeSizes {
  public:
-  [[gnu::always_inline]] std::uint64_t of(MPI_Datatype type) {
+  /// Null where the library has to be asked.
+  [[gnu::always_inline]] const std::uint64_t* find(MPI_Datatype type) const {
     const auto handle = number_of(type);
     const Known& known = known_[place(handle)];
-    if (known.handle == handle) [[likely]]
-      return known.size_bytes;
-    return asked(type, handle);
+    return known.handle == handle ? &known.size_bytes : nullptr;
+  }
+
+  /// Asks the library; the type must be one.
+  [[gnu::noinline]] std::uint64_t asked(MPI_Datatype type) {
+    const auto handle = number_of(type);
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_CONTIGUOUS;
+    MPI_Count size_bytes = 0;
+    const int error = asked_quietly([&] { return NHALF_OWN(Type_size_x)(type, &size_bytes); });
+    if (error != MPI_SUCCESS || size_bytes < 0) return 0;
+    NHALF_OWN(Type_get_envelope)(type, &integers, &addresses, &types, &combiner);
+    const auto size = static_cast<std::uint64_t>(size_bytes);
+    if (combiner == MPI_COMBINER_NAMED) known_[place(handle)] = {handle, size};
+    return size;
   }
 
  private:
@@ -32,19 +47,6 @@ class TypeSizes {
 
   static std::size_t place(std::uint64_t handle) {
     return (handle * 0x9e3779b97f4a7c15U) >> (64U - places_log2);
-  }
-
-  [[gnu::noinline]] std::uint64_t asked(MPI_Datatype type, std::uint64_t handle) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = MPI_COMBINER_CONTIGUOUS;
-    MPI_Count size_bytes = 0;
-    if (NHALF_OWN(Type_size_x)(type, &size_bytes) != MPI_SUCCESS || size_bytes < 0) return 0;
-    NHALF_OWN(Type_get_envelope)(type, &integers, &addresses, &types, &combiner);
-    const auto size = static_cast<std::uint64_t>(size_bytes);
-    if (combiner == MPI_COMBINER_NAMED) known_[place(handle)] = {handle, size};
-    return size;
   }
 
   std::array<Known, 1U << places_log2> known_{};

@@ -4,12 +4,11 @@
 // status and a receive is under way, the library gets one of ours.
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "preloaded/mpi.hpp"
 #include "trace/budget.hpp"
 #include "trace/notes.hpp"
 #include "trace/recorder.hpp"
@@ -92,12 +91,21 @@ class Candidates {
 /// Runs a call on requests, which may end some of them, and counts its own time.
 template <bool waits, class Run>
 int timed_wait(Recorder& on, Call call, Run run, Ticks& end) {
-  const Ticks begin = now();
+  const Ticks begin = run.now();
   const int error = run();
-  end = now();
+  end = run.now();
   on.add({static_cast<std::uint16_t>(call), Kind::waiting, 0, no_partner, 0}, 0, begin, end, waits);
   return error;
 }
+
+/// MPI_Request_get_status and its like, which end nothing.
+struct Looked {
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    Ticks end = 0;
+    return timed_wait<waits>(on, call, run, end);
+  }
+};
 
 /// MPI_Wait and MPI_Test, whose `flag` tells whether it ended.
 struct WaitOne {

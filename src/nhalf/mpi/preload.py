@@ -16,19 +16,18 @@ from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.identify import stamps_of
 from nhalf.mpi.probe import compiler_variables
+from nhalf.mpi.program_file import ABI, handles_in
 from nhalf.mpi.vendors import vendor_of
 
 ABI_LIBRARY = "libnhalf_coll.so"
 SOURCE = "interposer/coll.cpp"
 TABLE = "NHALF_COLL_TABLE"
-CLASSIC = "NHALF_COLL_CLASSIC"
 VERBOSE = "NHALF_COLL_VERBOSE"
 FLAGS = (
     *("-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared"),
     *("-fvisibility=hidden", "-ftls-model=initial-exec", "-static-libstdc++", "-static-libgcc"),
-    "-Wl,--as-needed",
+    *("-Wl,--as-needed", "-Wl,-z,lazy"),
 )
-_ABI_NAME = b"libmpi_abi.so"
 _SEPARATORS = " \t\n:"
 
 
@@ -68,28 +67,30 @@ def preload(
 
     A program that was built for the MPI standard ABI has other handles than one built with the
     library's own header: `program` tells which. Without it both are served where both libraries
-    can be had, and programs of the standard ABI otherwise; the others run as if nothing were
-    loaded. Raises InputError for a program that cannot be read or is no program of this library, a
-    table that is not there, or a place that LD_PRELOAD cannot name, MissingError where the library
-    for it cannot be had.
+    can be had, and programs of the standard ABI otherwise; a library that does not serve a program
+    steps aside. Raises InputError for a program that cannot be read or is no program of this
+    library, a table that is not there, or a place that LD_PRELOAD cannot name, MissingError where
+    the library for it cannot be had.
     """
     if table is not None and not table.is_file():
         raise InputError(f"there is no decision table {table}", "give the file of one")
     is_standard = library.abi if program is None else _is_standard(library, program)
-    path = abi_library() if is_standard else own_library(library, others)
-    if any(mark in str(path) for mark in _SEPARATORS):
-        raise InputError(
-            f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
-            f"set {native_files.VARIABLE if is_standard else 'XDG_CACHE_HOME'} to another folder",
-        )
-    before = os.environ.get("LD_PRELOAD", "")
-    variables = {"LD_PRELOAD": f"{path}:{before}" if before else str(path)}
+    paths = [abi_library()] if is_standard else [own_library(library, others)]
     if is_standard and program is None:
         with suppress(MissingError):
-            variables[CLASSIC] = str(own_library(library, others))
+            paths.append(own_library(library, others))
+    for path in paths:
+        if any(mark in str(path) for mark in _SEPARATORS):
+            variable = native_files.VARIABLE if path == abi_library() else "XDG_CACHE_HOME"
+            raise InputError(
+                f"LD_PRELOAD takes no file in a folder with blanks or colons: {path}",
+                f"set {variable} to another folder",
+            )
+    before = os.environ.get("LD_PRELOAD", "")
+    variables = {"LD_PRELOAD": ":".join(filter(None, [*map(str, paths), before]))}
     if table is not None:
         variables[TABLE] = str(table.resolve())
-    return Preload(path, variables)
+    return Preload(paths[0], variables)
 
 
 def own_library(
@@ -143,7 +144,7 @@ def _is_standard(library: Library, program: Path) -> bool:
         raise InputError(
             f"cannot read {program}: {error.strerror or error}", "give the program's file"
         ) from error
-    if _ABI_NAME in content:
+    if ABI in handles_in(content):
         if library.abi:
             return True
         raise InputError(

@@ -98,6 +98,8 @@ void forked() {
 int main(int count, char** words) {
   const char* what = words[1];
   if (std::strcmp(what, "sessions") == 0) {
+    // One after the other, each with handles that the last one may have had.
+    sessions();
     sessions();
     return 0;
   }

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nhalf.measure.traced.layout import ThreadFile
+from nhalf.base.errors import InputError
+from nhalf.measure.traced.layout import REMEDY, ThreadFile
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Clock:
         return self.at_s + (np.asarray(ticks, np.int64) - self.ticks) * self.tick_s
 
 
+STEADY_SINCE = 2
+"""The version of files that also have a clock which nobody sets."""
+TICK_S, TICK_MIN_S, TICK_MAX_S = 1e-9, 1e-11, 1e-5
+"""A tick where none passed, and the shortest and longest that a counter has."""
 APART_S = 0.02
 APART = 1e-3
 """What the clock of a process may differ from that of its host, and so much of its time besides."""
@@ -46,13 +51,23 @@ def agrees(shared: Clock, own: Clock, threads: Iterable[ThreadFile]) -> bool:
 
 
 def clock_of(threads: Iterable[ThreadFile], begin_ns: int) -> Clock:
-    """The clock of some threads, from the longest time that one of them looked at both."""
-    heads = [one.head for one in threads]
-    head = max(heads, key=lambda one: int(one["last_ns"]) - int(one["begin_ns"]))
-    elapsed_ns = int(head["last_ns"]) - int(head["begin_ns"])
+    """The clock of some threads, from the longest time that one of them looked at both.
+
+    Raises InputError if a tick cannot be as long as it seems.
+    """
+    found = [(elapsed_ns(one), one) for one in threads]
+    longest_ns, thread = max(found, key=lambda one: one[0])
+    head = thread.head
     ticks = int(head["last_ticks"]) - int(head["begin_ticks"])
-    return Clock(
-        int(head["begin_ticks"]),
-        (int(head["begin_ns"]) - begin_ns) * 1e-9,
-        elapsed_ns * 1e-9 / ticks if ticks > 0 else 1e-9,
-    )
+    tick_s = longest_ns * 1e-9 / ticks if ticks > 0 else TICK_S
+    if ticks < 0 or not TICK_MIN_S <= tick_s <= TICK_MAX_S:
+        raise InputError(
+            f"the clocks of {thread.path} do not agree: {ticks} ticks in {longest_ns} ns", REMEDY
+        )
+    return Clock(int(head["begin_ticks"]), (int(head["begin_ns"]) - begin_ns) * 1e-9, tick_s)
+
+
+def elapsed_ns(thread: ThreadFile) -> int:
+    """From the first look at the clocks to the last, by the one that nobody sets if it was kept."""
+    name = "ns" if int(thread.head["version"]) < STEADY_SINCE else "steady_ns"
+    return int(thread.head[f"last_{name}"]) - int(thread.head[f"begin_{name}"])

@@ -25,7 +25,7 @@ LOST = {
     layout.SIZES_ROUNDED: "more sizes than fit: some are rounded down to powers of two",
     layout.PARTNERS_JOINED: "more partners than fit: some are joined",
     layout.TIMELINE_CUT: "the timeline is cut off: it could not be written further",
-    layout.DISK_FULL: "the disk is full: some calls are counted with fewer details",
+    layout.DISK_FULL: "a file could not grow (full disk or file limit): some calls lack details",
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from nhalf.base.errors import InputError
 
-VERSION = 1
+VERSIONS = (1, 2)
 MAGIC = b"NHALFTRC"
 HEAD_BYTES = 4096
 SPANS = 256
@@ -37,6 +37,8 @@ HEAD = np.dtype(
         ("spans_shift", "<u4", 2),
         ("unused", "<u4"),
         ("spans_begin", "<u8"),
+        ("begin_steady_ns", "<u8"),
+        ("last_steady_ns", "<u8"),
     ]
 )
 SPAN = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("time", "<u8")])
@@ -83,9 +85,9 @@ class ThreadFile:
         if len(content) < CELLS_AT or content[: len(MAGIC)] != MAGIC:
             raise InputError(f"{path} is cut off or damaged", REMEDY)
         self.head = np.frombuffer(content, HEAD, 1)[0]
-        if int(self.head["version"]) != VERSION:
+        if int(self.head["version"]) not in VERSIONS:
             raise InputError(
-                f"{path} has version {self.head['version']}; this nhalf reads version {VERSION}",
+                f"{path} has version {self.head['version']}; this nhalf reads up to {VERSIONS[-1]}",
                 "collect it with the nhalf that wrote it",
             )
         cells = int(self.head["cells"])
@@ -163,9 +165,9 @@ def process_file(path: Path) -> ProcessFile | None:
         return None
     try:
         first: dict[str, Any] = msgspec.json.decode(lines[0])
-        if first.get("version") != VERSION:
+        if first.get("version") not in VERSIONS:
             raise InputError(
-                f"{path} has version {first.get('version')}; this nhalf reads version {VERSION}",
+                f"{path} has version {first.get('version')}; this nhalf reads up to {VERSIONS[-1]}",
                 "collect it with the nhalf that wrote it",
             )
         process = msgspec.convert({**first, "path": str(path)}, ProcessFile)

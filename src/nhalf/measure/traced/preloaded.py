@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,17 +13,11 @@ from nhalf.base.errors import MissingError
 from nhalf.mpi import Library
 from nhalf.mpi.discover import libraries, newest
 from nhalf.mpi.preload import Preloaded, abi_library, own_library
+from nhalf.mpi.program_file import ABI, CLASSIC, content_of, handles_in, program_named
 
 TRACE = Preloaded("library that traces", "libnhalf_trace.so", "trace", "trace/trace.cpp")
 LAUNCHERS = ("mpiexec", "mpirun", "prterun", "orterun")
-ABI, CLASSIC = b"libmpi_abi.so", b"libmpi.so"
-FORTRAN = {
-    b"libmpifort_abi.so": ABI,
-    **dict.fromkeys((b"libmpifort.so", b"libmpichfort.so", b"libmpi_mpifh.so"), CLASSIC),
-}
-"""Programs in Fortran may name the library for that language alone."""
 _SEPARATORS = " \t\n:"
-_ELF = b"\x7fELF"
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,8 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     """The libraries to load before a command's programs.
 
     A launcher of MPI tells the library, and the program's file which handles it has; otherwise
-    there is one library for each kind of handles, and all but the right one step aside. Raises
-    MissingError where there is none.
+    there is one library for each kind of handles, and all but the right one step aside: calls go
+    past them. Raises MissingError if there is none.
     """
     known = libraries()
     chosen = _of_launcher(command, known) or newest(known)
@@ -53,8 +47,7 @@ def tracing_libraries(command: Sequence[str]) -> Tracing:
     linked = kinds_of_handles(command)
     found: dict[Path, None] = {}
     problems: dict[str, MissingError] = {}
-    # Handles that are addresses come first: they pass numbers on as they are.
-    for library in sorted(chosen, key=lambda one: one.vendor != "openmpi"):
+    for library in chosen:
         own = f"programs built with the own header of {library.name}"
         for wanted, make, served in (
             (ABI, _standard, "programs of the MPI standard ABI"),
@@ -93,37 +86,21 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _of_launcher(command: Sequence[str], known: Iterable[Library]) -> list[Library]:
-    """The library whose launcher a command is; none if it is something else."""
-    if not Path(command[0]).name.startswith(LAUNCHERS):
+def _of_launcher(command: Sequence[str], known: Sequence[Library]) -> list[Library]:
+    """The libraries whose launcher a command is; none if it is something else.
+
+    A library may have several launchers, and several libraries may have theirs in one folder.
+    """
+    found = shutil.which(command[0])
+    if found is None or not Path(command[0]).name.startswith(LAUNCHERS):
         return []
-    path = shutil.which(command[0])
-    if path is None:
-        return []
-    return [one for one in known if one.mpiexec.resolve() == Path(path).resolve()][:1]
+    path = Path(found).resolve()
+    same_file = [one for one in known if one.mpiexec.resolve() == path]
+    folders = {path.parent, Path(found).parent.resolve()}
+    return same_file[:1] or [one for one in known if one.mpiexec.resolve().parent in folders]
 
 
 def kinds_of_handles(command: Sequence[str]) -> set[bytes]:
     """Which kinds of handles the programs of a command have; empty if no file tells."""
-    kinds: set[bytes] = set()
-    for word in command[1:]:
-        content = _program(word)
-        if ABI in content:
-            kinds.add(ABI)
-        elif CLASSIC in content:
-            kinds.add(CLASSIC)
-        else:
-            kinds.update(kind for name, kind in FORTRAN.items() if name in content)
-    return kinds
-
-
-def _program(word: str) -> bytes:
-    """The content of a word that names a program; nothing if it does not."""
-    path = Path(word) if "/" in word else Path(shutil.which(word) or "")
-    try:
-        if not path.is_file():
-            return b""
-        with path.open("rb") as file:
-            return file.read() if file.read(4) == _ELF else b""
-    except OSError:
-        return b""
+    contents = (content_of(program_named(word)) for word in command[1:])
+    return {kind for content in contents for kind in handles_in(content)}

@@ -8,14 +8,12 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from nhalf.measure.traced.preloaded import ABI, CLASSIC
 from nhalf.mpi import Library
+from nhalf.mpi.program_file import ABI, CLASSIC, content_of, program_named
 from nhalf.mpi.vendors import vendor_of
 
-ELF = b"\x7fELF"
 INTERPRETER = 3
 """The kind of a program header that names what loads libraries (elf.h: PT_INTERP)."""
-INIT, SESSION = b"MPI_Init\0", b"MPI_Session_init\0"
 USUAL = "is it a program of MPI that calls MPI_Init?"
 
 
@@ -28,20 +26,15 @@ def reason(command: Sequence[str], known: Iterable[Library]) -> str:
             return f"{path} is statically linked, so no library can be loaded before its own"
         if launcher is not None and (other := _another(content, launcher, libraries)):
             return f"{path} is linked with {other}, and {command[0]} starts {launcher.name}"
-        if SESSION in content and INIT not in content:
-            return f"{path} uses sessions of MPI only, and tracing begins with MPI_Init"
     return USUAL
 
 
 def _programs(command: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
     """The words that name programs; the first of several is the launcher."""
     for word in command[1:] or command:
-        path = Path(word) if "/" in word else Path(shutil.which(word) or "")
-        try:
-            content = path.read_bytes() if path.is_file() else b""
-        except OSError:
-            continue
-        if content.startswith(ELF) and path.name != "env":
+        path = program_named(word)
+        content = content_of(path)
+        if content and path.name != "env":
             yield path, content
 
 

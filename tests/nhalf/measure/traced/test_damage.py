@@ -16,6 +16,8 @@ from tests.nhalf.measure.traced.programs import CASES, built, nhalf, traced
 
 pytestmark = pytest.mark.skipif(not CASES, reason="no MPI library here")
 Change = Callable[[bytes], bytes]
+STEADY = 96
+"""Where a file of counts has the moments on the clock that nobody sets."""
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +48,24 @@ def spoilt(content: bytes) -> bytes:
     return content[:third] + b"\xff" * 200 + content[third + 200 :]
 
 
+def steady(content: bytes, both: bytes) -> bytes:
+    """With other moments on the clock that nobody sets: those of the first and the last look."""
+    return content[:STEADY] + both + content[STEADY + len(both) :]
+
+
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
         ("*.counts", cut(5000), "is cut off or damaged"),
         ("*.counts", cut(65600), "lacks some of its"),
         ("*.counts", lambda content: content[:8] + b"\x09\0\0\0" + content[12:],
-         "has version 9; this nhalf reads version 1"),
+         "has version 9; this nhalf reads up to 2"),
         ("*.timeline", lambda content: b"\xff" * len(content), "timeline is damaged"),
         ("*-*.json", spoilt, "is damaged"),
-        ("*-*.json", lambda content: content.replace(b'"version":1', b'"version":2'),
-         "has version 2; this nhalf reads version 1"),
+        ("*-*.json", lambda content: content.replace(b'"version":2', b'"version":9'),
+         "has version 9; this nhalf reads up to 2"),
+        ("*.counts", lambda content: steady(content, b"\xff" * 8 + bytes(8)),
+         "do not agree"),
         ("started.json", cut(50), "is damaged"),
     ],
 )  # fmt: skip
@@ -66,6 +75,21 @@ def test_what_ranks_wrote(
     with pytest.raises(InputError, match=message) as caught:
         collect(damaged(whole, tmp_path, name, change))
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_files_of_the_former_version_are_read(whole: Path, tmp_path: Path) -> None:
+    """They have the clock of the day alone, by which a tick is as long if nobody sets it."""
+
+    def former(content: bytes) -> bytes:
+        return steady(content[:8] + b"\1" + content[9:], bytes(16))
+
+    copied = damaged(whole, tmp_path, "*-*.json", lambda content: content.replace(b'n":2', b'n":1'))
+    for file in copied.rglob("*.counts"):
+        file.write_bytes(former(file.read_bytes()))
+    found, read = Program.open(whole).trace, collect(copied).trace
+    assert [one.end_s for one in read.ranks] == pytest.approx(
+        [one.end_s for one in found.ranks], rel=0.05
+    )
 
 
 @pytest.mark.parametrize("name", ["calls", "bins", "timeline", "communicators"])

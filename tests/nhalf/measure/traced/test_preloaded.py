@@ -10,9 +10,10 @@ import pytest
 from nhalf.base.errors import FailedError, MissingError
 from nhalf.measure.traced import preloaded
 from nhalf.measure.traced.collect import collect
-from nhalf.measure.traced.preloaded import ABI, CLASSIC, kinds_of_handles
+from nhalf.measure.traced.preloaded import kinds_of_handles
 from nhalf.measure.traced.start import start
 from nhalf.mpi import Library
+from nhalf.mpi.program_file import ABI, CLASSIC
 
 
 @pytest.mark.parametrize(

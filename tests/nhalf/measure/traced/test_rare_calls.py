@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,11 @@ import pytest
 from tests.nhalf.measure.traced.programs import (
     CASES,
     FOUND,
+    Message,
     built,
     collective,
     is_standard,
-    launch,
     messages,
-    nhalf,
     traced,
 )
 
@@ -62,12 +62,21 @@ def test_a_spawned_world_is_another(tmp_path: Path, programs: Path) -> None:
     assert count == 1
 
 
-def test_sessions_alone_are_not_traced_and_say_so(tmp_path: Path, programs: Path) -> None:
+def test_the_first_communicator_of_a_session_is_the_world(tmp_path: Path, programs: Path) -> None:
     assert STANDARD is not None
-    words = [*launch(STANDARD[0], RANKS), str(program(programs)), "sessions"]
-    outcome = nhalf(STANDARD[0], "--out", str(tmp_path / "trace"), "--", *words)
-    assert outcome.exit_code == 1
-    assert len(outcome.stderr.splitlines()) == 1
+    command = [str(program(programs)), "sessions"]
+    outcome, trace = traced(STANDARD[0], tmp_path / "trace", RANKS, command)
+    assert outcome.exit_code == 0, outcome.stderr
+    expected: Counter[Message] = Counter()
+    for rank in range(RANKS):
+        right, left = (rank + 1) % RANKS, (rank - 1) % RANKS
+        # A second session has a communicator of the same ranks.
+        for world in range(2):
+            expected[rank, "MPI_Sendrecv_replace", "sent", world, right, 11] += 1
+            expected[rank, "MPI_Sendrecv_replace", "received", world, left, 11] += 1
+            expected[collective(rank, "Barrier", 0, on=world)] += 1
+    assert messages(trace) == expected
+    assert trace.trace.complete
 
 
 def test_a_forked_child_is_not_counted(tmp_path: Path, programs: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nhalf.measure.traced.reasons import ELF, INTERPRETER, USUAL, reason
+from nhalf.measure.traced.reasons import INTERPRETER, USUAL, reason
 from nhalf.mpi import Library
+from nhalf.mpi.program_file import ELF
 
 LOAD = 1
 
@@ -47,13 +48,6 @@ def test_a_program_of_another_library_is_named(tmp_path: Path) -> None:
             assert (launcher.name in said) == (vendor != launcher.vendor)
     standard = program(tmp_path / "program", "libmpi_abi.so.0", "MPI_Init")
     assert reason([str(known[1].mpiexec), str(standard)], known) == USUAL
-
-
-def test_sessions_alone_are_named(tmp_path: Path) -> None:
-    both = ("libmpi_abi.so.0", "MPI_Session_init")
-    alone = program(tmp_path / "alone", *both)
-    assert "uses sessions" in reason(["mpiexec", str(alone)], [])
-    assert reason(["mpiexec", str(program(tmp_path / "both", *both, "MPI_Init"))], []) == USUAL
 
 
 @pytest.mark.parametrize("content", [b"", ELF, ELF + bytes(40), b"#!/bin/sh\n"])

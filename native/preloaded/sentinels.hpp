@@ -4,7 +4,8 @@
 #pragma once
 
 #include <dlfcn.h>
-#include <mpi.h>
+
+#include "preloaded/mpi.hpp"
 
 namespace nhalf::fortran {
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// A call is carried out by its role. One that was given a handle never seen before is run first:
+// the handle may be wrong, and only the library is to say so.
+#pragma once
+
+#include "preloaded/mpi.hpp"
+#include "trace/names.hpp"
+#include "trace/recorder.hpp"
+#include "trace/ticks.hpp"
+
+namespace nhalf::trace {
+
+/// The call as a role runs it, between two looks at the clock.
+template <class Run>
+struct Timed {
+  const Run& run;
+
+  [[gnu::always_inline]] int operator()() const { return run(); }
+  [[gnu::always_inline]] static Ticks now() { return trace::now(); }
+};
+
+/// A call that has succeeded, for a role that counts it now.
+struct Past {
+  Ticks begin;
+  Ticks end;
+  mutable bool has_run = false;
+
+  int operator()() const {
+    has_run = true;
+    return MPI_SUCCESS;
+  }
+  [[nodiscard]] Ticks now() const { return has_run ? end : begin; }
+};
+
+/// `role` makes the role of the call, `run` is the call.
+template <bool waits, class Role, class Run>
+[[gnu::noinline]] int run_first(Recorder& on, Call call, const Role& role, const Run& run) {
+  on.forget_lack();
+  const Ticks begin = now();
+  const int error = run();
+  const Ticks end = now();
+  if (error != MPI_SUCCESS) return error;
+  const Recorder::Asking asking(on);
+  const auto what = role();
+  return what.template carry_out<waits>(on, call, Past{begin, end});
+}
+
+template <bool waits, class Role, class Run>
+[[gnu::always_inline]] inline int carried_out(Recorder& on, Call call, const Role& role,
+                                              const Run& run) {
+  const auto what = role();
+  if (on.is_lacking()) [[unlikely]]
+    return run_first<waits>(on, call, role, run);
+  return what.template carry_out<waits>(on, call, Timed<Run>{run});
+}
+
+}  // namespace nhalf::trace

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// nhalf-needs: MPI
+// Programs without MPI_Init (MPI 4.0, chapter 11.3): the first communicator that one makes from a
+// group of a session is its world.
+#pragma once
+
+#include "preloaded/entry.hpp"
+#include "preloaded/mpi.hpp"
+#include "trace/here.hpp"
+#include "trace/library.hpp"
+#include "trace/process.hpp"
+
+namespace nhalf::trace {
+
+enum class OfSession { created, finalized };
+
+inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info,
+                                  MPI_Errhandler handler, MPI_Comm* comm) {
+  auto* const then =
+      next<OfSession::created, decltype(PMPI_Comm_create_from_group)>("MPI_Comm_create_from_group");
+  auto& process = Process::get();
+  if (!process.is_traced()) process.prepare();
+  Recorder* const here = Here::enter();
+  const int error = then(group, tag, info, handler, comm);
+  if (error == MPI_SUCCESS) {
+    const bool was_traced = process.is_traced();
+    process.begin_session(*comm);
+    if (was_traced) Communicators::of_process().made(*comm);
+  }
+  if (here != nullptr) Here::leave(*here);
+  return error;
+}
+
+inline int session_finalize(MPI_Session* session) {
+  auto* const then =
+      next<OfSession::finalized, decltype(PMPI_Session_finalize)>("MPI_Session_finalize");
+  Process::get().end_session();
+  Recorder* const here = Here::enter();
+  const int error = then(session);
+  if (here != nullptr) Here::leave(*here);
+  return error;
+}
+
+}  // namespace nhalf::trace
+
+NHALF_ENTRY(MPI_Comm_create_from_group, &nhalf::trace::comm_create_from_group)
+NHALF_ENTRY(MPI_Session_finalize, &nhalf::trace::session_finalize)

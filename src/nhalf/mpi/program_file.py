@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tell from a program's file which MPI library it asks for, and so which handles it has."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+ELF = b"\x7fELF"
+ABI, CLASSIC = b"libmpi_abi.so", b"libmpi.so"
+"""The library of the MPI standard ABI, and one with handles of its own."""
+FORTRAN = {
+    b"libmpifort_abi.so": ABI,
+    **dict.fromkeys((b"libmpifort.so", b"libmpichfort.so", b"libmpi_mpifh.so"), CLASSIC),
+}
+"""Programs in Fortran may name the library for that language alone."""
+
+
+def program_named(word: str) -> Path:
+    """The file that a word of a command names, whether or not it is there."""
+    return Path(word) if "/" in word else Path(shutil.which(word) or "")
+
+
+def content_of(path: Path) -> bytes:
+    """The content of a program or shared library; nothing if the file is none or cannot be read."""
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            magic = file.read(len(ELF))
+            return magic + file.read() if magic == ELF else b""
+    except OSError:
+        return b""
+
+
+def handles_in(content: bytes) -> set[bytes]:
+    """ABI or CLASSIC, by the libraries that a program names; empty if it names none of MPI."""
+    if ABI in content:
+        return {ABI}
+    if CLASSIC in content:
+        return {CLASSIC}
+    return {kind for name, kind in FORTRAN.items() if name in content}
