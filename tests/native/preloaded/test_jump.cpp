@@ -10,8 +10,10 @@ namespace {
 using Word = std::uint64_t;
 
 /// As many arguments as the longest call of MPI has: some are in registers, some on the stack.
-int weighted(Word a, int b, Word c, int d, Word e, int f, Word g, int h, Word i, int j, Word k,
-             int l, Word m) {
+#define NHALF_THIRTEEN \
+  Word a, int b, Word c, int d, Word e, int f, Word g, int h, Word i, int j, Word k, int l, Word m
+
+int weighted(NHALF_THIRTEEN) {
   const bool is_whole = a == ~Word{1} && c == ~Word{3} && e == ~Word{5} && g == ~Word{7} &&
                         i == ~Word{9} && k == ~Word{11} && m == ~Word{13};
   return is_whole ? b + 2 * d + 3 * f + 4 * h + 5 * j + 6 * l : -1;
@@ -39,8 +41,7 @@ NHALF_JUMPS
 NHALF_JUMP(nhalf_test_jump_once, &weighted, once)
 NHALF_JUMP(nhalf_test_jump_by_turns, &other, by_turns)
 
-extern "C" int nhalf_test_jump_once(Word, int, Word, int, Word, int, Word, int, Word, int, Word,
-                                    int, Word);
+extern "C" int nhalf_test_jump_once(NHALF_THIRTEEN);
 extern "C" int nhalf_test_jump_by_turns(Word, int);
 
 TEST_CASE("a jump leaves all arguments as they were, the first time and later") {
