@@ -5,6 +5,7 @@ processes of its own; machines without MPI, and programs that are bad on purpose
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,12 @@ def empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/nowhere")
     monkeypatch.setattr("nhalf.mpi.discover.SYSTEM_FOLDERS", ())
     return tmp_path
+
+
+@pytest.fixture
+def shared_place() -> Iterator[Path]:
+    """A folder like /tmp, where anybody may make files; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o1777)
+        yield place

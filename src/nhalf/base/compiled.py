@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import MissingError
-from nhalf.base.folders import CACHE_REMEDY, cache_folder
+from nhalf.base.folders import CACHE_REMEDY, cache_folder, make_folder, need_own
 from nhalf.base.processes import run
 
 COMPILE_TIMEOUT_S = 300.0
@@ -63,7 +63,11 @@ def _tell(text: str) -> None:
 
 
 def is_compiled(program: Program) -> bool:
-    """Whether the program is in the cache. Raises MissingError if its source is not installed."""
+    """Whether the program is in the cache.
+
+    Raises MissingError if its source is not installed, or if somebody else could have written to
+    the cache.
+    """
     return _target(program).is_file()
 
 
@@ -71,7 +75,8 @@ def compiled(program: Program) -> Path:
     """The program, from the cache if possible.
 
     Concurrent processes compile it only once. Raises MissingError if its source is not installed,
-    if it does not compile (with `remedy` and the path of the log), or if it cannot be stored.
+    if it does not compile (with `remedy` and the path of the log), if it cannot be stored, or if
+    somebody else could have written to the cache.
     """
     target = _target(program)
     if target.is_file():
@@ -80,7 +85,7 @@ def compiled(program: Program) -> Path:
     include = native_files.include_folder()
     command = [*program.command, "-I", str(include), str(include / program.source)]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with _locked(folder / "lock"):
             if not target.is_file():
                 _tell(f"compiling {program.title}, once; this can take minutes")
@@ -101,7 +106,9 @@ def _target(program: Program) -> Path:
     source = include / program.source
     if not source.is_file():
         raise MissingError(f"the source of {program.title} is not at {source}", native_files.REMEDY)
-    return cache_folder() / f"{program.folder}-{_digest(program, include)}" / program.name
+    target = cache_folder() / f"{program.folder}-{_digest(program, include)}" / program.name
+    need_own(target)
+    return target
 
 
 def _compile(program: Program, command: list[str], target: Path) -> None:

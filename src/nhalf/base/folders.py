@@ -1,36 +1,142 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's folders: data (installed libraries) and cache (identifications, compiled probes)."""
+"""The user's folders: data (installed libraries) and cache (identifications, compiled probes).
+
+Programs are run from them, so neither is used if somebody else could have written to it.
+"""
 
 from __future__ import annotations
 
 import os
+import pwd
+import stat
 import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from nhalf.base.errors import MissingError
+from nhalf.base.files import write_text
+from nhalf.base.trusted import why_not_own
+
 CACHE_REMEDY = "make room or set XDG_CACHE_HOME to a folder that can be written"
+PRIVATE = 0o700
+READABLE = 0o755
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the two folders: its name in messages, its variable, and where it is without."""
+
+    title: str
+    variable: str
+    below_home: str
+
+    def place(self) -> Path:
+        """Where it is, whoever it belongs to; it need not exist. Raises MissingError."""
+        given = Path(os.environ.get(self.variable, ""))
+        # The XDG specification asks to ignore values that are not absolute.
+        if given.is_absolute():
+            return given / "nhalf"
+        home = _home()
+        return home / self.below_home / "nhalf" if home else self._without_home()
+
+    def own(self) -> Path:
+        """The same, if only this user and root could have written there. Raises MissingError."""
+        folder = self.place()
+        _need_own(folder, f"set {self.variable} to a folder that only you can write to")
+        return folder
+
+    def _without_home(self) -> Path:
+        try:
+            return Path(tempfile.gettempdir()) / f"nhalf-{os.geteuid()}"
+        except OSError as error:  # no place that can be written
+            raise MissingError(
+                f"there is no place for the {self.title} folder",
+                f"set {self.variable} to a folder that can be written",
+            ) from error
+
+
+DATA = Kind("data", "XDG_DATA_HOME", ".local/share")
+CACHE = Kind("cache", "XDG_CACHE_HOME", ".cache")
 
 
 def data_folder() -> Path:
-    """XDG_DATA_HOME/nhalf, by default ~/.local/share/nhalf; it need not exist."""
-    return _folder("XDG_DATA_HOME", ".local/share")
+    """XDG_DATA_HOME/nhalf, by default ~/.local/share/nhalf; it need not exist.
+
+    Raises MissingError if somebody else could have written there.
+    """
+    return DATA.own()
 
 
 def cache_folder() -> Path:
-    """XDG_CACHE_HOME/nhalf, by default ~/.cache/nhalf; it need not exist."""
-    return _folder("XDG_CACHE_HOME", ".cache")
+    """XDG_CACHE_HOME/nhalf, by default ~/.cache/nhalf; it need not exist.
+
+    Raises MissingError if somebody else could have written there.
+    """
+    return CACHE.own()
 
 
 def mpi_folder() -> Path:
-    """Where `nhalf mpi install` puts one prefix per library and version."""
+    """Where `nhalf mpi install` puts one prefix per library and version. Raises MissingError."""
     return data_folder() / "mpi"
 
 
-def _folder(variable: str, below_home: str) -> Path:
-    given = Path(os.environ.get(variable, ""))
-    # The XDG specification asks to ignore values that are not absolute.
-    if given.is_absolute():
-        return given / "nhalf"
+def make_folder(folder: Path, mode: int = PRIVATE) -> Path:
+    """Make a folder below one of these, and those above it that are missing; returns it.
+
+    Nobody but this user gets to see what is made in a shared place, whatever `mode` is. Raises
+    OSError, and MissingError if somebody else was quicker.
+    """
+    need_own(folder)
+    missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    for one in reversed(missing):
+        is_shared_place = one.parent.stat().st_mode & stat.S_IWOTH
+        with suppress(FileExistsError):
+            os.mkdir(one, PRIVATE if is_shared_place else mode)
+        need_own(one)
+    need_own(folder)
+    return folder
+
+
+def write_cached(path: Path, text: str) -> Path:
+    """Write a text below the cache folder; returns its path. Raises MissingError."""
     try:
-        return Path.home() / below_home / "nhalf"
-    except RuntimeError:  # an account without a home, as in some containers
-        return Path(tempfile.gettempdir()) / f"nhalf-{os.getuid()}"
+        make_folder(path.parent)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MissingError(f"cannot make {path.parent}: {reason}", CACHE_REMEDY) from error
+    return write_text(path, text, CACHE_REMEDY)
+
+
+def need_own(path: Path) -> None:
+    """Raises MissingError if somebody else could have written at this path."""
+    _need_own(path, "remove it if it is yours")
+
+
+def _need_own(path: Path, remedy: str) -> None:
+    reason = why_not_own(path).replace(str(path), "it", 1)
+    if reason:
+        raise MissingError(f"{path} is not used: {reason}", remedy)
+
+
+def _home() -> Path | None:
+    """The user's home, None for an account that has none, as in some containers."""
+    homes = [os.environ.get("HOME", "")]
+    with suppress(KeyError):  # a user without an entry
+        homes.append(pwd.getpwuid(os.geteuid()).pw_dir)
+    return next((Path(home) for home in homes if _is_home(home)), None)
+
+
+def _is_home(home: str) -> bool:
+    """Whether it is a home of this user: there, or at least possible.
+
+    `sudo` may keep the home of the user who called it, where root should leave nothing behind;
+    engines give `/` to a user whom the container does not know.
+    """
+    if not os.path.isabs(home):
+        return False
+    if not os.path.isdir(home):
+        return os.access(os.path.dirname(home.rstrip("/")) or "/", os.W_OK)
+    if os.geteuid() == 0:
+        return os.stat(home).st_uid == 0
+    return os.path.realpath(home) != "/"

@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.base.files import write_text
-from nhalf.base.folders import cache_folder
+from nhalf.base.folders import cache_folder, write_cached
 from nhalf.base.processes import run
 from nhalf.mpi.vendors import vendors
 
@@ -99,7 +98,7 @@ def _read_cache() -> dict[str, dict[str, object]]:
         content = json.loads(_cache_file().read_text("utf-8"))
         entries = content["identities"] if content["version"] == _CACHE_VERSION else {}
         return {str(key): dict(value) for key, value in entries.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, MissingError):
         return {}
 
 
@@ -126,9 +125,9 @@ def _write_cache(cache: dict[str, dict[str, object]], answers: Mapping[str, Iden
     for stamp, identity in answers.items():
         if stamp:
             entries[stamp] = {**asdict(identity), "asked_s": time.time()}
-    path = _cache_file()
+    text = json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1)
     with suppress(MissingError):
-        write_text(path, json.dumps({"version": _CACHE_VERSION, "identities": entries}, indent=1))
+        write_cached(_cache_file(), text)
 
 
 def _still_there(stamp: str) -> bool:

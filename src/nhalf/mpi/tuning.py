@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from nhalf.base.errors import FailedError, InputError
-from nhalf.base.folders import cache_folder
+from nhalf.base.folders import cache_folder, write_cached
 from nhalf.machines.algorithms import algorithms
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
@@ -61,11 +61,8 @@ class OwnTable(Tuner):
             for operation in sorted(chosen)
         ]
         text = table_text(rules)
-        folder = cache_folder() / "tables"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.table"
-        path.write_text(text, "utf-8")
-        return self.activate(path)
+        name = f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.table"
+        return self.activate(write_cached(cache_folder() / "tables" / name, text))
 
     def text(self, rules: Sequence[Rule]) -> str:
         """The table."""

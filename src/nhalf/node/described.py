@@ -7,16 +7,32 @@ import platform
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.base.folders import data_folder
+from nhalf.base.folders import READABLE, data_folder, make_folder
 from nhalf.machines.processor import Processor
-from nhalf.machines.processor_file import processor, read
+from nhalf.machines.processor_file import processor, read, write
 
 HERE = "here"
 
 
 def path_of_here() -> Path:
-    """Where the description of this host's processor is kept when it was measured."""
+    """Where the description of this host's processor is kept when it was measured.
+
+    Raises MissingError if somebody else could have written there.
+    """
     return data_folder() / "processors" / f"{platform.node() or 'localhost'}.toml"
+
+
+def keep_here(measured: Processor) -> None:
+    """Keep the description of this host's processor. Raises MissingError."""
+    path = path_of_here()
+    try:
+        make_folder(path.parent, READABLE)
+    except OSError as error:
+        raise MissingError(
+            f"cannot make {path.parent}: {error.strerror or error}",
+            "set XDG_DATA_HOME to a folder that can be written",
+        ) from error
+    write(measured, path)
 
 
 def described(name: str) -> Processor:

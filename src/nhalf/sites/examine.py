@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.compiled import COMPILER_REMEDY, COMPILERS
-from nhalf.base.errors import NhalfError
+from nhalf.base.errors import MissingError, NhalfError
 from nhalf.base.folders import cache_folder, data_folder
 from nhalf.base.units import format_size, format_time
 from nhalf.mpi import Library
@@ -222,11 +222,12 @@ def memory_between_ranks(root: Path = Path("/")) -> Iterator[Finding]:
 
 def disks() -> Iterator[Finding]:
     """Space and permissions for runs, installed libraries and compiled probes."""
-    for name, folder in (
-        ("runs", Path.cwd()),
-        ("libraries", data_folder()),
-        ("cache", cache_folder()),
-    ):
+    for name, place in (("runs", Path.cwd), ("libraries", data_folder), ("cache", cache_folder)):
+        try:
+            folder = place()
+        except MissingError as error:
+            yield Finding(name, DOUBT, error.message, error.remedy)
+            continue
         existing = next(one for one in (folder, *folder.parents) if os.path.exists(one))
         free_bytes = shutil.disk_usage(existing).free
         text = f"{format_size(free_bytes)} free in {folder}"

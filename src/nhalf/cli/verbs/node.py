@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from nhalf.base.errors import MissingError
 from nhalf.base.request import Option
 from nhalf.cli.options import OUTPUT, Measured
 
@@ -64,16 +66,18 @@ def _keep(run: Run) -> Processor | None:
     nhalf node --lfk
     """
     from nhalf.machines.processor_file import write
-    from nhalf.node.described import path_of_here
+    from nhalf.node.described import keep_here
     from nhalf.node.measured import measured
     from nhalf.node.reading import readings
 
     ((name, found),) = readings(run.measurements()).items()
     described = measured(found, name, run.environment)
     if described is not None:
-        for path in (run.path / "processor.toml", path_of_here()):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write(described, path)
+        write(described, run.path / "processor.toml")
+        try:
+            keep_here(described)
+        except MissingError as error:  # what was measured is in the run
+            sys.stderr.write(f"nhalf: not kept for `--machine here`: {error}\n")
     return described
 
 

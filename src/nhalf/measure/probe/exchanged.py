@@ -13,8 +13,7 @@ from pathlib import Path
 
 from nhalf.base import native_files
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.files import write_text
-from nhalf.base.folders import CACHE_REMEDY, cache_folder
+from nhalf.base.folders import cache_folder, write_cached
 from nhalf.measure.plan.setting import Setting
 from nhalf.mpi import Library
 from nhalf.mpi.decision_table import NATIVE, Rule, read_table, table_text
@@ -75,6 +74,5 @@ def _kept(barrier: str) -> Path:
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     path = cache_folder() / "tables" / digest / f"{barrier}.txt"
     if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text, CACHE_REMEDY)
+        write_cached(path, text)
     return path

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from nhalf.base.describe import describe as described
 from nhalf.base.errors import MissingError
-from nhalf.base.files import write_text
-from nhalf.base.folders import CACHE_REMEDY, cache_folder
+from nhalf.base.folders import CACHE_REMEDY, cache_folder, write_cached
 from nhalf.machines.machine import Machine
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.simulate.description import Description, describe
@@ -210,4 +209,4 @@ def kept(name: str, text: str) -> Path:
     if path.is_file():
         os.utime(path)
         return path
-    return write_text(path, text, CACHE_REMEDY)
+    return write_cached(path, text)

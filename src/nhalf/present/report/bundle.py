@@ -11,8 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.base.files import write_text
-from nhalf.base.folders import CACHE_REMEDY, cache_folder
+from nhalf.base.folders import cache_folder, write_cached
 
 ENTRY = "window.vegaEmbed = vegaEmbed;"
 
@@ -20,13 +19,12 @@ ENTRY = "window.vegaEmbed = vegaEmbed;"
 @functools.cache
 def bundle() -> str:
     """One script for a page, made once and then read from the cache: making it takes a second."""
-    path = _kept()
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = _kept().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, MissingError):
         text = _made()
         with suppress(MissingError):  # a cache that cannot be written costs time only
-            write_text(path, text, CACHE_REMEDY)
+            write_cached(_kept(), text)
     return script_text(text)
 
 
@@ -42,6 +40,9 @@ def _made() -> str:
 
 
 def _kept() -> Path:
-    """Where the converter's script is kept: another release or entry makes another one."""
+    """Where the converter's script is kept: another release or entry makes another one.
+
+    Raises MissingError if somebody else could have written there.
+    """
     made_of = f"{version('vl-convert-python')} {ENTRY}"
     return cache_folder() / "scripts" / f"{hashlib.sha256(made_of.encode()).hexdigest()[:12]}.js"

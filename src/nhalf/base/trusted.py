@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether only this user and root could have written what lies at a path.
+
+Nothing is run or loaded from a folder of nhalf's for which that is not so.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import deque
+from pathlib import Path
+
+LINKS_MAX = 40
+"""As many symbolic links the kernel follows in one path."""
+
+
+def why_not_own(path: Path) -> str:
+    """Why somebody else could have put something at this path or below, '' if nobody could.
+
+    The path need not exist; what is missing, this user would make. Looks at every folder on the
+    way and follows links as the kernel does. What it finds stays true: where anybody may make
+    files, only an entry of this user or of root will do, behind the sticky bit, and others can
+    neither rename nor replace that.
+
+    A group may write where it is no shared place: homes that belong to a group of the user's own
+    are usual. Who owns a folder further up is trusted, too.
+    """
+    try:
+        return _walk(path)
+    except OSError:  # it is not there, or not for this user to enter
+        return ""
+
+
+def _walk(path: Path) -> str:
+    """`why_not_own`, of a path that exists. Raises OSError if it does not."""
+    at, missing, links = "/", deque(os.path.join(os.getcwd(), path).split("/")), 0
+    is_closed = False
+    above = entry = os.lstat(at)
+    while missing:
+        name = missing.popleft()
+        if name in ("", "."):
+            continue
+        above = os.lstat(at)
+        is_closed = is_closed or _is_closed(above)
+        if not is_closed and _is_world_writable(above) and not above.st_mode & stat.S_ISVTX:
+            return f"anybody may replace what is in {at}"
+        entry = os.lstat(os.path.join(at, name))
+        if not is_closed and _is_world_writable(above) and not _is_trusted(entry):
+            return f"{_whose(os.path.join(at, name), entry)}, and anybody may make files in {at}"
+        if name != ".." and not stat.S_ISLNK(entry.st_mode):
+            at = os.path.join(at, name)
+            continue
+        if name == "..":
+            to = os.path.dirname(at)
+        else:
+            to, links = os.path.join(at, os.readlink(os.path.join(at, name))), links + 1
+            if links > LINKS_MAX:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        missing.extendleft(reversed(to.split("/")))
+        at, is_closed = "/", False
+    return "" if is_closed else _why_not(at, entry, is_shared_place=_is_world_writable(above))
+
+
+def _why_not(path: str, status: os.stat_result, is_shared_place: bool) -> str:
+    """What is wrong with the end of a path."""
+    if not _is_trusted(status):
+        return _whose(path, status)
+    if _is_world_writable(status):
+        return f"anybody may write to {path}"
+    if is_shared_place and status.st_mode & stat.S_IWGRP:
+        return f"its group may write to {path}"
+    return ""
+
+
+def _is_closed(folder: os.stat_result) -> bool:
+    """Whether nobody but this user gets to what is below, whatever its own mode is."""
+    is_private = not folder.st_mode & (stat.S_IXGRP | stat.S_IXOTH)
+    return is_private and folder.st_uid == os.geteuid()
+
+
+def _is_world_writable(status: os.stat_result) -> bool:
+    return bool(status.st_mode & stat.S_IWOTH)
+
+
+def _is_trusted(status: os.stat_result) -> bool:
+    return status.st_uid in (0, os.geteuid())
+
+
+def _whose(path: str, status: os.stat_result) -> str:
+    return f"{path} belongs to another user (uid {status.st_uid})"
