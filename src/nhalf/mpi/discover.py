@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nhalf.base.errors import MissingError, unknown
-from nhalf.base.folders import mpi_folder
 from nhalf.mpi import Library
 from nhalf.mpi.identify import Identity, identify
+from nhalf.mpi.own_prefixes import own_prefixes
 from nhalf.mpi.surroundings import library_path, variables
 from nhalf.mpi.vendors import vendors
 
@@ -90,7 +90,9 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
         for prefix in given
         if _launcher_in(prefix / "bin") is None
     ]
-    candidates = _unique(_candidates(given))
+    own = own_prefixes()
+    broken += [Broken(mpiexec, "wheel", reason) for mpiexec, reason in own.not_run.items()]
+    candidates = _unique(_candidates(own.prefixes, given))
     asked = {mpiexec: variables(_prefix_of(mpiexec)) for mpiexec in candidates}
     identities = identify(asked, ask_failed_again)
     found: list[Library] = []
@@ -108,9 +110,9 @@ def _prefixes_from_environment() -> list[Path]:
     return [Path(os.path.expanduser(part)) for part in parts if part]
 
 
-def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+def _candidates(own: Iterable[Path], prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
     """Every mpiexec that may be a library, with its origin, most specific origin first."""
-    for folder in _own_prefixes():
+    for folder in own:
         yield from _with_origin(_launcher_in(folder / "bin"), "wheel")
     for prefix in prefixes:
         yield from _with_origin(_launcher_in(prefix.absolute() / "bin"), "prefix")
@@ -122,14 +124,6 @@ def _candidates(prefixes: Iterable[Path]) -> Iterator[tuple[Path, str]]:
         # Debian keeps several libraries in one folder apart by these: mpirun.openmpi.
         for suffix in ("", *(f".{name}" for name in vendors())):
             yield from _with_origin(_launcher_in(folder, suffix), _origin_of(folder))
-
-
-def _own_prefixes() -> list[Path]:
-    try:
-        names = sorted(os.listdir(mpi_folder()))
-    except OSError:  # nothing installed yet, or not ours to read
-        return []
-    return [mpi_folder() / name for name in names if not name.startswith(".")]
 
 
 def _with_origin(mpiexec: Path | None, origin: str) -> Iterator[tuple[Path, str]]:

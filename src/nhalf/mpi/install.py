@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, unknown
-from nhalf.base.folders import mpi_folder
+from nhalf.base.folders import READABLE, make_folder, mpi_folder
 from nhalf.base.processes import Outcome, run
 from nhalf.mpi.vendors import Wheel, vendors
 
@@ -63,7 +63,7 @@ def _install(name: str, wheel: Wheel) -> Installed:
         return Installed(full_name, prefix, fresh=False)
     _need_pip()
     try:
-        prefix.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(prefix.parent, READABLE)
         _sweep(prefix.parent)
         temporary = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{full_name}-", dir=prefix.parent))
         try:
@@ -90,10 +90,11 @@ def _need_pip() -> None:
 def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
     """Let pip unpack the wheel below a folder.
 
+    -P: not a file `pip.py` of the current folder, which may be anybody's.
     Raises MissingError with what pip found wrong.
     """
     command = [
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"),
+        *(sys.executable, "-P", "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"),
         *("--disable-pip-version-check", "--no-warn-script-location", "--no-compile"),
         # The same wheel may be in this Python's environment, where it does not help.
         *("--ignore-installed", "--only-binary", ":all:", "--retries", "2"),

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `nhalf mpi install` put in place, and which of it nobody else could have put there."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nhalf.base.errors import MissingError
+from nhalf.base.folders import DATA, mpi_folder
+from nhalf.base.trusted import why_not_own
+
+_PARTS = ("", "lib", "bin", "bin/mpiexec", "bin/mpirun")
+"""Of a prefix, what is looked at before anything of it runs."""
+
+
+@dataclass(frozen=True)
+class OwnPrefixes:
+    """The prefixes that may be used; of the others the mpiexec that is not run, and why."""
+
+    prefixes: list[Path] = field(default_factory=list)
+    not_run: dict[Path, str] = field(default_factory=dict)
+
+
+def own_prefixes() -> OwnPrefixes:
+    """The prefixes in the data folder, without those that somebody else could have put there."""
+    try:
+        folder = mpi_folder()
+        names = sorted(os.listdir(folder))
+    except MissingError as error:
+        return OwnPrefixes(not_run=_whole_folder(error))
+    except OSError:  # nothing installed yet, or not ours to read
+        return OwnPrefixes()
+    found = OwnPrefixes()
+    for prefix in (folder / name for name in names if not name.startswith(".")):
+        if reason := _why_not_own(prefix):
+            found.not_run[prefix / "bin" / "mpiexec"] = f"not run: {reason}"
+        else:
+            found.prefixes.append(prefix)
+    return found
+
+
+def _whole_folder(error: MissingError) -> dict[Path, str]:
+    """All that is there by one pattern: a stranger may have chosen the names."""
+    with suppress(MissingError):
+        folder = DATA.place() / "mpi"
+        if os.path.isdir(folder):
+            return {folder / "*" / "bin" / "mpiexec": error.message}
+    return {}
+
+
+def _why_not_own(prefix: Path) -> str:
+    return next(filter(None, (why_not_own(prefix / part) for part in _PARTS)), "")
