@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,10 +64,12 @@ def _names(folder: Path) -> frozenset[str]:
 
 
 def _is_own(path: Path) -> bool:
+    """Whether it is a file of this user, and no link or folder of such a name."""
     try:
-        return path.lstat().st_uid == os.geteuid()
+        status = path.lstat()
     except OSError:
         return False
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _used(folder: Path) -> set[str]:

@@ -79,3 +79,14 @@ def test_files_of_other_users_stay(folder: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
     SegmentsLeft(tmp_path / "none").remove()
+
+
+def test_links_and_folders_of_such_a_name_stay(folder: Path) -> None:
+    left = SegmentsLeft(folder)
+    kept = folder / "results"
+    kept.touch()
+    link, below = (folder / name for name in OF_LIBRARIES[:2])
+    link.symlink_to(kept)
+    below.mkdir()
+    left.remove()
+    assert link.is_symlink() and kept.exists() and below.is_dir()
