@@ -41,7 +41,7 @@ def allocate(request: Allocating) -> None:
     words = ["salloc", "--no-kill", "--exclusive", "--job-name=nhalf", *hosts]
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execvp("salloc", [*words, sys.executable, "-m", "nhalf", *sys.argv[1:]])
+    os.execvp("salloc", [*words, sys.executable, "-P", "-m", "nhalf", *sys.argv[1:]])
 
 
 def _resumed(request: Allocating) -> Run | None:

@@ -135,7 +135,7 @@ def script_text(system: BatchSystem, wanted: Wanted) -> str:
         options=wanted.options,
     )
     commands = Commands(
-        program=(sys.executable, "-m", "nhalf"),
+        program=(sys.executable, "-P", "-m", "nhalf"),
         run=wanted.run,
         folder=wanted.folder,
         begin=wanted.begin,

@@ -138,6 +138,18 @@ def test_a_network_that_is_not_there(
     assert contents(place) == []
 
 
+def test_a_pip_in_the_current_folder_is_not_run(
+    index: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "anybody's"
+    folder.mkdir()
+    (folder / "pip.py").write_text("open('marker', 'w').close()\n")
+    monkeypatch.chdir(folder)
+    with pytest.raises(MissingError, match="no wheel"):
+        install(["mpich==7.7.7.7"])
+    assert not (folder / "marker").exists()
+
+
 @pytest.mark.parametrize("obstacle", ["file", "read-only", "taken"])
 def test_folders_that_cannot_be_used(
     obstacle: str, index: Path, place: Path, empty_machine: Path, monkeypatch: pytest.MonkeyPatch

@@ -46,7 +46,7 @@ def variables(lab: Lab) -> dict[str, str]:
 
 def offer_nhalf(lab: Lab) -> None:
     """Put a command into the lab that calls the running nhalf."""
-    text = f'#!/bin/sh\nexec {sys.executable} -m nhalf "$@"\n'
+    text = f'#!/bin/sh\nexec {sys.executable} -P -m nhalf "$@"\n'
     path = lab.folder / "bin" / "nhalf"
     if not path.exists() or path.read_text() != text:
         part = path.with_name(f"nhalf.{os.getpid()}")
