@@ -21,6 +21,7 @@ from nhalf.base.trusted import why_not_own
 CACHE_REMEDY = "make room or set XDG_CACHE_HOME to a folder that can be written"
 PRIVATE = 0o700
 READABLE = 0o755
+"""Others may use what root put into an image: it is not secret."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,18 @@ def mpi_folder() -> Path:
     return data_folder() / "mpi"
 
 
-def make_folder(folder: Path, mode: int = PRIVATE) -> Path:
+def make_folder(folder: Path) -> Path:
     """Make a folder below one of these, and those above it that are missing; returns it.
 
-    Nobody but this user gets to see what is made in a shared place, whatever `mode` is. Raises
-    OSError, and MissingError if somebody else was quicker.
+    Others may read it, but not in a shared place. Raises OSError, and MissingError if somebody else
+    could have written there.
     """
     need_own(folder)
     missing = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
     for one in reversed(missing):
         is_shared_place = one.parent.stat().st_mode & stat.S_IWOTH
         with suppress(FileExistsError):
-            os.mkdir(one, PRIVATE if is_shared_place else mode)
+            os.mkdir(one, PRIVATE if is_shared_place else READABLE)
         need_own(one)
     need_own(folder)
     return folder

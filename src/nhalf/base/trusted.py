@@ -7,6 +7,7 @@ Nothing is run or loaded from a folder of nhalf's for which that is not so.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 from collections import deque
@@ -47,7 +48,7 @@ def _walk(path: Path) -> str:
         if not is_closed and _is_world_writable(above) and not above.st_mode & stat.S_ISVTX:
             return f"anybody may replace what is in {at}"
         entry = os.lstat(os.path.join(at, name))
-        if not is_closed and _is_world_writable(above) and not _is_trusted(entry):
+        if not is_closed and _is_world_writable(above) and not _is_own(entry):
             return f"{_whose(os.path.join(at, name), entry)}, and anybody may make files in {at}"
         if name != ".." and not stat.S_ISLNK(entry.st_mode):
             at = os.path.join(at, name)
@@ -65,7 +66,7 @@ def _walk(path: Path) -> str:
 
 def _why_not(path: str, status: os.stat_result, is_shared_place: bool) -> str:
     """What is wrong with the end of a path."""
-    if not _is_trusted(status):
+    if not (_is_own(status) or status.st_uid in _unknown_owners()):
         return _whose(path, status)
     if _is_world_writable(status):
         return f"anybody may write to {path}"
@@ -84,8 +85,24 @@ def _is_world_writable(status: os.stat_result) -> bool:
     return bool(status.st_mode & stat.S_IWOTH)
 
 
-def _is_trusted(status: os.stat_result) -> bool:
+def _is_own(status: os.stat_result) -> bool:
     return status.st_uid in (0, os.geteuid())
+
+
+@functools.cache
+def _unknown_owners() -> frozenset[int]:
+    """The number that root's files have in a user namespace that does not know root.
+
+    So it is in containers that run without any privilege, as Apptainer's. Files of strangers look
+    the same there, so this number says nothing in a shared place.
+    """
+    try:
+        ranges = Path("/proc/self/uid_map").read_text().splitlines()
+        if any(line.split()[0] == "0" for line in ranges):
+            return frozenset()
+        return frozenset({int(Path("/proc/sys/kernel/overflowuid").read_text())})
+    except (OSError, ValueError, IndexError):
+        return frozenset()
 
 
 def _whose(path: str, status: os.stat_result) -> str:

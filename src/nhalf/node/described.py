@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from nhalf.base.errors import MissingError
-from nhalf.base.folders import READABLE, data_folder, make_folder
+from nhalf.base.folders import data_folder, make_folder
 from nhalf.machines.processor import Processor
 from nhalf.machines.processor_file import processor, read, write
 
@@ -26,7 +26,7 @@ def keep_here(measured: Processor) -> None:
     """Keep the description of this host's processor. Raises MissingError."""
     path = path_of_here()
     try:
-        make_folder(path.parent, READABLE)
+        make_folder(path.parent)
     except OSError as error:
         raise MissingError(
             f"cannot make {path.parent}: {error.strerror or error}",

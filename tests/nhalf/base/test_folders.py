@@ -82,10 +82,23 @@ def test_root_keeps_nothing_in_the_home_of_another_user(
 
 def test_the_folder_in_a_shared_place_is_made_private(nowhere: Path) -> None:
     assert not nowhere.exists()
-    made = make_folder(data_folder() / "mpi", folders.READABLE)
+    made = make_folder(data_folder() / "mpi")
     assert made == nowhere / "mpi"
     assert nowhere.stat().st_mode & 0o7777 == 0o700
     assert data_folder() == nowhere
+
+
+def test_others_may_read_what_root_put_into_an_image(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "opt"))
+    mask = os.umask(0)
+    try:
+        made = make_folder(data_folder() / "mpi")
+    finally:
+        os.umask(mask)
+    for folder in (made, made.parent, made.parent.parent):
+        assert folder.stat().st_mode & 0o7777 == 0o755
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770])

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from nhalf.base.trusted import why_not_own
-from tests.shared_place import STRANGER, needs_root
+from tests.shared_place import AS_USER, STRANGER, TREE, needs_namespaces, needs_root
 
 
 def test_a_folder_of_ones_own_is_own(shared_place: Path) -> None:
@@ -120,3 +122,25 @@ def test_a_file_that_anybody_may_write_is_not_own(shared_place: Path) -> None:
     file.touch()
     file.chmod(0o666)
     assert why_not_own(file) == f"anybody may write to {file}"
+
+
+@needs_root
+def test_who_has_no_name_is_a_stranger_where_root_has_one(shared_place: Path) -> None:
+    folder = shared_place / "mine/theirs"
+    folder.mkdir(parents=True)
+    os.chown(folder, 65534, 65534)
+    assert why_not_own(folder) == f"{folder} belongs to another user (uid 65534)"
+
+
+@needs_root
+@needs_namespaces
+def test_where_root_has_no_name_only_shared_places_tell(shared_place: Path) -> None:
+    image, planted = shared_place / "image/opt", shared_place / "planted"
+    for folder in (image, planted):
+        folder.mkdir(parents=True)
+        os.chown(folder, STRANGER, STRANGER)
+    code = "import sys; from nhalf.base.trusted import why_not_own as why; "
+    code += "print(*map(why, sys.argv[1:]), sep='|')"
+    words = [*AS_USER, sys.executable, "-c", code, image, planted]
+    said = subprocess.run(words, check=True, capture_output=True, text=True, env=TREE).stdout
+    assert said.startswith(f"|{planted} belongs to another user (uid 65534), and anybody")

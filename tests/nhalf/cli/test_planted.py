@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,25 +15,12 @@ import pytest
 from nhalf.base import native_files
 from tests.conftest import write_script
 from tests.patience import patience_s
-from tests.shared_place import STRANGER, USER, needs_root
+from tests.shared_place import AS_USER, STRANGER, TREE, USER, needs_namespaces, needs_root
 
-AS_USER = ("unshare", "--user", f"--map-user={USER}")
 Nhalf = Callable[..., subprocess.CompletedProcess[str]]
-SOURCES = Path(__file__).parents[3] / "src"
 
 
-def can_be_another() -> bool:
-    """Whether this system lets a process be another user in its own namespace."""
-    return (
-        shutil.which("unshare") is not None
-        and subprocess.run([*AS_USER, "true"], check=False, capture_output=True).returncode == 0
-    )
-
-
-pytestmark = [
-    needs_root,
-    pytest.mark.skipif(not can_be_another(), reason="no user namespaces here"),
-]
+pytestmark = [needs_root, needs_namespaces]
 
 
 @pytest.fixture
@@ -44,10 +30,8 @@ def nhalf(shared_place: Path, tmp_path: Path) -> Nhalf:
     made = 'while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made >"$2"; shift; done; exit 0'
     write_script(tmp_path / "own/bin/mpicxx", made)
     variables = {
-        "PATH": "/usr/bin:/bin",
+        **TREE,
         "TMPDIR": str(shared_place),
-        "PYTHONPATH": str(SOURCES),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "NHALF_NATIVE_DIR": str(native_files.native_folder()),
         "NHALF_MPI_PREFIXES": str(tmp_path / "own"),
     }
