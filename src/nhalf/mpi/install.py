@@ -90,7 +90,7 @@ def _need_pip() -> None:
 def _download(full_name: str, wheel: Wheel, folder: Path) -> None:
     """Let pip unpack the wheel below a folder.
 
-    -P: not a file `pip.py` of the current folder, which may be anybody's.
+    -P: not a module of that name in the current folder, which may be anybody's.
     Raises MissingError with what pip found wrong.
     """
     command = [
