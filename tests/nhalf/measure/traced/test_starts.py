@@ -131,11 +131,22 @@ def test_every_start_is_traced(
     assert trace.trace.complete
 
 
+# mpi4py looks whether a call is there before it makes it: those of MPI 4 are, in the libraries for
+# other handles, and Open MPI 5 has nothing behind them.
+PROBED = pytest.mark.xfail(reason="libraries for other handles have calls that this MPI has not")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "library",
     [
-        pytest.param(one, marks=[] if number == 0 else [pytest.mark.full])
+        pytest.param(
+            one,
+            marks=[
+                *([] if number == 0 else [pytest.mark.full]),
+                *([PROBED] if one.vendor == "openmpi" else []),
+            ],
+        )
         for number, one in enumerate({each.name: each for each, _ in CASES}.values())
     ],
     ids=lambda one: one.name,
