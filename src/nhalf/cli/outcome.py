@@ -21,6 +21,7 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
     """Measure; an interruption says how to go on."""
     from nhalf.measure.loop.session import measure
 
+    tell_launcher(prepared.site.launcher)
     try:
         return measure(prepared, progress)
     except KeyboardInterrupt as error:
@@ -29,6 +30,14 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
             f"{how}; every finished point is kept",
             f"go on with: {prepared.run.resuming}",
         ) from None
+
+
+def tell_launcher(name: str) -> None:
+    """What is to be known of a launcher before ranks are started with it."""
+    from nhalf.sites.launchers import notice
+
+    if said := notice(name):
+        sys.stderr.write(f"nhalf: {said}\n")
 
 
 def finish(outcome: Outcome, request: Measured, style: str = "") -> None:

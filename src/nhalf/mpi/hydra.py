@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
 from typing import ClassVar
 
+from nhalf.mpi import Library
 from nhalf.mpi.job import Job
+from nhalf.mpi.surroundings import library_path
 from nhalf.mpi.vendors import Vendor
+
+_CLIENTS = {b"libpmix.so": "pmix", b"libpmi2.so": "pmi2", b"libpmi.so": "none"}
+"""Clients that a library may be linked with, and what srun must offer them: Slurm serves that of
+PMI-1 without a plug-in."""
 
 
 class Hydra(Vendor):
@@ -15,7 +23,15 @@ class Hydra(Vendor):
     what: ClassVar[str] = "mpiexec of MPICH and Intel MPI (Hydra)"
     launcher: ClassVar[str] = "hydra"
     linked_as: ClassVar[str] = "libmpi.so.12"
-    pmi: ClassVar[str] = "pmi2"
+    pmi: ClassVar[tuple[str, ...]] = ("pmi2",)
+
+    def speaks(self, library: Library) -> tuple[str, ...]:
+        """What it is linked with, best first; its own client, which all have beside, is PMI-2's."""
+        folders = library_path(library.prefix, self)
+        names = (self.linked_as, "libmpich.so.12")
+        files = (folder / name for folder in folders for name in names)
+        found = next((_linked(path) for path in files if path.is_file()), ())
+        return tuple(dict.fromkeys([*found, *self.pmi]))
 
     def tokens(self, job: Job) -> list[str]:
         """`mpiexec -n N -bind-to core COMMAND`; more ranks than cores are always accepted."""
@@ -37,3 +53,13 @@ class Hydra(Vendor):
             binding,
             *job.command,
         ]
+
+
+@functools.cache
+def _linked(path: Path) -> tuple[str, ...]:
+    """The process management of the clients that a shared object names."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return ()
+    return tuple(kind for name, kind in _CLIENTS.items() if name in content)

@@ -9,6 +9,7 @@ sites/launchers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -58,3 +59,21 @@ class Launcher(ABC):
     def environment(self, job: Job) -> dict[str, str]:
         """Variables to add to the caller's; the job's own come last."""
         return dict(job.environment)
+
+    def process_management(self, name: str, speaks: Sequence[str]) -> str:
+        """The kind of process management for a library that speaks these, '' if there is no choice.
+
+        Raises MissingError if the library and this launcher have none in common.
+        """
+        return ""
+
+    def notice(self) -> str:
+        """What users must know before they trust its choice, '' if there is nothing."""
+        return ""
+
+    def remedy_apart(self, speaks: Sequence[str]) -> str:
+        """What to do where every rank that it started is alone in its world."""
+        return (
+            "the programs found another MPI library than the launcher's; "
+            "take it off LD_LIBRARY_PATH, see: nhalf mpi list"
+        )

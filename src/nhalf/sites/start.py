@@ -61,9 +61,8 @@ def start(
     variables = dict(library.environment)
     pmi = ""
     if driver is not vendor:
-        # Settings of the user or the site take precedence.
-        pmi = "" if os.environ.get("SLURM_MPI_TYPE") else vendor.pmi
-        variables |= vendor.variables_under(spread.launcher)
+        pmi = driver.process_management(library.name, vendor.speaks(library))
+    variables |= vendor.variables_under("" if driver is vendor else spread.launcher, pmi)
     job = Job(
         command=tuple(command),
         ranks=ranks,

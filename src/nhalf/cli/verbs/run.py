@@ -74,6 +74,7 @@ def command(request: Request) -> None:
 
 def _rehearse(request: Request) -> None:
     """Tell what would be started, where no job and no former run is asked for."""
+    from nhalf.cli.outcome import tell_launcher
     from nhalf.measure.loop.rehearsal import rehearse
     from nhalf.measure.plan.planning import site_of
     from nhalf.present.terminal.output import emit_json
@@ -83,6 +84,7 @@ def _rehearse(request: Request) -> None:
             raise InputError(f"--dry-run does not go with --{name}", "leave one of them out")
     site = site_of(request)
     commands, failed = rehearse(_plan(request, site), site)
+    tell_launcher(site.launcher)
     for name, reason in failed.items():
         sys.stderr.write(f"nhalf: not started: {name}: {reason}\n")
     if request.json:

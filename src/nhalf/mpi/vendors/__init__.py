@@ -57,8 +57,8 @@ class Vendor(Launcher):
     handles_of: ClassVar[str] = ""
     """The vendor whose header has the same handles, so that its mpicxx serves for this one."""
 
-    pmi: ClassVar[str] = ""
-    """What it speaks with Slurm, as `srun --mpi` names it, '' for Slurm's own choice."""
+    pmi: ClassVar[tuple[str, ...]] = ()
+    """The process management that it speaks unless it was built otherwise: see `speaks`."""
 
     folders: ClassVar[tuple[str, ...]] = ()
     """Where it keeps shared objects beside lib and lib64, below its prefix."""
@@ -78,10 +78,18 @@ class Vendor(Launcher):
         """
         return None
 
-    def variables_under(self, launcher: str) -> dict[str, str]:
-        """What they need beside these where another launcher starts them, such as srun.
+    def speaks(self, library: Library) -> tuple[str, ...]:
+        """The process management that it can speak, as `srun --mpi` names it, best first.
 
-        Raises MissingError if that cannot be had.
+        None if nobody knows, which leaves the choice to Slurm.
+        """
+        return self.pmi
+
+    def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
+        """What they need beside these under a launcher, with a kind of process management.
+
+        `launcher` is '' for its own, `pmi` '' for what the launcher chooses. Raises MissingError if
+        that cannot be had.
         """
         return {}
 

@@ -34,6 +34,7 @@ OPERATIONS = (
     *("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "reduce"),
     *("reduce-scatter", "scan", "scatter"),
 )
+CLIENT = "I_MPI_PMI_LIBRARY"
 BYTES_MAX = 2**31 - 1
 RANKS_MAX = 2**31 - 1
 _PART = re.compile(r"(\d+)(?::(\d+)-(\d+))?(?:@(\d+)-(\d+))?")
@@ -46,6 +47,7 @@ class Intel(Hydra):
     wheel: ClassVar[Wheel | None] = Wheel("impi-rt", "2021.19.0", ("impi-rt", "impi"))
     compiler_variable: ClassVar[str] = "I_MPI_CXX"
     handles_of: ClassVar[str] = "mpich"
+    pmi: ClassVar[tuple[str, ...]] = ("pmi2", "pmix")
 
     def version_in(self, text: str) -> str:
         """What stands in its own line, whatever it is named."""
@@ -69,16 +71,25 @@ class Intel(Hydra):
                 break
         return found
 
-    def variables_under(self, launcher: str) -> dict[str, str]:
-        """It has no client for Slurm's process management, so it gets the path of Slurm's."""
-        if launcher != "srun" or os.environ.get("I_MPI_PMI_LIBRARY"):
+    def speaks(self, library: Library) -> tuple[str, ...]:
+        """That of the clients that are here; of a client that the user names, its own."""
+        given = os.environ.get(CLIENT, "")
+        if given:
+            return tuple(kind for kind in self.pmi if f"lib{kind}." in Path(given).name)
+        return tuple(kind for kind in self.pmi if ctypes.util.find_library(kind)) or self.pmi
+
+    def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
+        """It has no client for other process management than Hydra's, so it gets its path."""
+        if not launcher or pmi == "none" or os.environ.get(CLIENT):
             return {}
-        found = ctypes.util.find_library("pmi2")
+        kind = pmi.partition("_v")[0] or self.pmi[0]
+        found = ctypes.util.find_library(kind)
         if found is None:
             raise MissingError(
-                "Intel MPI needs libpmi2 to be started by srun", "apt-get install libpmi2-0"
+                f"Intel MPI needs lib{kind} to be started by {launcher}",
+                "apt-get install libpmi2-0" if kind == "pmi2" else f"name its file with {CLIENT}",
             )
-        return {"I_MPI_PMI_LIBRARY": found}
+        return {CLIENT: found, **({"I_MPI_PMI": kind} if kind != self.pmi[0] else {})}
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """Presets by number."""

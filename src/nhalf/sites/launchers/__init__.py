@@ -37,6 +37,12 @@ def check_launcher(name: str) -> None:
         raise unknown("launcher", name, [OWN, *launchers()])
 
 
+def notice(name: str) -> str:
+    """What users must know of a launcher before they start with it, '' if there is nothing."""
+    own = ("", OWN, *(vendor.launcher for vendor in vendors().values()))
+    return "" if name in own else launchers()[name]().notice()
+
+
 def check_is_here(name: str) -> None:
     """Raises MissingError if the program of a launcher in this folder is missing."""
     if name in ("", OWN, *(vendor.launcher for vendor in vendors().values())):

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import ClassVar
 
 from nhalf.mpi.job import Job, Launcher
+from nhalf.sites.process_management import CHOICE, NONE, choose, offer
 
 
 class Srun(Launcher):
@@ -36,3 +39,29 @@ class Srun(Launcher):
                 f"--nodelist={','.join(job.hosts)}",
             ]
         return [*tokens, *job.command]
+
+    def process_management(self, name: str, speaks: Sequence[str]) -> str:
+        """What the library speaks and `srun --mpi=list` offers; a user's own choice stands."""
+        return os.environ.get(CHOICE, "") or choose(name, speaks, offer())
+
+    def notice(self) -> str:
+        """That srun could not be asked."""
+        reason = "" if os.environ.get(CHOICE) else offer().reason
+        if not reason:
+            return ""
+        return (
+            f"srun does not tell its process management ({reason}): Slurm's own choice is used; "
+            f"set {CHOICE} if ranks do not find each other"
+        )
+
+    def remedy_apart(self, speaks: Sequence[str]) -> str:
+        """The kinds to choose from: what both know, else all that srun offers."""
+        kinds = [one for one in offer().kinds if one not in NONE]
+        known = [one for one in kinds if one.partition("_v")[0] in speaks] or kinds
+        which = f"choose {' or '.join(known)}" if known else "choose another one"
+        mpi = os.environ.get(CHOICE)
+        under = f" with --mpi={mpi} ({CHOICE})" if mpi else ""
+        return (
+            f"the library and srun{under} speak different process management; "
+            f"{which} with {CHOICE}, or use --launcher mpirun"
+        )

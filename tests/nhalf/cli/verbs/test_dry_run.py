@@ -63,7 +63,11 @@ def test_every_number_of_ranks_has_its_command(ask: Call, prefix: str) -> None:
     assert two.endswith("/probe-mpi")
 
 
-def test_another_launcher_need_not_be_here(ask: Call) -> None:
+def test_another_launcher_is_asked_for_process_management(
+    ask: Call, tmp_path: Path, script: Callable[[Path, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path / "bin/srun", "echo 'MPI plugin types are...'; printf '\\tpmi2\\n\\tpmix\\n'")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     ended = ask("--launcher", "srun", "--hosts", "a,b", "--placement", "2x2", "--json")
     assert ended.code == 0, ended.err
     (started,) = json.loads(ended.out)["commands"]
@@ -73,6 +77,18 @@ def test_another_launcher_need_not_be_here(ask: Call) -> None:
     assert "--mpi=pmix" in words
     assert "--nodes=2 --ntasks-per-node=2 --distribution=block --nodelist=a,b" in words
     assert "LD_LIBRARY_PATH" not in words
+
+
+def test_another_launcher_need_not_answer(
+    ask: Call, tmp_path: Path, script: Callable[[Path, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path / "bin/srun", "echo no configuration >&2; exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    ended = ask("--launcher", "srun", "--hosts", "a,b", "--placement", "2x2")
+    assert ended.code == 0
+    assert "--mpi=" not in ended.out
+    said = "srun does not tell its process management (exit code 1: no configuration)"
+    assert said in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(

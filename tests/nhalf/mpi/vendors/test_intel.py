@@ -93,13 +93,37 @@ def test_intel_gets_its_root_and_its_providers_where_they_are(tmp_path: Path) ->
     assert INTEL.variables(tmp_path)["FI_PROVIDER_PATH"] == f"{tmp_path}/lib/libfabric/prov"
 
 
-def test_srun_is_told_to_it_by_libpmi2(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_srun_is_told_to_it_by_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("I_MPI_PMI_LIBRARY", raising=False)
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: f"lib{name}.so.0")
-    assert INTEL.variables_under("srun") == {"I_MPI_PMI_LIBRARY": "libpmi2.so.0"}
-    assert INTEL.variables_under("aprun") == {}
+    pmi2 = {"I_MPI_PMI_LIBRARY": "libpmi2.so.0"}
+    assert INTEL.variables_under("srun", "pmi2") == pmi2
+    assert INTEL.variables_under("srun", "") == pmi2
+    pmix = {"I_MPI_PMI_LIBRARY": "libpmix.so.0", "I_MPI_PMI": "pmix"}
+    assert INTEL.variables_under("srun", "pmix_v4") == pmix
+    assert INTEL.variables_under("", "") == INTEL.variables_under("srun", "none") == {}
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None)
     with pytest.raises(MissingError, match="libpmi2"):
-        INTEL.variables_under("srun")
+        INTEL.variables_under("srun", "pmi2")
     monkeypatch.setenv("I_MPI_PMI_LIBRARY", "mine")
-    assert INTEL.variables_under("srun") == {}
+    assert INTEL.variables_under("srun", "pmi2") == {}
+
+
+@pytest.mark.parametrize(
+    ("here", "given", "speaks"),
+    [
+        (["pmi2", "pmix"], "", ("pmi2", "pmix")),
+        (["pmix"], "", ("pmix",)),
+        ([], "", ("pmi2", "pmix")),
+        (["pmi2"], "/usr/lib/libpmix.so.2", ("pmix",)),
+        (["pmi2"], "/usr/lib/libpmi.so.0", ()),
+    ],
+)
+def test_it_speaks_what_its_clients_speak(
+    here: list[str], given: str, speaks: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("I_MPI_PMI_LIBRARY", given)
+    found = {name: f"lib{name}.so.0" for name in here}
+    monkeypatch.setattr(ctypes.util, "find_library", found.get)
+    library = Library("intel-1", "intel", "1", Path("/x"), Path("/x"), "hydra", True, None, "x")
+    assert INTEL.speaks(library) == speaks

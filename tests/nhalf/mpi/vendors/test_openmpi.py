@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nhalf.mpi import Library
 from nhalf.mpi.job import Job
 from nhalf.mpi.vendors import openmpi as module
 from nhalf.mpi.vendors.openmpi import OpenMpi
@@ -106,3 +108,26 @@ def test_it_does_not_wait_for_a_fabric_unless_told(
         files[chosen].write_text("btl = self,sm\n")
     found = OPENMPI.variables(prefix)
     assert found.get("OMPI_MCA_btl") == (None if chosen else "^ofi")
+
+
+@pytest.mark.parametrize(
+    ("version", "components", "speaks"),
+    [
+        ("5.0.11", ["s2"], ("pmix",)),
+        ("4.1.4", ["isolated", "pmix3x"], ("pmix",)),
+        ("4.1.4", ["ext3x", "s1", "s2"], ("pmix", "pmi2")),
+        ("4.1.4", [], ("pmix",)),
+    ],
+)
+def test_it_speaks_pmi2_where_version_4_was_built_with_it(
+    tmp_path: Path,
+    script: Callable[[Path, str], Path],
+    version: str,
+    components: list[str],
+    speaks: tuple[str, ...],
+) -> None:
+    lines = [f"echo mca:pmix:{one}:version:component:4.1.4" for one in components]
+    script(tmp_path / "bin/ompi_info", "\n".join(lines) or "exit 1")
+    mpiexec = tmp_path / "bin/mpiexec"
+    library = Library("o", "openmpi", version, tmp_path, mpiexec, "openmpi", False, None, "path")
+    assert OPENMPI.speaks(library) == speaks
