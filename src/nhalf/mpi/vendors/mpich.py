@@ -47,8 +47,9 @@ STRICT = {"MPIR_CVAR_COLLECTIVE_FALLBACK": "error", "MPIR_CVAR_DEVICE_COLLECTIVE
 """An algorithm that does not fit is an error, not another one silently."""
 TREE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 PMI = "MPIR_CVAR_PMI_VERSION"
-PMI_VERSIONS = {"pmi2": "2", "pmix": "x"}
-"""Its values by process management; that of Hydra is 1."""
+PMI_VERSIONS = {"": "1", "pmi2": "1", "pmix": "x"}
+"""Its values by process management, first Hydra's. Slurm's plug-in of PMI-2 serves clients of PMI-1
+as well, and MPICH 5.0.2 fails as a client of PMI-2 there."""
 _CHOICE = re.compile(r"^\s*([a-z0-9_]+)\s+- ")
 
 
@@ -73,12 +74,12 @@ class Mpich(Hydra):
         MPICH 5 ends where it finds both PMI_SIZE and PMIX_NAMESPACE. Slurm gives PMIx's to what it
         starts, such as the shell of a job or Hydra's proxies, and both hand them on.
         """
-        by_hand = os.environ.get(PMI) or (launcher and pmi not in PMI_VERSIONS)
+        by_hand = os.environ.get(PMI) or pmi not in PMI_VERSIONS or (launcher and not pmi)
         marks = ["PMI_SIZE" if pmi == "pmix" else "PMIX_NAMESPACE"]
         marks += [] if launcher else ["SLURM_JOB_ID"]
         if by_hand or not any(name in os.environ for name in marks):
             return {}
-        return {PMI: PMI_VERSIONS[pmi] if launcher else "1"}
+        return {PMI: PMI_VERSIONS[pmi]}
 
     def tuner(self, library: Library, form: str = "") -> Tuner:
         """The device CH4's algorithms."""

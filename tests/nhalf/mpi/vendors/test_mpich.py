@@ -73,7 +73,7 @@ def test_it_speaks_what_it_is_linked_with(
         ("SLURM_JOB_ID", "", "", "1"),
         ("PMIX_NAMESPACE", "", "", "1"),
         ("SLURM_JOB_ID", "srun", "pmi2", ""),
-        ("PMIX_NAMESPACE", "srun", "pmi2", "2"),
+        ("PMIX_NAMESPACE", "srun", "pmi2", "1"),
         ("PMIX_NAMESPACE", "srun", "none", ""),
         ("PMI_SIZE", "srun", "pmix", "x"),
     ],
