@@ -71,9 +71,12 @@ class Launcher(ABC):
         """What users must know before they trust its choice, '' if there is nothing."""
         return ""
 
-    def remedy_apart(self, speaks: Sequence[str]) -> str:
-        """What to do where every rank that it started is alone in its world."""
+    def why_apart(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
+        """Why ranks that it started with a kind of process management are apart, and the remedy.
+
+        `title` is that of their library, which speaks these kinds.
+        """
         return (
-            "the programs found another MPI library than the launcher's; "
-            "take it off LD_LIBRARY_PATH, see: nhalf mpi list"
+            f"the program does not run on {title}, whose launcher this is",
+            "take other MPI libraries off LD_LIBRARY_PATH and LD_PRELOAD",
         )

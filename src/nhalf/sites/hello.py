@@ -12,7 +12,7 @@ from nhalf.base.errors import NhalfError
 from nhalf.base.processes import run
 from nhalf.mpi import Library
 from nhalf.mpi.probe import quick_probe
-from nhalf.sites.start import start
+from nhalf.sites.start import several_worlds, start
 
 TIMEOUT_S = 30.0
 _POINT = "id=0 pattern=pingpong bytes=8 samples_min=1 samples_max=3 slice_s=0.05\nend\n"
@@ -53,9 +53,13 @@ def hello(library: Library, ranks: int = 2) -> Hello:
     outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
     elapsed_s = time.monotonic() - started_s
     records = list(_records(outcome.stdout))
-    launch = next((one for one in records if one["nhalf"] == "launch"), {})
+    launches = [one for one in records if one["nhalf"] == "launch"]
+    launch = launches[0] if launches else {}
     cpus = tuple(tuple(one.get("allowed_cpus", ())) for one in launch.get("placement", ()))
     reason = "" if outcome.succeeded else outcome.reason
+    worlds = [len(one.get("placement", ())) for one in launches]
+    if len(worlds) > 1 or worlds == [1]:
+        reason = str(several_worlds(library, worlds, ranks))
     if not reason and not any(one["nhalf"] == "point" and one.get("verified") for one in records):
         reason = "the ranks started, but no message arrived as it was sent"
     banner = str(launch.get("library", "")).split("\n")[0]

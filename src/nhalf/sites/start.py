@@ -80,6 +80,26 @@ def start(
     return Start(driver.tokens(job), driver.environment(job))
 
 
+def several_worlds(
+    library: Library, worlds: Sequence[int], ranks: int, launcher: str = ""
+) -> MissingError:
+    """That ranks started together found themselves in several worlds, why, and the remedy.
+
+    `worlds` are the numbers of ranks of those that answered.
+    """
+    vendor = vendor_of(library)
+    driver = _driver(library, launcher)
+    speaks = vendor.speaks(library)
+    pmi = "" if driver is vendor else driver.process_management(library.name, speaks)
+    who = f"{launcher} --mpi={pmi}" if pmi else launcher or vendor.launcher
+    number = f"{len(worlds)} " if len(worlds) > 1 else ""
+    each = "one rank" if max(worlds) == 1 else f"{max(worlds)} ranks"
+    why, remedy = driver.why_apart(library.title, speaks, pmi)
+    return MissingError(
+        f"{who} started {number}worlds of {each} instead of one world of {ranks}: {why}", remedy
+    )
+
+
 def _driver(library: Library, asked: str) -> Launcher:
     """What starts a library: its own mpirun, unless another launcher is asked for."""
     if asked in ("", OWN, library.launcher):

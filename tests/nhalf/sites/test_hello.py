@@ -154,6 +154,18 @@ def test_a_bad_launcher_is_a_reason(
     assert not outcome.bound_apart
 
 
+@every_library
+def test_copies_without_a_launcher_are_worlds_of_their_own(
+    library: Library, tmp_path: Path, script: Script
+) -> None:
+    """As under process management that the library does not speak."""
+    body = 'while [ ! -x "$1" ]; do shift; done; "$@" </dev/null & "$@"; wait'
+    apart = script(tmp_path / "mpiexec", body)
+    outcome = hello(replace(library, mpiexec=apart))
+    assert "started 2 worlds of one rank instead of one world of 2" in outcome.reason
+    assert library.version in outcome.reason
+
+
 def test_noise_around_the_records_does_no_harm(tmp_path: Path, script: Script) -> None:
     library = FOUND[0]
     body = f'echo "*** welcome ***"; echo "{{"; exec {library.mpiexec} "$@"'

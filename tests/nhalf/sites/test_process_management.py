@@ -26,8 +26,11 @@ ANSWERS = {
         "srun: pmix\nsrun: pmix_v3\n",
         ["none", "openmpi", "pmi2", "pmix", "pmix_v3"],
     ),
-    # Recorded here: slurm-client 22.05.8 of Debian 12, without PMIx.
-    "22.05": (f"{NEW}\tpmi2\n\tnone\n", ["pmi2", "none"]),
+    # Recorded here: Slurm 22.05 of Debian 12.
+    "22.05": (
+        f"{NEW}\tpmix\n\tnone\n\tcray_shasta\n\tpmi2\n{PMIX}pmix_v4\n",
+        ["pmix", "none", "cray_shasta", "pmi2", "pmix_v4"],
+    ),
     # openpmix/prrte, a discussion of January 2023; a machine with Cornelis' network.
     "prrte": (f"{NEW}\tcray_shasta\n\tnone\n\tpmi2\n", ["cray_shasta", "none", "pmi2"]),
     # GoogleCloudPlatform/slurm-gcp, a change of March 2024 that speaks of 23.11 as to come.
@@ -109,7 +112,7 @@ def test_srun_is_asked_once(
     (tmp_path / "answer").write_text(ANSWERS["22.05"][0])
     script(tmp_path / "srun", f"echo x >> {tmp_path}/asked; cat {tmp_path}/answer{stream}")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert offer() == offer() == Offer(("pmi2", "none"))
+    assert offer() == offer() == Offer(("pmix", "none", "cray_shasta", "pmi2", "pmix_v4"))
     assert (tmp_path / "asked").read_text() == "x\n"
 
 

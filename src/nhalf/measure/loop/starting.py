@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,10 @@ from nhalf.measure.probe.subject import Subject
 from nhalf.sites.health import Examiner
 from nhalf.sites.placement import placement_advice
 from nhalf.sites.site import HERE, Site
+from nhalf.sites.start import several_worlds
 
+OTHERS_S = 2.0
+"""How long further worlds may take to answer, once one that is too small has."""
 Open = Callable[[Sequence[str], Mapping[str, str], float, Examiner], Processes]
 """Starts processes from tokens and variables, within seconds, and has somebody look after them."""
 
@@ -54,9 +58,27 @@ class Starting:
         processes = Crew(one, at_once) if at_once > 1 else one()
         started = processes.launch.get("ranks")
         if started != start.ranks:
-            processes.kill()
-            raise LaunchError(f"{started} ranks started together instead of {start.ranks}")
+            try:
+                raise self._apart(processes, start)
+            finally:
+                processes.kill()
         return processes
+
+    def _apart(self, processes: Processes, start: Start) -> LaunchError:
+        """That the ranks are not together; several worlds will not become one by another attempt.
+
+        Each world opens with its own record.
+        """
+        library = self.subjects[start.subject].library
+        worlds = [int(processes.launch.get("ranks", 0))]
+        if library is not None:
+            with contextlib.suppress(LaunchError):
+                while sum(worlds) < start.ranks:
+                    worlds.append(int(processes.receive(OTHERS_S, "launch").get("ranks", 0)))
+            if len(worlds) > 1 or worlds == [1]:
+                launcher = self.site.launcher
+                return CannotStartError(str(several_worlds(library, worlds, start.ranks, launcher)))
+        return LaunchError(f"{worlds[0]} ranks started together instead of {start.ranks}")
 
     def introduce(self, said: dict[str, Any], start: Start, launch: int) -> list[str]:
         """Put a launch into the journal; the doubts about where its ranks are."""

@@ -54,14 +54,12 @@ class Srun(Launcher):
             f"set {CHOICE} if ranks do not find each other"
         )
 
-    def remedy_apart(self, speaks: Sequence[str]) -> str:
-        """The kinds to choose from: what both know, else all that srun offers."""
-        kinds = [one for one in offer().kinds if one not in NONE]
-        known = [one for one in kinds if one.partition("_v")[0] in speaks] or kinds
-        which = f"choose {' or '.join(known)}" if known else "choose another one"
-        mpi = os.environ.get(CHOICE)
-        under = f" with --mpi={mpi} ({CHOICE})" if mpi else ""
+    def why_apart(self, title: str, speaks: Sequence[str], pmi: str) -> tuple[str, str]:
+        """Different process management, and those to choose from: what both know goes first."""
+        others = [one for one in offer().kinds if one not in (*NONE, pmi)]
+        known = [one for one in others if one.partition("_v")[0] in speaks] or others
+        which = f"choose {' or '.join(known)} with {CHOICE}, or " if known else ""
         return (
-            f"the library and srun{under} speak different process management; "
-            f"{which} with {CHOICE}, or use --launcher mpirun"
+            f"{title} and srun speak different process management",
+            f"{which}use --launcher mpirun",
         )

@@ -90,6 +90,46 @@ def test_one_that_does_not_start_is_one_clear_line(
     assert err.count("\n") == 1
 
 
+COPIES = """
+while [ ! -x "$1" ] || [ -d "$1" ]; do
+  case $1 in --ntasks=*) ranks=${1#*=} ;; -n) ranks=$2 ;; esac
+  shift
+done
+while [ $ranks -gt 1 ]; do "$@" </dev/null & ranks=$((ranks - 1)); done
+"$@"; wait; exit
+"""
+"""Starts the ranks without any process management, so that each is alone in its world."""
+
+
+@pytest.mark.parametrize("options", ["", "--mpi=none"])
+def test_copies_that_do_not_find_each_other_are_told_by_name(
+    watched: Watch, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    words = ("--ranks", "4", "--timeout", "3600s")
+    if options:
+        listed = "printf 'MPI plugin types are...\\n\\tnone\\n\\tpmi2\\n'"
+        srun = tmp_path / "bin/srun"
+        srun.parent.mkdir()
+        srun.write_text(f'#!/bin/sh\n[ "$*" = --mpi=list ] && {listed} && exit\n{COPIES}')
+        srun.chmod(0o755)
+        monkeypatch.setenv("PATH", str(srun.parent), prepend=":")
+        # Otherwise nhalf asks for an allocation first.
+        monkeypatch.setenv("SLURM_JOB_ID", "1")
+        monkeypatch.setenv("SLURM_MPI_TYPE", options.partition("=")[2])
+        chosen = ("--mpi", HYDRA[0].name, "--launcher", "srun")
+        said = f"srun {options} started 4 worlds of one rank instead of one world of 4"
+        remedy = "choose pmi2 with SLURM_MPI_TYPE"
+    else:
+        chosen = ("--mpi", fake(COPIES))
+        said = "hydra started 4 worlds of one rank instead of one world of 4"
+        remedy = "take other MPI libraries off LD_LIBRARY_PATH"
+    code, out, err = run(watched, tmp_path / "r", *chosen, *words)
+    assert (code, out) == (3, "")
+    assert said in err
+    assert remedy in err
+    assert err.count("\n") == 1
+
+
 def test_the_reason_is_said_where_the_time_is_up_after_the_first_try(
     watched: Watch, fake: Fake, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from nhalf.machines.layout import parse_layout
 from nhalf.mpi import discover
+from nhalf.sites.process_management import parse_offer
 from tests.patience import duration
 
 from .conftest import NHALF, Cluster, Journal
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 PLACEMENTS = ("2x1", "1x2", "2x2", "4x1", "4x2", "2x2:cyclic")
 HOSTS = ["n1", "n2", "n3", "n4"]
-# Open MPI and srun speak PMIx, which Debian's Slurm is not built for.
+# Open MPI and srun speak PMIx, whose plug-in in Debian's Slurm does not start ranks on two nodes.
 WAYS = [
     *(("srun", "mpich"), ("mpirun", "mpich"), ("mpirun", "openmpi")),
     *(pytest.param(launcher, "intel", marks=pytest.mark.full) for launcher in ("srun", "mpirun")),
@@ -55,6 +56,36 @@ def test_placements(cluster: Cluster, tmp_path: Path, launcher: str, vendor: str
         expected = {address_of[rank["host"]] for rank in ranks if several}
         assert addresses <= expected
         assert bool(addresses) == several
+
+
+def test_ranks_that_do_not_find_each_other_are_told_by_name(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """Slurm's `none` gives MPICH no process management: each process is alone in its world."""
+    command = [*NHALF, "run", "--placement", "2x2", "--bytes", "8", "--launcher", "srun"]
+    command += ["--mpi", "mpich", "--timeout", "3600s", "--out", str(tmp_path / "run")]
+    outcome = cluster.run("env", "SLURM_MPI_TYPE=none", *command)
+    assert outcome.returncode == 3
+    assert "srun --mpi=none started 4 worlds of one rank instead of one" in outcome.stderr
+    assert "choose pmi2 with SLURM_MPI_TYPE" in outcome.stderr
+
+
+def test_srun_says_what_it_offers(cluster: Cluster) -> None:
+    outcome = cluster.run("srun", "--mpi=list")
+    assert {"none", "pmi2"} <= set(parse_offer(outcome.stdout + outcome.stderr).kinds)
+
+
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_variables_of_pmix_beside_those_of_pmi(
+    cluster: Cluster, tmp_path: Path, launcher: str
+) -> None:
+    """As the shell of a job has them where PMIx is Slurm's default; MPICH 5 would end."""
+    command = [*NHALF, "run", "--placement", "2x1", "--bytes", "8", "--launches", "1"]
+    command += ["--pattern", "exchange", "--precision", "0.9", "--launcher", launcher]
+    command += ["--mpi", "mpich", "--budget", duration(5), "--out", str(tmp_path / "run")]
+    inherited = ["env", "PMIX_NAMESPACE=slurm.pmix.1.0", "PMIX_RANK=0"]
+    outcome = cluster.run("salloc", "--quiet", "--nodes=2", *inherited, *command)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 def test_more_hosts_than_there_are(cluster: Cluster, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import pytest
 from nhalf.base.errors import InputError, MissingError
 from nhalf.mpi.job import Job, Launcher
 from nhalf.mpi.vendors import vendors
-from nhalf.sites.launchers import check_is_here, check_launcher, launchers
+from nhalf.sites.launchers import check_is_here, check_launcher, launchers, notice
+from nhalf.sites.launchers import srun as module
+from nhalf.sites.process_management import Offer
 
 EVERY: dict[str, Launcher] = {**{name: kind() for name, kind in launchers().items()}, **vendors()}
 JOB = Job(
@@ -78,6 +80,50 @@ class TestEvery:
 )
 def test_words_of_srun(changes: dict[str, Any], expected: str) -> None:
     assert " ".join(EVERY["srun"].tokens(replace(JOB, **changes))) == expected
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An srun that offers both."""
+    monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
+    monkeypatch.setattr(module, "offer", lambda: Offer(("none", "pmi2", "pmix", "pmix_v4")))
+
+
+@pytest.mark.usefixtures("offered")
+def test_srun_takes_what_the_library_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    srun = EVERY["srun"]
+    assert srun.process_management("a", ("pmix", "pmi2")) == "pmix"
+    assert srun.process_management("a", ()) == ""
+    with pytest.raises(MissingError, match="a speaks cray_shasta"):
+        srun.process_management("a", ("cray_shasta",))
+    monkeypatch.setenv("SLURM_MPI_TYPE", "none")
+    assert srun.process_management("a", ("pmix", "pmi2")) == "none"
+
+
+@pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize(
+    ("speaks", "used", "choice"),
+    [
+        (("pmi2",), "none", "choose pmi2 with"),
+        (("pmi2",), "pmi2", "choose pmix or pmix_v4 with"),
+        ((), "none", "choose pmi2 or pmix or pmix_v4 with"),
+    ],
+)
+def test_the_remedy_names_what_both_know(speaks: tuple[str, ...], used: str, choice: str) -> None:
+    why, remedy = EVERY["srun"].why_apart("MPICH 5.0.2", speaks, used)
+    assert why == "MPICH 5.0.2 and srun speak different process management"
+    assert remedy == f"{choice} SLURM_MPI_TYPE, or use --launcher mpirun"
+
+
+def test_only_a_launcher_that_cannot_be_asked_has_something_to_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SLURM_MPI_TYPE", raising=False)
+    monkeypatch.setattr(module, "offer", lambda: Offer(reason="no end within 10 s"))
+    assert "(no end within 10 s): Slurm's own choice is used" in notice("srun")
+    assert notice("") == notice("mpirun") == notice("hydra") == ""
+    monkeypatch.setenv("SLURM_MPI_TYPE", "pmi2")
+    assert notice("srun") == ""
 
 
 @pytest.mark.parametrize("name", ["", "mpirun", "hydra", "openmpi", "srun"])

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What starts a program on a library, and what is said where it cannot or did not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nhalf.mpi import Library
+from nhalf.sites.launchers import srun
+from nhalf.sites.process_management import Offer
+from nhalf.sites.start import several_worlds
+
+LIBRARY = Library(
+    *("mpich-5.0.2", "mpich", "5.0.2"),
+    *(Path("/nowhere"), Path("/nowhere/bin/mpiexec"), "hydra", True, None, "wheel"),
+    vendor_title="MPICH",
+)
+
+
+@pytest.mark.parametrize(
+    ("worlds", "ranks", "expected"),
+    [
+        ([1, 1, 1, 1], 4, "4 worlds of one rank instead of one world of 4"),
+        ([1], 2, "worlds of one rank instead of one world of 2"),
+        ([2, 2], 4, "2 worlds of 2 ranks instead of one world of 4"),
+    ],
+)
+def test_several_worlds_are_counted(
+    worlds: list[int], ranks: int, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_MPI_TYPE", "none")
+    monkeypatch.setattr(srun, "offer", lambda: Offer(("none", "pmi2")))
+    assert str(several_worlds(LIBRARY, worlds, ranks, "srun")) == (
+        f"srun --mpi=none started {expected}: MPICH 5.0.2 (wheel) and srun speak different process "
+        "management; choose pmi2 with SLURM_MPI_TYPE, or use --launcher mpirun"
+    )
+    own = str(several_worlds(LIBRARY, worlds, ranks))
+    assert own.startswith(f"hydra started {expected}: the program does not run on MPICH 5.0.2")
