@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "host/memory_limit.hpp"
+
 namespace nhalf::coll {
 
 /// What the lines of one process may take together, over all of its communicators.
@@ -30,11 +32,13 @@ class Allowance {
     return spent_bytes().fetch_add(size_bytes) + size_bytes <= most_bytes();
   }
 
-  /// The processes of a host, one per processor, take at most 1/64 of its memory.
+  /// The processes of a host, one per processor, take at most 1/64 of its memory, or of what their
+  /// control group has: shared memory is charged to it.
   static std::size_t most_bytes() {
-    const auto positive = [](long value) { return static_cast<std::size_t>(std::max(1L, value)); };
-    return positive(sysconf(_SC_PHYS_PAGES)) / 64 * positive(sysconf(_SC_PAGESIZE)) /
-           positive(sysconf(_SC_NPROCESSORS_ONLN));
+    static const std::size_t found =
+        memory_limit_bytes() / 64 /
+        static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    return found;
   }
 
  private:

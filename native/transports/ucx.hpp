@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -124,10 +123,8 @@ class UcxTransport : public ProgressingControl<UcxTransport>,
                                      region.signal_at(peer, slot), region.key(peer), &params)));
   }
   void await_signal(Region& region, int slot) {
-    const std::atomic_ref<std::uint64_t> mine(
-        *reinterpret_cast<std::uint64_t*>(region.signal_at(rank(), slot)));
-    go_on_until([&] { return mine.load(std::memory_order_acquire) > 0; });
-    mine.fetch_sub(1, std::memory_order_relaxed);
+    go_on_until([&] { return region.has_signal(slot); });
+    region.signal_awaited(slot);
   }
   void withdraw(Region& region) {
     flush(ucp_worker_flush_nbx(worker_.get(), &plain));

@@ -6,6 +6,8 @@
 
 #include <ucp/api/ucp.h>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -108,6 +110,15 @@ class Region {
   [[nodiscard]] std::uint64_t signal_at(int rank, int slot) const {
     return bases_[static_cast<std::size_t>(rank)] + line_bytes * static_cast<std::uint64_t>(slot);
   }
+  /// Whether a signal has come to this rank that it has not awaited. Peers add to the word through
+  /// an adapter, whose atomics are so among themselves only: this rank never writes it, and counts
+  /// what it has awaited.
+  [[nodiscard]] bool has_signal(int slot) const {
+    const auto at = static_cast<std::size_t>(slot);
+    auto& word = *reinterpret_cast<std::uint64_t*>(memory_.data() + line_bytes * at);
+    return std::atomic_ref(word).load(std::memory_order_acquire) != awaited_[at];
+  }
+  void signal_awaited(int slot) { ++awaited_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] ucp_rkey_h key(int rank) const { return keys_[static_cast<std::size_t>(rank)]; }
 
   void close() {
@@ -125,6 +136,7 @@ class Region {
     std::swap(size_bytes_, other.size_bytes_);
     std::swap(bases_, other.bases_);
     std::swap(keys_, other.keys_);
+    std::swap(awaited_, other.awaited_);
   }
 
   template <class Control>
@@ -145,6 +157,8 @@ class Region {
   std::size_t size_bytes_ = 0;
   std::vector<std::uint64_t> bases_;
   std::vector<ucp_rkey_h> keys_;
+  /// How many signals of each slot this rank has awaited.
+  std::array<std::uint64_t, OneSidedLimits::slots> awaited_{};
 };
 
 }  // namespace nhalf::ucx
