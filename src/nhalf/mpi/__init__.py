@@ -13,17 +13,17 @@ class Library:
 
     `name` is unique on this machine and what users type ('mpich-5.0.2'); `vendor` the name of a
     file of mpi/vendors, and `vendor_title` what people call it ('Open MPI'); `launcher` the name
-    of the launcher that drives `mpiexec`; `abi` says that it loads programs built for the MPI 5.0
-    standard ABI; `compiler` its C++ compiler wrapper, None if it has none; `origin` one of
-    wheel, system, prefix, path. `environment` holds the variables needed to run programs on it
-    (LD_LIBRARY_PATH and the like, complete values).
+    of the launcher that drives `mpiexec`, which is None where only others start it; `abi` says
+    that it loads programs built for the MPI 5.0 standard ABI; `compiler` its C++ compiler wrapper,
+    None if it has none; `origin` one of wheel, system, prefix, path. `environment` holds the
+    variables needed to run programs on it (LD_LIBRARY_PATH and the like, complete values).
     """
 
     name: str
     vendor: str
     version: str
     prefix: Path
-    mpiexec: Path
+    mpiexec: Path | None
     launcher: str
     abi: bool
     compiler: Path | None

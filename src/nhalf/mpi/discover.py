@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -101,7 +101,8 @@ def discover(prefixes: Sequence[Path] = (), ask_failed_again: bool = False) -> D
         if identity.reason:
             broken.append(Broken(mpiexec, origin, identity.reason))
         else:
-            found.append(_library(mpiexec, origin, identity))
+            found.append(_library(_prefix_of(mpiexec), mpiexec, origin, identity))
+    found += _loaded({one.prefix for one in found})
     return Discovery(_named(_each_once(found)), broken)
 
 
@@ -191,8 +192,16 @@ def _prefix_of(mpiexec: Path) -> Path:
     return mpiexec.parent.parent
 
 
-def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
-    prefix = _prefix_of(mpiexec)
+def _loaded(known: Collection[Path]) -> Iterator[Library]:
+    """The libraries that modules name and that have no mpiexec: other launchers start them."""
+    for name, vendor in vendors().items():
+        one = vendor.loaded()
+        if one is not None and one.prefix not in known:
+            identity = Identity(name, one.version, vendor.launcher)
+            yield _library(one.prefix, None, "path", identity)
+
+
+def _library(prefix: Path, mpiexec: Path | None, origin: str, identity: Identity) -> Library:
     vendor = vendors()[identity.vendor]
     return Library(
         name=f"{identity.vendor}-{identity.version}",
@@ -202,7 +211,7 @@ def _library(mpiexec: Path, origin: str, identity: Identity) -> Library:
         mpiexec=mpiexec,
         launcher=identity.launcher,
         abi=any(_holds_abi(folder) for folder in library_path(prefix, vendor)),
-        compiler=_compiler(mpiexec.parent, identity.vendor),
+        compiler=vendor.compiler(prefix) or _compiler(prefix / "bin", identity.vendor),
         origin=origin,
         environment=variables(prefix, vendor),
         vendor_title=vendor.title,
@@ -254,7 +263,7 @@ def as_json(found: Discovery) -> dict[str, list[dict[str, object]]]:
                 "vendor": one.vendor,
                 "version": one.version,
                 "prefix": str(one.prefix),
-                "mpiexec": str(one.mpiexec),
+                "mpiexec": str(one.mpiexec) if one.mpiexec else None,
                 "abi": one.abi,
                 "origin": one.origin,
                 "launcher": one.launcher,

@@ -242,6 +242,9 @@ def disks() -> Iterator[Finding]:
 def library_works(library: Library) -> Finding:
     """Two ranks of a library, started for real."""
     name = f"mpi {library.name}"
+    if library.mpiexec is None:
+        remedy = "start it in a job, with nhalf run --launcher srun"
+        return Finding(name, DOUBT, "it has no mpiexec, so it was not tried", remedy)
     outcome = hello(library)
     if outcome.reason:
         return Finding(name, BAD, outcome.reason, "name the others with nhalf run --mpi, or fix it")

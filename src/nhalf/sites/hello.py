@@ -46,9 +46,9 @@ def hello(library: Library, ranks: int = 2) -> Hello:
     """
     try:
         program, is_probe = quick_probe(library)
+        begin = start(library, [str(program)], ranks)
     except NhalfError as error:
         return Hello(str(error), 0.0)
-    begin = start(library, [str(program)], ranks)
     started_s = time.monotonic()
     outcome = run(begin.command, TIMEOUT_S, begin.environment, _POINT)
     elapsed_s = time.monotonic() - started_s

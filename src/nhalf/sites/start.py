@@ -54,10 +54,12 @@ def start(
 ) -> Start:
     """How to start `ranks` processes of a command on a library, from here and as this user.
 
-    Raises MissingError if the launcher asked for does not drive this library.
+    Raises MissingError if the launcher asked for does not drive this library or is not here.
     """
     vendor = vendor_of(library)
     driver = _driver(library, spread.launcher)
+    if driver is vendor:
+        _check_mpiexec(library)
     variables = dict(library.environment)
     pmi = ""
     if driver is not vendor:
@@ -78,6 +80,22 @@ def start(
         environment=variables,
     )
     return Start(driver.tokens(job), driver.environment(job))
+
+
+def _check_mpiexec(library: Library) -> None:
+    """Raises MissingError for a library whose mpiexec is not there, or not any more."""
+    path = library.mpiexec
+    if path is None:
+        raise MissingError(
+            f"{library.name} has no mpiexec", "use --launcher srun, or leave it out with --mpi"
+        )
+    if os.access(path, os.X_OK) and path.is_file():
+        return
+    why = "cannot be executed" if os.path.exists(path) else "is not there any more"
+    raise MissingError(
+        f"{library.name} has no mpiexec: {path} {why}",
+        "repair it, use --launcher srun, or leave it out with --mpi",
+    )
 
 
 def several_worlds(

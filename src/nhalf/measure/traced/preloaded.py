@@ -95,9 +95,10 @@ def _of_launcher(command: Sequence[str], known: Sequence[Library]) -> list[Libra
     if found is None or not Path(command[0]).name.startswith(LAUNCHERS):
         return []
     path = Path(found).resolve()
-    same_file = [one for one in known if one.mpiexec.resolve() == path]
     folders = {path.parent, Path(found).parent.resolve()}
-    return same_file[:1] or [one for one in known if one.mpiexec.resolve().parent in folders]
+    launchers = [(one, one.mpiexec.resolve()) for one in known if one.mpiexec]
+    same_file = [one for one, own in launchers if own == path]
+    return same_file[:1] or [one for one, own in launchers if own.parent in folders]
 
 
 def kinds_of_handles(command: Sequence[str]) -> set[bytes]:

@@ -56,7 +56,7 @@ def _has_interpreter(content: bytes) -> bool:
 def _launcher(command: Sequence[str], known: Iterable[Library]) -> Library | None:
     found = shutil.which(command[0])
     path = Path(found or command[0]).resolve()
-    return next((one for one in known if one.mpiexec.resolve() == path), None)
+    return next((one for one in known if one.mpiexec and one.mpiexec.resolve() == path), None)
 
 
 def _another(content: bytes, launcher: Library, known: Sequence[Library]) -> str:

@@ -33,6 +33,14 @@ class Wheel:
     aliases: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A library that the environment names, such as that of a loaded module."""
+
+    prefix: Path
+    version: str
+
+
 class Vendor(Launcher):
     """One MPI library. As a launcher it is its own `mpiexec`."""
 
@@ -66,6 +74,14 @@ class Vendor(Launcher):
     @abstractmethod
     def version_in(self, text: str) -> str:
         """The version, where `mpiexec --version` of this library printed the text; else ''."""
+
+    def loaded(self) -> Loaded | None:
+        """The library that a module names, for vendors whose libraries have no mpiexec."""
+        return None
+
+    def compiler(self, prefix: Path) -> Path | None:
+        """Its C++ compiler wrapper, where that is not an mpicxx beside its mpiexec."""
+        return None
 
     def variables(self, prefix: Path) -> dict[str, str]:
         """What its programs need beside LD_LIBRARY_PATH, complete values."""
@@ -118,7 +134,8 @@ def libraries_in(said: str, names: Iterable[str]) -> list[str]:
     (vendors shorten it), all of the vendor.
     """
     said = said.replace("(R)", "")
-    vendor = next((name for name, each in vendors().items() if each.title in said), None)
+    letters = said.casefold()
+    vendor = next((n for n, each in vendors().items() if each.title.casefold() in letters), None)
     same = [name for name in names if vendor is not None and name.startswith(f"{vendor}-")]
     numbered = [name for name in same if name.removeprefix(f"{vendor}-").partition("+")[0] in said]
     return numbered or same

@@ -106,7 +106,7 @@ class Presets(Tuner):
         """Numbers of presets: those that impi_info says there are."""
         if operation not in OPERATIONS:
             return []
-        command = self.library.mpiexec.parent / "impi_info"
+        command = self.library.prefix / "bin" / "impi_info"
         environment = tuple(sorted(self.library.environment.items()))
         first, last = _range(str(command), _key(operation), environment)
         return [str(number) for number in range(max(first, 1), last + 1)]

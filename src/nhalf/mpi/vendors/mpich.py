@@ -190,7 +190,7 @@ def _key(operation: str) -> str:
 
 
 def _choices(library: Library) -> dict[str, list[str]]:
-    command = library.mpiexec.parent / "mpivars"
+    command = library.prefix / "bin" / "mpivars"
     return _asked(str(command), tuple(sorted(library.environment.items())))
 
 

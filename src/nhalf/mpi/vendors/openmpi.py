@@ -270,7 +270,7 @@ def parameters(library: Library) -> tuple[dict[str, str], dict[str, dict[str, in
 
     Raises MissingError if ompi_info is not to be had.
     """
-    command = library.mpiexec.parent / "ompi_info"
+    command = library.prefix / "bin" / "ompi_info"
     return parse_parameters(_asked(str(command), tuple(sorted(library.environment.items()))))
 
 
