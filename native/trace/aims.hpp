@@ -33,6 +33,15 @@ inline Begun begun(Recorder& on, int source, int tag, MPI_Comm comm, MPI_Request
   return {source, tag, on.communicator(comm), request};
 }
 
+template <class Bytes>
+auto exchange_begun(Recorder& on, Call call, Bytes bytes, int to, int tag, Begun received,
+                    MPI_Comm comm) {
+  const auto subject = [&on, call, bytes, to, tag, comm] {
+    return sent(on, call, bytes(), to, tag, comm).subject;
+  };
+  return ExchangeBegun<decltype(subject)>{subject, tag, received};
+}
+
 inline Prepared prepared_send(Recorder& on, Call call, std::uint64_t bytes, int to, int tag,
                               MPI_Comm comm, MPI_Request* request) {
   return {sent(on, call, bytes, to, tag, comm).subject, tag, on.communicator(comm), request};

@@ -47,7 +47,8 @@ template <class Ask>
 auto asked_quietly(Ask ask) {
   int is_initialized = 0;
   // Programs of sessions alone have neither of both.
-  if (has_own_handlers.load(std::memory_order_relaxed)) NHALF_OWN(Initialized)(&is_initialized);
+  if (has_own_handlers.load(std::memory_order_relaxed))
+    own<struct OfHandlers, decltype(PMPI_Initialized)>("PMPI_Initialized")(&is_initialized);
   if (is_initialized == 0) return ask();
   const Returning world(MPI_COMM_WORLD);
   const Returning self(MPI_COMM_SELF);

@@ -121,6 +121,24 @@ struct Begun {
   }
 };
 
+/// A message that goes and one that comes, begun under one request.
+template <class Sent>
+struct ExchangeBegun {
+  Sent sent;
+  std::int32_t tag;
+  Begun received;
+
+  template <bool waits, class Run>
+  int carry_out(Recorder& on, Call call, Run run) const {
+    const Ticks begin = run.now();
+    const int error = received.template carry_out<waits>(on, call, run);
+    if (error != MPI_SUCCESS) return error;
+    const Recorder::Asking asking(on);
+    on.add(sent(), tag, begin, begin, false);
+    return error;
+  }
+};
+
 /// Something that is made once and started often.
 struct Prepared {
   Subject subject;
