@@ -22,7 +22,7 @@ WORKERS = 8
 FAILURE_KEPT_S = 600.0
 """A failure is retried after this time: its cause may lie outside the file."""
 
-_CACHE_VERSION = 1
+_CACHE_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,18 @@ def ask(mpiexec: Path, environment: Mapping[str, str]) -> Identity:
     outcome = run([str(mpiexec), "--version"], TIMEOUT_S, {**environment, "PATH": path})
     if not outcome.succeeded:
         return Identity(reason=f"{mpiexec.name} --version: {outcome.reason}")
-    return parse_version(outcome.stdout + "\n" + outcome.stderr)
+    said = [outcome.stdout, outcome.stderr, *_told_beside(mpiexec, environment)]
+    return parse_version("\n".join(said))
+
+
+def _told_beside(mpiexec: Path, environment: Mapping[str, str]) -> list[str]:
+    """What programs that some vendors have beside their mpiexec say."""
+    commands = sorted({vendor.asked for vendor in vendors().values() if vendor.asked})
+    return [
+        run([str(mpiexec.parent / command[0]), *command[1:]], TIMEOUT_S, environment).stdout
+        for command in commands
+        if os.access(mpiexec.parent / command[0], os.X_OK)
+    ]
 
 
 def identify(

@@ -50,6 +50,9 @@ class Vendor(Launcher):
     launcher: ClassVar[str]
     """The name of its mpiexec in `--launcher`; libraries of one family share it."""
 
+    asked: ClassVar[tuple[str, ...]] = ()
+    """A program beside its mpiexec that is asked, too, where `--version` does not tell enough."""
+
     turn: ClassVar[int] = 0
     """The order in which vendors try to identify an mpiexec: derived libraries come first."""
 
@@ -73,7 +76,10 @@ class Vendor(Launcher):
 
     @abstractmethod
     def version_in(self, text: str) -> str:
-        """The version, where `mpiexec --version` of this library printed the text; else ''."""
+        """The version, where `mpiexec --version` of this library printed the text; else ''.
+
+        What the program `asked` printed comes after it.
+        """
 
     def loaded(self) -> Loaded | None:
         """The library that a module names, for vendors whose libraries have no mpiexec."""

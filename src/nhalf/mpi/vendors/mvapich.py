@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MVAPICH and MVAPICH2: MPICH for InfiniBand, whose mpiexec is Hydra and does not say more.
+
+Written from documents, and not tried: its own `mpiname -a` begins with 'MVAPICH2 2.3.7 …' or
+'MVAPICH 4.0 …', its `mpichversion` and MPI_Get_library_version with 'MVAPICH2 Version: 2.3.7'
+(Spack's packages mvapich and mvapich2, mpi4py's list of vendors).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from nhalf.mpi.hydra import Hydra
+
+_SAYS = re.compile(r"^MVAPICH2?(?: Version:)?\s+(\d[\w.]*)", re.MULTILINE)
+
+
+class Mvapich(Hydra):
+    """MVAPICH 2 to 4, whose programs have the handles of MPICH."""
+
+    title: ClassVar[str] = "MVAPICH"
+    asked: ClassVar[tuple[str, ...]] = ("mpiname", "-a")
+    handles_of: ClassVar[str] = "mpich"
+
+    def version_in(self, text: str) -> str:
+        """What mpiname says; Hydra's version is that of the MPICH that it was made from."""
+        match = _SAYS.search(text)
+        return match[1].rstrip(".") if match else ""
