@@ -90,6 +90,15 @@ void later(int rank, int size) {
   MPI_Bcast_c(in.data(), 21, MPI_INT, 0, all);
   MPI_Sendrecv_c(in.data(), 22, MPI_INT, (rank + 1) % size, 0, out.data(), 30, MPI_INT,
                  (rank + size - 1) % size, 0, all, MPI_STATUS_IGNORE);
+  MPI_Isendrecv(in.data(), 23, MPI_INT, (rank + 1) % size, 0, out.data(), 30, MPI_INT,
+                MPI_ANY_SOURCE, 0, all, &request);
+  int flag = 0;
+  while (flag == 0) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier_init(all, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
 }
 #else
 void later(int /*unused*/, int /*unused*/) {}

@@ -101,6 +101,9 @@ def operations(rank: int, size: int, *, later: bool) -> Counter[Message]:
         found[collective(rank, "Bcast", 84, 0)] += 1
         found[rank, "MPI_Sendrecv", "sent", 0, right, 88] += 1
         found[rank, "MPI_Sendrecv", "received", 0, (rank - 1) % size, 88] += 1
+        found[rank, "MPI_Isendrecv", "sent", 0, right, 92] += 1
+        # Of the other half MPICH 5.0 has wrong statuses: sizes of messages between its own rounds.
+        found[collective(rank, "Barrier_init", 0)] += 1
     return found
 
 
@@ -114,7 +117,10 @@ def test_operations_of_every_kind(
     outcome, trace = traced(library, tmp_path / "trace", RANKS, command)
     assert outcome.exit_code == 0, outcome.stderr
     expected = sum((operations(rank, RANKS, later=later) for rank in range(RANKS)), Counter())
-    assert messages(trace) == expected
+    found = messages(trace)
+    exchanged = [one for one in found if one[1:3] == ("MPI_Isendrecv", "received")]
+    assert sum(found.pop(one) for one in exchanged) == (RANKS if later else 0)
+    assert found == expected
 
 
 @every_program
