@@ -20,7 +20,7 @@ FUNCTION = re.compile(r"\bMPI_([A-Z][a-z]\w*)\s*\(")
 HANDLES = "Comm|Datatype|Errhandler|File|Fint|Group|Info|Message|Op|Request|Session|Status|Win|Aint"
 LEFT_OUT = {
     "begin and end of the library and its sessions": (
-        r"Initialized|Finalized|Init|Init_thread|Finalize|Abort|Session_(init|finalize)"
+        r"Initiali\w+|Finalized|Init|Init_thread|Finalize|Abort|Session_(init|finalize)"
         r"|Query_thread|Is_thread_main|Pcontrol"
     ),
     "what is there already, on this rank": (
@@ -29,7 +29,7 @@ LEFT_OUT = {
         r"|Comm_(rank|size|group|remote_group|remote_size|compare|test_inter|get_\w+)"
         r"|Win_(get|shared_query)\w*|Session_get_\w+|Topo_test|Dims_create"
         r"|Cart_(coords|get|map|rank|shift)|Cartdim_get|Graph(dims)?_(get|map|neighbors\w*)"
-        r"|Dist_graph_neighbors\w*"
+        r"|Dist_graph_neighbo\w+"
     ),
     "objects of this rank": (
         r"(Type|Group|Info|Op|Errhandler|Attr|Keyval)_\w+|\w+_(keyval|attr|errhandler|toint)"
