@@ -28,7 +28,7 @@ LEFT_OUT = {
         r"|Get_(count|elements)\w*|Get_address|Address|Aint_\w+|Test_cancelled|Status_\w+"
         r"|Comm_(rank|size|group|remote_group|remote_size|compare|test_inter|get_\w+)"
         r"|Win_(get|shared_query)\w*|Session_get_\w+|Topo_test|Dims_create"
-        r"|Cart_(coords|get|map|rank|shift)|Cartdim_get|Graph(dims)?_(get|map|neighbors\w*)"
+        r"|Cart_(coords|get|map|rank|shift)|Cartdim_get|Graph(dims)?_(get|map|neighbo\w+)"
         r"|Dist_graph_neighbo\w+"
     ),
     "objects of this rank": (
