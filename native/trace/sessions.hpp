@@ -4,6 +4,8 @@
 // group of a session is its world.
 #pragma once
 
+#include <pthread.h>
+
 #include "preloaded/entry.hpp"
 #include "preloaded/mpi.hpp"
 #include "trace/here.hpp"
@@ -25,6 +27,7 @@ inline int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info inf
   if (error == MPI_SUCCESS) {
     const bool was_traced = process.is_traced();
     process.begin_session(*comm);
+    if (!was_traced && process.is_traced()) pthread_atfork(nullptr, nullptr, &Here::forget);
     if (was_traced) Communicators::of_process().made(*comm);
   }
   if (here != nullptr) Here::leave(*here);
