@@ -48,6 +48,12 @@ def spoilt(content: bytes) -> bytes:
     return content[:third] + b"\xff" * 200 + content[third + 200 :]
 
 
+def with_spoilt_pages(content: bytes) -> bytes:
+    """A table whose description at its end, of which the last bytes tell the length, is whole."""
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[:4] + b"\xff" * (end - 4) + content[end:]
+
+
 def steady(content: bytes, both: bytes) -> bytes:
     """With other moments on the clock that nobody sets: those of the first and the last look."""
     return content[:STEADY] + both + content[STEADY + len(both) :]
@@ -101,7 +107,7 @@ def test_tables(whole: Path, tmp_path: Path, name: str, change: Change) -> None:
 
 def test_tables_whose_pages_are_spoilt(whole: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"bins.parquet is damaged"):
-        Program.open(damaged(whole, tmp_path, "bins.parquet", spoilt))
+        Program.open(damaged(whole, tmp_path, "bins.parquet", with_spoilt_pages))
 
 
 def test_descriptions(whole: Path, tmp_path: Path) -> None:
