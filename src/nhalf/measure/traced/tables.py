@@ -178,7 +178,8 @@ class TraceFolder:
         """The same in memory. Raises InputError if the file is damaged."""
         try:
             return self.table(name).collect()
-        except pl.exceptions.PolarsError as error:
+        # A reader that meets bytes which cannot be may panic, which is no Exception of Python's.
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             path = self.path / f"{name}.parquet"
             raise InputError(f"{path} is damaged", "trace the program again") from error
 
