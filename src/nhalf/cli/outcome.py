@@ -33,11 +33,11 @@ def measured(prepared: Prepared, progress: Progress) -> Outcome:
 
 
 def tell_launcher(name: str) -> None:
-    """What is to be known of a launcher before ranks are started with it."""
+    """Print the warning of a launcher, if it has one, before ranks are started with it."""
     from nhalf.sites.launchers import notice
 
-    if said := notice(name):
-        sys.stderr.write(f"nhalf: {said}\n")
+    if warning := notice(name):
+        sys.stderr.write(f"nhalf: {warning}\n")
 
 
 def finish(outcome: Outcome, request: Measured, style: str = "") -> None:
