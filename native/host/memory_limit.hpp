@@ -66,8 +66,8 @@ inline std::uint64_t group_memory_limit_bytes(const std::string& root = "") {
 /// That, or the memory of the host where it is less.
 inline std::uint64_t memory_limit_bytes(const std::string& root = "") {
   const auto pages = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PHYS_PAGES)));
-  const auto page_bytes = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PAGESIZE)));
-  return std::min(pages * page_bytes, group_memory_limit_bytes(root));
+  const auto page_size_bytes = static_cast<std::uint64_t>(std::max(1L, sysconf(_SC_PAGESIZE)));
+  return std::min(pages * page_size_bytes, group_memory_limit_bytes(root));
 }
 
 }  // namespace nhalf

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "preloaded/absent_calls.hpp"
 #include "preloaded/chain.hpp"
 #include "preloaded/mpi.hpp"
 
@@ -85,7 +86,12 @@ void step_aside();
     return answer == yes;
   const bool is = handles_of(library_file(), library_version()) == handles_served;
   if (is) serve();
-  if (known.exchange(is ? yes : no) == unknown && !is) step_aside();
+  if (known.exchange(is ? yes : no) != unknown) return is;
+  hide_absent_calls(reinterpret_cast<void*>(&is_served));
+  // The others hide theirs before the program looks for them.
+  const auto* next = static_cast<const Interface*>(dlsym(RTLD_NEXT, "nhalf_preloaded"));
+  if (next != nullptr) next->serves();
+  if (!is) step_aside();
   return is;
 }
 
