@@ -34,7 +34,6 @@ struct Rooms {
   static constexpr std::size_t kept_bytes = std::size_t{1} << 24;
 
   static Rooms* made() {
-    take_any_memory();
     auto* rooms = new Rooms;
     preloaded::OfThread<Rooms>::keep(rooms, [](Rooms* ended) { delete ended; });
     return rooms;
@@ -44,23 +43,18 @@ struct Rooms {
     static constinit thread_local bool used = false;
     return used;
   }
-
-  /// A benchmark leaves most of a host's memory alone, and writes its buffers before it measures;
-  /// here the library would have taken as much without asking.
-  static void take_any_memory() {
-    static const bool is_set = [] {
-      memory_source = {
-          .take =
-              [](std::size_t size_bytes) {
-                return static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_bytes));
-              },
-          .give_back = [](std::byte* memory) { std::free(memory); },
-          .is_limited = false};
-      return true;
-    }();
-    static_cast<void>(is_set);
-  }
 };
+
+/// Takes as much memory as the program's own library would, without asking. A benchmark leaves most
+/// of a host's memory alone, and writes its buffers before it measures.
+inline void take_any_memory() {
+  memory_source = {.take =
+                       [](std::size_t size_bytes) {
+                         return static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_bytes));
+                       },
+                   .give_back = [](std::byte* memory) { std::free(memory); },
+                   .is_limited = false};
+}
 
 /// Which one.
 using Room = Scratch Rooms::*;

@@ -7,8 +7,8 @@
 
 namespace nhalf::preloaded {
 
-/// Keeps an object per thread. `ended` runs when a thread other than the main one has ended, and
-/// again where the thread calls for its object after that.
+/// Keeps an object per thread. `ended`, of all threads the same function, runs when a thread other
+/// than the main one has ended, and again where the thread calls for its object after that.
 template <class Type>
 class OfThread {
  public:
@@ -18,8 +18,8 @@ class OfThread {
   [[gnu::always_inline]] static Type* find() { return object_; }
 
   static void keep(Type* object, Ended ended) {
-    ended_ = ended;
-    static const pthread_key_t key = [] {
+    static const pthread_key_t key = [ended] {
+      ended_ = ended;
       pthread_key_t made{};
       pthread_key_create(&made, [](void* kept) {
         object_ = nullptr;

@@ -2,6 +2,7 @@
 // What is known of a handle: a table with open addresses.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -23,11 +24,12 @@ std::uint64_t number_of(Handle handle) {
 template <class Value>
 class Handles {
  public:
-  [[nodiscard]] bool is_empty() const { return used_ == 0; }
+  /// Without the lock, too: who looks for a handle has put it, or was told of it since.
+  [[nodiscard]] bool is_empty() const { return used() == 0; }
 
   /// Null where nothing is known.
   Value* find(std::uint64_t handle) {
-    if (used_ == 0) return nullptr;
+    if (used() == 0) return nullptr;
     for (auto at = home(handle);; at = (at + 1) & mask()) {
       if (!places_[at].is_used) return nullptr;
       if (places_[at].handle == handle) return &places_[at].value;
@@ -40,9 +42,9 @@ class Handles {
       *known = value;
       return true;
     }
-    if ((used_ + 1) * 2 > places_.size() && !enlarge()) return false;
+    if ((used() + 1) * 2 > places_.size() && !enlarge()) return false;
     insert({true, handle, value});
-    ++used_;
+    set_used(used() + 1);
     return true;
   }
 
@@ -59,7 +61,7 @@ class Handles {
       hole = at;
     }
     places_[hole].is_used = false;
-    --used_;
+    set_used(used() - 1);
   }
 
  private:
@@ -69,6 +71,9 @@ class Handles {
     Value value{};
   };
 
+  [[nodiscard]] std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  /// Only where the lock is held.
+  void set_used(std::uint64_t used) { used_.store(used, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t mask() const { return places_.size() - 1; }
   [[nodiscard]] std::uint64_t home(std::uint64_t handle) const {
     const auto mixed = handle * 0x9e3779b97f4a7c15U;
@@ -94,7 +99,7 @@ class Handles {
   }
 
   std::vector<Place> places_;
-  std::uint64_t used_ = 0;
+  std::atomic<std::uint64_t> used_{0};
 };
 
 }  // namespace nhalf::trace

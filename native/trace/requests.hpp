@@ -4,6 +4,7 @@
 // known then, and all that is started again and again.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -37,8 +38,10 @@ class Requests {
   static Requests& of_process() { return preloaded::lasting<Requests>(); }
 
   [[nodiscard]] bool has_any() const { return !known_.is_empty(); }
-  [[nodiscard]] bool may_be_cancelled() const { return may_be_cancelled_; }
-  void some_are_cancelled() { may_be_cancelled_ = true; }
+  [[nodiscard]] bool may_be_cancelled() const {
+    return may_be_cancelled_.load(std::memory_order_relaxed);
+  }
+  void some_are_cancelled() { may_be_cancelled_.store(true, std::memory_order_relaxed); }
 
   template <class Request>
   void put(Request request, Pending pending) {
@@ -91,7 +94,7 @@ class Requests {
   Lock lock_;
   Handles<Pending> known_;
   std::uint64_t numbers_ = 0;
-  bool may_be_cancelled_ = false;
+  std::atomic<bool> may_be_cancelled_{false};
 };
 
 }  // namespace nhalf::trace
