@@ -25,7 +25,12 @@
   static int routed_##name parameters
 
 NHALF_PRELOADED("collectives", "collectives are the library's own",
-                (nhalf::preloaded::open_library_to_all(), nhalf::coll::take_any_memory()))
+                nhalf::preloaded::open_library_to_all())
+
+// While the process has one thread: every thread reads this.
+[[gnu::constructor]] static void choose_memory() {
+  nhalf::coll::take_any_memory();
+}
 
 NHALF_ROUTED(Barrier, (MPI_Comm comm)) {
   return nhalf::coll::barrier(comm);

@@ -34,8 +34,13 @@ class Sanitizer:
 
 
 # Programs and MPI libraries are not instrumented: what those leak, and how their threads meet, is
-# not looked at. Leaks are not told apart from what a library keeps until the process ends.
-ADDRESS = Sanitizer("address", "libasan.so", ("ASAN_OPTIONS=detect_leaks=0:exitcode=66",))
+# not looked at. Leaks are not told apart from what a library keeps until the process ends, and
+# all preloaded libraries export their interface by one name.
+ADDRESS = Sanitizer(
+    "address",
+    "libasan.so",
+    ("ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0:exitcode=66",),
+)
 THREAD = Sanitizer(
     "thread",
     "libtsan.so",
