@@ -22,7 +22,7 @@ WORKERS = 8
 FAILURE_KEPT_S = 600.0
 """A failure is retried after this time: its cause may lie outside the file."""
 
-_CACHE_VERSION = 2
+_CACHE_VERSION = 3
 
 
 @dataclass(frozen=True)

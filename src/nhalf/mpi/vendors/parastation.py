@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ParaStation MPI: MPICH with a device of its own, found by its module, started by srun.
+
+Written from its public sources and from job scripts of users, and not tried: its version text
+begins with '=== ParaStation MPI 5.10.0-1 ===' (device psp, mpidpre.h), Hydra is built only on
+request (its README), modules of EasyBuild set EBROOTPSMPI, and under ParaStation's Slurm plug-in
+`srun --mpi` offers pspmix, for PMIx, and pspmi, for PMI-1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import ClassVar
+
+from nhalf.mpi import Library
+from nhalf.mpi.hydra import Hydra
+from nhalf.mpi.vendors import Loaded
+
+MODULES = ("PSMPI", "PARASTATIONMPI")
+"""Names of its modules, as EBROOT… and EBVERSION… have them."""
+_VERSION_TEXT = re.compile(r"^=== ParaStation MPI (\d[\w.-]*)", re.MULTILINE)
+
+
+class Parastation(Hydra):
+    """ParaStation MPI 5, whose programs have the handles of MPICH."""
+
+    title: ClassVar[str] = "ParaStation MPI"
+    asked: ClassVar[tuple[str, ...]] = ("mpichversion",)
+    handles_of: ClassVar[str] = "mpich"
+
+    def version_in(self, text: str) -> str:
+        """As MPI_Get_library_version has it; Hydra's version is that of the MPICH below."""
+        match = _VERSION_TEXT.search(text)
+        return match[1] if match else ""
+
+    def loaded(self) -> Loaded | None:
+        """The module that is loaded, which names its folder and its version."""
+        for module in MODULES:
+            folder = os.environ.get(f"EBROOT{module}", "")
+            version = os.environ.get(f"EBVERSION{module}", "")
+            if version and os.path.isdir(folder):
+                return Loaded(Path(folder), version)
+        return None
+
+    def speaks(self, library: Library) -> tuple[str, ...]:
+        """The plug-ins of ParaStation's own Slurm, then what MPICH speaks elsewhere."""
+        elsewhere = super().speaks(library)
+        with_pmix = ("pspmix",) if "pmix" in elsewhere else ()
+        return (*with_pmix, "pspmi", *elsewhere)
