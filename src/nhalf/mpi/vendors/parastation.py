@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ParaStation MPI: MPICH with a device of its own, found by its module, started by srun.
+"""ParaStation MPI: MPICH with its own device, found by its module, started by srun.
 
 Written from its public sources and from job scripts of users, and not tried: its version text
 begins with '=== ParaStation MPI 5.10.0-1 ===' (device psp, mpidpre.h), Hydra is built only on

@@ -168,6 +168,8 @@ def fortran_compilers() -> list[tuple[Library, str]]:
     """Libraries whose wrapper for Fortran is beside their mpiexec."""
     found = []
     for library in libraries():
+        if library.mpiexec is None:
+            continue
         suffix = library.mpiexec.name.removeprefix("mpiexec")
         wrapper = library.mpiexec.with_name(f"mpifort{suffix}")
         if shutil.which(str(wrapper)) and shutil.which("gfortran"):

@@ -31,6 +31,7 @@ from tests.nhalf.measure.traced.programs import (
     messages,
     nhalf,
 )
+from tests.nhalf.measure.traced.test_every_call import fortran, fortran_compilers
 from tests.nhalf.measure.traced.test_trace import ring
 from tests.nhalf.mpi.test_preload_mpi4py import HANDLES
 from tests.nhalf.mpi.test_preload_mpi4py import environment as mpi4py
@@ -129,6 +130,22 @@ def test_every_start_is_traced(
     trace = open_trace(tmp_path / "trace")
     assert messages(trace) == ring(RANKS)
     assert trace.trace.complete
+
+
+@pytest.mark.parametrize(
+    "start",
+    [pytest.param(s, marks=[] if s == "sh" else [pytest.mark.full]) for s in STARTS],
+)
+def test_every_start_of_fortran_is_traced(start: str, tmp_path: Path, programs: Path) -> None:
+    compilers = fortran_compilers()
+    if not compilers:
+        pytest.skip("no MPI library here has a compiler for Fortran")
+    library, wrapper = compilers[0]
+    program = built(library, Path(wrapper), "ring.f90", programs, "-cpp", "-DF08")
+    words = STARTS[start]([*launch(library, RANKS), str(program)], tmp_path)
+    outcome = nhalf(library, "--out", str(tmp_path / "trace"), "--", *words)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert messages(open_trace(tmp_path / "trace")) == fortran(RANKS)
 
 
 @pytest.mark.slow
