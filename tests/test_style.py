@@ -70,6 +70,10 @@ def test_each_rule_complains(rule: str, path: str, text: str) -> None:
 GOOD = [
     ("native/timing/a.hpp", HEAD + "auto t = std::chrono::steady_clock::now();\n"),
     ("native/patterns/a.hpp", pattern("send();  // no steady_clock\n")),
+    (
+        "native/patterns/ring_ways.hpp",
+        pattern("", "NHALF_PATTERN(a, RingA);\nNHALF_PATTERN(b, RingB);\n"),
+    ),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
     ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 59),

@@ -152,12 +152,16 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
                 yield source.complain(number, rule, f"{match[0]!r}: {what}")
 
 
-def one_pattern_per_file(source: Source) -> Iterator[Complaint]:
-    """A file in native/patterns registers exactly one pattern."""
+def one_idea_per_file(source: Source) -> Iterator[Complaint]:
+    """A pattern file registers one, or several whose names begin with the first word of its own."""
     if PurePosixPath(source.path).parent == PurePosixPath("native/patterns"):
-        count = len(re.findall(r"^\s*NHALF_PATTERN\w*\s*\(", source.bare, re.MULTILINE))
-        if count != 1:
-            yield source.complain(1, "one-idea", f"{count} NHALF_PATTERN lines instead of one")
+        registered = re.findall(r"^\s*NHALF_PATTERN\w*\s*\([^;]*,\s*(\w+)\)", source.bare, re.M)
+        family = PurePosixPath(source.path).stem.split("_")[0].capitalize()
+        if not registered:
+            yield source.complain(1, "one-idea", "there is no NHALF_PATTERN line")
+        elif len(registered) > 1 and not all(name.startswith(family) for name in registered):
+            what = f"{len(registered)} patterns that are not all called {family}..."
+            yield source.complain(1, "one-idea", what)
 
 
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
@@ -216,7 +220,7 @@ RULES: tuple[Rule, ...] = (
     short_functions,
     clocks_in_their_rooms,
     nothing_private,
-    one_pattern_per_file,
+    one_idea_per_file,
     units_in_names,
     plain_words,
 )

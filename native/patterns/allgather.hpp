@@ -4,6 +4,7 @@
 #include "algorithms/all_allgather.hpp"
 #include "patterns/bases/block_operation.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -37,5 +38,6 @@ class Allgather : public ChosenOperation<T, BlockOperation, algorithms::allgathe
 };
 
 NHALF_PATTERN(allgather_info, Allgather);
+NHALF_FORMS(allgather_info, Allgather, allgather);
 
 }  // namespace nhalf

@@ -4,6 +4,7 @@
 #include "contract/varying.hpp"
 #include "patterns/allgather.hpp"
 #include "patterns/bases/counted.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -17,16 +18,9 @@ inline constexpr PatternInfo allgatherv_info{
     .axes = in_place_axes};
 
 template <VaryingCollectives T>
-class Allgatherv : public Counted<T, Allgather<T>> {
- public:
-  using Counted<T, Allgather<T>>::Counted;
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds)
-      this->transport_.allgatherv(this->in_, this->out_, this->counts_, this->offsets_);
-  }
-};
+using Allgatherv = Called<Counted<T, Allgather<T>>, operations::allgatherv>;
 
 NHALF_PATTERN(allgatherv_info, Allgatherv);
+NHALF_FORMS(allgatherv_info, Allgatherv, allgatherv);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "algorithms/all_allreduce.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/bases/sum_operation.hpp"
 
 namespace nhalf {
@@ -25,5 +26,6 @@ class Allreduce : public ChosenOperation<T, SumOperation, algorithms::allreduce:
 };
 
 NHALF_PATTERN(allreduce_info, Allreduce);
+NHALF_FORMS(allreduce_info, Allreduce, allreduce);
 
 }  // namespace nhalf

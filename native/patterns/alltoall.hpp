@@ -4,6 +4,7 @@
 #include "algorithms/all_alltoall.hpp"
 #include "patterns/bases/block_operation.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -33,5 +34,6 @@ class Alltoall : public ChosenOperation<T, BlockOperation, algorithms::alltoall:
 };
 
 NHALF_PATTERN(alltoall_info, Alltoall);
+NHALF_FORMS(alltoall_info, Alltoall, alltoall);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "patterns/alltoall.hpp"
 #include "patterns/bases/counted.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -14,17 +15,9 @@ inline constexpr PatternInfo alltoallv_info{
     .axes = in_place_axes};
 
 template <Collectives T>
-class Alltoallv : public Counted<T, Alltoall<T>> {
- public:
-  using Counted<T, Alltoall<T>>::Counted;
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds)
-      this->transport_.alltoallv(this->in_, this->counts_, this->offsets_, this->out_,
-                                 this->counts_, this->offsets_);
-  }
-};
+using Alltoallv = Called<Counted<T, Alltoall<T>>, operations::alltoallv>;
 
 NHALF_PATTERN(alltoallv_info, Alltoallv);
+NHALF_FORMS(alltoallv_info, Alltoallv, alltoallv);
 
 }  // namespace nhalf

@@ -4,6 +4,7 @@
 #include "contract/varying.hpp"
 #include "patterns/alltoall.hpp"
 #include "patterns/bases/counted.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -16,17 +17,9 @@ inline constexpr PatternInfo alltoallw_info{
     .axes = in_place_axes};
 
 template <VaryingCollectives T>
-class Alltoallw : public Counted<T, Alltoall<T>> {
- public:
-  using Counted<T, Alltoall<T>>::Counted;
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds)
-      this->transport_.alltoallw(this->in_, this->counts_, this->offsets_, this->out_,
-                                 this->counts_, this->offsets_);
-  }
-};
+using Alltoallw = Called<Counted<T, Alltoall<T>>, operations::alltoallw>;
 
 NHALF_PATTERN(alltoallw_info, Alltoallw);
+NHALF_FORMS(alltoallw_info, Alltoallw, alltoallw);
 
 }  // namespace nhalf

@@ -5,6 +5,7 @@
 
 #include "algorithms/all_barrier.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/bases/operation.hpp"
 
 namespace nhalf {
@@ -54,5 +55,6 @@ class Barrier : public ChosenOperation<T, Operation, algorithms::barrier::all<T>
 };
 
 NHALF_PATTERN(barrier_info, Barrier);
+NHALF_FORMS(barrier_info, Barrier, synchronise);
 
 }  // namespace nhalf

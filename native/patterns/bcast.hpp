@@ -4,6 +4,7 @@
 #include "algorithms/all_bcast.hpp"
 #include "patterns/bases/block_operation.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -36,5 +37,6 @@ class Bcast : public ChosenOperation<T, BlockOperation, algorithms::bcast::all<T
 };
 
 NHALF_PATTERN(bcast_info, Bcast);
+NHALF_FORMS(bcast_info, Bcast, bcast);
 
 }  // namespace nhalf

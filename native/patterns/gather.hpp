@@ -4,6 +4,7 @@
 #include "algorithms/all_gather.hpp"
 #include "patterns/bases/block_operation.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -41,5 +42,6 @@ class Gather : public ChosenOperation<T, BlockOperation, algorithms::gather::all
 };
 
 NHALF_PATTERN(gather_info, Gather);
+NHALF_FORMS(gather_info, Gather, gather);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "contract/varying.hpp"
 #include "patterns/bases/counted.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/gather.hpp"
 
 namespace nhalf {
@@ -18,16 +19,9 @@ inline constexpr PatternInfo gatherv_info{
     .rooted = true};
 
 template <VaryingCollectives T>
-class Gatherv : public Counted<T, Gather<T>> {
- public:
-  using Counted<T, Gather<T>>::Counted;
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds)
-      this->transport_.gatherv(this->root_, this->in_, this->out_, this->counts_, this->offsets_);
-  }
-};
+using Gatherv = Called<Counted<T, Gather<T>>, operations::gatherv>;
 
 NHALF_PATTERN(gatherv_info, Gatherv);
+NHALF_FORMS(gatherv_info, Gatherv, gatherv);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "algorithms/all_reduce.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/bases/sum_operation.hpp"
 
 namespace nhalf {
@@ -34,5 +35,6 @@ class Reduce : public ChosenOperation<T, SumOperation, algorithms::reduce::all<T
 };
 
 NHALF_PATTERN(reduce_info, Reduce);
+NHALF_FORMS(reduce_info, Reduce, reduce);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "algorithms/all_reduce_scatter.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/bases/sum_operation.hpp"
 
 namespace nhalf {
@@ -49,5 +50,6 @@ class ReduceScatter : public ChosenOperation<T, SumOperation, algorithms::reduce
 };
 
 NHALF_PATTERN(reduce_scatter_info, ReduceScatter);
+NHALF_FORMS(reduce_scatter_info, ReduceScatter, reduce_scatter);
 
 }  // namespace nhalf

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "contract/varying.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/reduce_scatter.hpp"
 
 namespace nhalf {
@@ -18,23 +19,28 @@ inline constexpr PatternInfo reduce_scatterv_info{
     .axes = in_place_axes,
     .size_multiple = 4};
 
+/// reduce-scatter, told how many floats each rank gets: the same for all.
 template <VaryingCollectives T>
-class ReduceScatterv : public ReduceScatter<T> {
+class CountedReduceScatter : public ReduceScatter<T> {
  public:
-  ReduceScatterv(T& transport, const Case& point)
+  CountedReduceScatter(T& transport, const Case& point)
       : ReduceScatter<T>(transport, point),
         counts_(static_cast<std::size_t>(transport.size()),
                 static_cast<int>(this->out_.size() / sizeof(float))) {}
 
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds) this->transport_.reduce_scatterv(this->in_, this->out_, counts_);
+ protected:
+  [[nodiscard]] Operands operands() const {
+    return {.root = 0, .in = this->in_, .out = this->out_, .counts = counts_, .offsets = {}};
   }
 
- protected:
-  /// In floats.
+ private:
   std::vector<int> counts_;
 };
 
+template <VaryingCollectives T>
+using ReduceScatterv = Called<CountedReduceScatter<T>, operations::reduce_scatterv>;
+
 NHALF_PATTERN(reduce_scatterv_info, ReduceScatterv);
+NHALF_FORMS(reduce_scatterv_info, ReduceScatterv, reduce_scatterv);
 
 }  // namespace nhalf

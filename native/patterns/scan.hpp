@@ -3,6 +3,7 @@
 
 #include "algorithms/all_scan.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/bases/sum_operation.hpp"
 
 namespace nhalf {
@@ -26,5 +27,6 @@ class Scan : public ChosenOperation<T, SumOperation, algorithms::scan::all<T>> {
 };
 
 NHALF_PATTERN(scan_info, Scan);
+NHALF_FORMS(scan_info, Scan, scan);
 
 }  // namespace nhalf

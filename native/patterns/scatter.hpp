@@ -4,6 +4,7 @@
 #include "algorithms/all_scatter.hpp"
 #include "patterns/bases/block_operation.hpp"
 #include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/forms.hpp"
 
 namespace nhalf {
 
@@ -41,5 +42,6 @@ class Scatter : public ChosenOperation<T, BlockOperation, algorithms::scatter::a
 };
 
 NHALF_PATTERN(scatter_info, Scatter);
+NHALF_FORMS(scatter_info, Scatter, scatter);
 
 }  // namespace nhalf

@@ -3,6 +3,7 @@
 
 #include "contract/varying.hpp"
 #include "patterns/bases/counted.hpp"
+#include "patterns/bases/forms.hpp"
 #include "patterns/scatter.hpp"
 
 namespace nhalf {
@@ -18,16 +19,9 @@ inline constexpr PatternInfo scatterv_info{
     .rooted = true};
 
 template <VaryingCollectives T>
-class Scatterv : public Counted<T, Scatter<T>> {
- public:
-  using Counted<T, Scatter<T>>::Counted;
-
-  void run(std::uint64_t rounds) override {
-    for (; rounds > 0; --rounds)
-      this->transport_.scatterv(this->root_, this->in_, this->counts_, this->offsets_, this->out_);
-  }
-};
+using Scatterv = Called<Counted<T, Scatter<T>>, operations::scatterv>;
 
 NHALF_PATTERN(scatterv_info, Scatterv);
+NHALF_FORMS(scatterv_info, Scatterv, scatterv);
 
 }  // namespace nhalf

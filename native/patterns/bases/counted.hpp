@@ -8,6 +8,7 @@
 #include "contract/collectives.hpp"
 #include "contract/options.hpp"
 #include "contract/pattern.hpp"
+#include "patterns/bases/operations.hpp"
 
 namespace nhalf {
 
@@ -24,8 +25,9 @@ class Counted : public Equal {
   }
 
  protected:
-  std::vector<int> counts_;
-  std::vector<int> offsets_;
+  [[nodiscard]] Operands operands() const {
+    return {this->root_, this->in_, this->out_, counts_, offsets_};
+  }
 
  private:
   /// A case whose offsets can be named, before there is memory for it.
@@ -34,6 +36,9 @@ class Counted : public Equal {
       throw InputError("offsets above 2147483647 bytes do not fit operations with counts");
     return point;
   }
+
+  std::vector<int> counts_;
+  std::vector<int> offsets_;
 };
 
 }  // namespace nhalf

@@ -15,7 +15,7 @@
 #include "contract/neighbourhoods.hpp"
 #include "contract/pattern.hpp"
 #include "patterns/bases/operation.hpp"
-#include "patterns/bases/overlapped.hpp"
+#include "patterns/bases/operations.hpp"
 
 namespace nhalf {
 
@@ -24,7 +24,6 @@ inline constexpr std::array topology_axes{
              "cartesian: neighbours on a closed grid; graph: by a list, those on either side"},
     AxisInfo{"extent", "2", "2", "dimensions of the grid, or how far neighbours are away"}};
 inline constexpr auto neighbour_axes = joined(lasting_axes, topology_axes);
-inline constexpr auto neighbour_overlap_axes = joined(lasting_axes, topology_axes, work_axes);
 
 /// Blocks that every rank gives to each of its neighbours and gets from them.
 template <Neighbourhoods T>
@@ -71,6 +70,10 @@ class NeighbourOperation : public Pattern {
     return static_cast<std::uint32_t>(from * transport_.size() + to + 2);
   }
 
+  [[nodiscard]] NeighbourOperands<typename T::Neighbourhood> operands() const {
+    return {among_, in_, out_, counts_, offsets_, wide_offsets_};
+  }
+
   using Pattern::run;
   T& transport_;
   std::size_t size_bytes_;
@@ -93,8 +96,6 @@ class NeighbourOperation : public Pattern {
 
   Buffer in_buffer_;
   Buffer out_buffer_;
-
- protected:
   Bytes in_;
   Bytes out_;
   std::vector<int> counts_;

@@ -14,6 +14,7 @@
 #include "contract/collectives.hpp"
 #include "contract/operation_axes.hpp"
 #include "contract/pattern.hpp"
+#include "patterns/bases/operations.hpp"
 
 namespace nhalf {
 
@@ -63,6 +64,9 @@ class Operation : public Pattern {
   [[nodiscard]] static bool wants_in_place(const Case& point) {
     constexpr std::string_view places[] = {"out", "in"};
     return point.choice("place", places) == 1;
+  }
+  [[nodiscard]] Operands operands() const {
+    return {.root = root_, .in = in_, .out = out_, .counts = {}, .offsets = {}};
   }
   [[nodiscard]] bool is_root() const { return transport_.rank() == root_; }
 

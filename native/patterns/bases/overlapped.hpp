@@ -20,9 +20,6 @@ inline constexpr std::array work_axes{
              "1: between start and wait the rank works for as long as the operation takes alone"},
     AxisInfo{"tests", "0", "0", "how often the work is interrupted to test for the end"}};
 
-inline constexpr auto overlap_axes = joined(operation_axes, work_axes);
-inline constexpr auto in_place_overlap_axes = joined(in_place_axes, work_axes);
-
 /// The part of an operation that is hidden behind work, from 0 to 1: (pure + work - total) /
 /// min(pure, work), as the Intel MPI Benchmarks' user guide defines it for IMB-NBC.
 inline double overlap_share(double pure_s, double work_s, double total_s) {
@@ -31,7 +28,7 @@ inline double overlap_share(double pure_s, double work_s, double total_s) {
   return std::clamp((pure_s + work_s - total_s) / shorter_s, 0.0, 1.0);
 }
 
-/// The non-blocking form of the operation Blocking: the same buffers, data and checks.
+/// The operation Blocking, with its buffers, data and checks, as it is started and waited for.
 ///
 /// With work=1 the work is spinning on the clock, as long as the operation takes without it: the
 /// median over the slowest ranks, found after the verification. Samples then hold start, work and

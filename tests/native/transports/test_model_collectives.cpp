@@ -14,7 +14,6 @@
 #include "roster.hpp"
 
 #include "patterns/barrier.hpp"
-#include "patterns/ibarrier.hpp"
 
 namespace nhalf::test_model_collectives {
 
