@@ -153,8 +153,11 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
 
 
 def one_idea_per_file(source: Source) -> Iterator[Complaint]:
-    """A pattern file registers one, or several whose names begin with the first word of its own."""
-    if PurePosixPath(source.path).parent == PurePosixPath("native/patterns"):
+    """A file of patterns registers one, or several whose names begin with its own first word."""
+    subject = re.match(r"native/patterns/(?:(\w+)/)?[^/]+$", source.path)
+    if subject and subject[1] is None:
+        yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
+    elif subject and subject[1] != "bases":
         registered = re.findall(r"^\s*NHALF_PATTERN\w*\s*\([^;]*,\s*(\w+)\)", source.bare, re.M)
         family = PurePosixPath(source.path).stem.split("_")[0].capitalize()
         if not registered:

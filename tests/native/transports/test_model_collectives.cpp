@@ -13,7 +13,7 @@
 
 #include "roster.hpp"
 
-#include "patterns/barrier.hpp"
+#include "patterns/collectives/barrier.hpp"
 
 namespace nhalf::test_model_collectives {
 
