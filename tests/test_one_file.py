@@ -25,7 +25,7 @@ BUILD_TOOLS = Path(os.environ.get("NHALF_BUILD_ENV", ROOT / "build" / "env")) / 
 MACHINE = "o_s=1e-6,o_r=1e-6,g=2e-6,L=5e-6,G=1e-9"
 Script = Callable[[Path, str], Path]
 ADDED = {
-    "ask_twice.hpp": "native/patterns",
+    "ask_twice.hpp": "native/patterns/pairs",
     "pipes.hpp": "native/transports",
     "relay.hpp": "native/algorithms/bcast",
     "two_chains.hpp": "native/multicast",

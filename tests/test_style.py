@@ -31,7 +31,7 @@ BAD = [
     ("file", "native/timing/a.hpp", HEAD + "int a;\n" * 600),
     ("function", "src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 70),
     ("function", "native/timing/a.hpp", HEAD + "void f() {\n" + "  g();\n" * 69 + "}\n"),
-    ("clock", "native/patterns/a.hpp", pattern("auto t = std::chrono::steady_clock::now();")),
+    ("clock", "native/patterns/pairs/a.hpp", pattern("auto t = std::chrono::steady_clock::now();")),
     (
         "parameters",
         "src/nhalf/a.py",
@@ -41,8 +41,9 @@ BAD = [
     ("clock", "native/probe/a.hpp", HEAD + "double t = MPI_Wtime();\n"),
     ("clock", "native/probe/a.hpp", HEAD + "auto t = __rdtsc();\n"),
     ("clock", "src/nhalf/a.py", PYTHON_HEAD + "start = time.perf_counter()\n"),
-    ("one-idea", "native/patterns/a.hpp", pattern("", registered="")),
-    ("one-idea", "native/patterns/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
+    ("one-idea", "native/patterns/pairs/a.hpp", pattern("", registered="")),
+    ("one-idea", "native/patterns/pairs/a.hpp", pattern("", 'NHALF_PATTERN("a", X);\n' * 2)),
+    ("one-idea", "native/patterns/a.hpp", pattern("")),
     ("leftover", "docs/a.md", "FIX" + "ME\n"),
     ("leftover", "native/timing/a.hpp", HEAD + "// TO" + "DO later\n"),
     ("issue", "src/nhalf/a.py", PYTHON_HEAD + "# see #" + "12\n"),
@@ -69,7 +70,11 @@ def test_each_rule_complains(rule: str, path: str, text: str) -> None:
 
 GOOD = [
     ("native/timing/a.hpp", HEAD + "auto t = std::chrono::steady_clock::now();\n"),
-    ("native/patterns/a.hpp", pattern("send();  // no steady_clock\n")),
+    ("native/patterns/pairs/a.hpp", pattern("send();  // no steady_clock\n")),
+    (
+        "native/patterns/pairs/ring_ways.hpp",
+        pattern("", "NHALF_PATTERN(a, RingA);\nNHALF_PATTERN(b, RingB);\n"),
+    ),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double latency_s;\n  double rate_Bps = 0;\n};\n"),
     ("native/timing/a.hpp", HEAD + "struct A {\n  double f() {\n    double t = 1;\n  }\n};\n"),
     ("src/nhalf/a.py", PYTHON_HEAD + "def f():\n" + "    g()\n" * 59),

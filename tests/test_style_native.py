@@ -29,7 +29,7 @@ def rules_broken(*files: tuple[str, str]) -> list[str]:
         ("native/core/a.hpp", "int a;\n"),
         ("native/contract/a.hpp", '#include "timing/clock.hpp"\n'),
         ("native/algorithms/bcast/a.hpp", '#include "patterns/bases/a.hpp"\n'),
-        ("native/patterns/bases/a.hpp", '#include "patterns/a.hpp"\n'),
+        ("native/patterns/bases/pairs/a.hpp", '#include "patterns/pairs/a.hpp"\n'),
         ("native/timing/a.hpp", '#  include "interposer/a.hpp"\n'),
     ],
 )
@@ -66,7 +66,7 @@ def test_a_test_that_does_not_include_its_header_first() -> None:
 
 def pattern(body: str, more: str = "", include: str = "") -> tuple[str, str]:
     text = f"{include}\nstruct X : Y {{ void run(std::uint64_t rounds) {{ {body} }} {more} }};\n"
-    return ("native/patterns/a.hpp", text)
+    return ("native/patterns/pairs/a.hpp", text)
 
 
 LOOP = ("native/patterns/bases/loop.hpp", "struct Y { void loop() { next(); std::string s; } };\n")
@@ -144,10 +144,13 @@ CARRIERS = with_traffic()
 def test_loops_and_algorithms_are_found() -> None:
     files = {source.path for source, _ in CARRIERS}
     bases = {path for path in files if path.startswith("native/patterns/bases/")}
-    loops = {"fan", "phase", "pingpong", "round_trip", "stream", "together"}
-    assert bases >= {f"native/patterns/bases/{name}_loop.hpp" for name in loops}
-    others = {"chosen_algorithm", "overlapped", "ring_exchange", "scheduled_traffic"}
-    assert bases >= {f"native/patterns/bases/{name}.hpp" for name in others}
+    shared = {
+        *("collectives/chosen_algorithm", "collectives/forms", "collectives/overlapped"),
+        *("pairs/pingpong_loop", "pairs/round_trip_loop", "pairs/stream_loop"),
+        *("pairs/together_loop", "traffic/fan_loop", "traffic/phase_loop"),
+        *("traffic/ring_exchange", "traffic/scheduled_traffic"),
+    }
+    assert bases >= {f"native/patterns/bases/{name}.hpp" for name in shared}
     algorithms = {s.path for s in NATIVE if s.path.startswith("native/algorithms/")}
     assert files >= algorithms
     assert len(algorithms) > 42

@@ -152,12 +152,19 @@ def nothing_private(source: Source) -> Iterator[Complaint]:
                 yield source.complain(number, rule, f"{match[0]!r}: {what}")
 
 
-def one_pattern_per_file(source: Source) -> Iterator[Complaint]:
-    """A file in native/patterns registers exactly one pattern."""
-    if PurePosixPath(source.path).parent == PurePosixPath("native/patterns"):
-        count = len(re.findall(r"^\s*NHALF_PATTERN\w*\s*\(", source.bare, re.MULTILINE))
-        if count != 1:
-            yield source.complain(1, "one-idea", f"{count} NHALF_PATTERN lines instead of one")
+def one_idea_per_file(source: Source) -> Iterator[Complaint]:
+    """A file of patterns registers one, or several whose names begin with its own first word."""
+    subject = re.match(r"native/patterns/(?:(\w+)/)?[^/]+$", source.path)
+    if subject and subject[1] is None:
+        yield source.complain(1, "one-idea", "it is in no folder of native/patterns/")
+    elif subject and subject[1] != "bases":
+        registered = re.findall(r"^\s*NHALF_PATTERN\w*\s*\([^;]*,\s*(\w+)\)", source.bare, re.M)
+        family = PurePosixPath(source.path).stem.split("_")[0].capitalize()
+        if not registered:
+            yield source.complain(1, "one-idea", "there is no NHALF_PATTERN line")
+        elif len(registered) > 1 and not all(name.startswith(family) for name in registered):
+            what = f"{len(registered)} patterns that are not all called {family}..."
+            yield source.complain(1, "one-idea", what)
 
 
 def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
@@ -216,7 +223,7 @@ RULES: tuple[Rule, ...] = (
     short_functions,
     clocks_in_their_rooms,
     nothing_private,
-    one_pattern_per_file,
+    one_idea_per_file,
     units_in_names,
     plain_words,
 )

@@ -25,41 +25,23 @@ using PerRank = std::span<const int>;
 /// bytes; an empty block sends nothing where the transport has the choice. `synchronise` is the
 /// barrier under test, whereas `barrier` serves control.
 template <class T>
-concept Collectives =
-    Transport<T> && requires(T& transport, int root, ConstBytes in, Bytes out, PerRank each) {
-      transport.bcast(root, out);
-      transport.scatter(root, in, out);
-      transport.gather(root, in, out);
-      transport.allgather(in, out);
-      transport.alltoall(in, out);
-      transport.alltoallv(in, each, each, out, each, each);
-      transport.reduce(root, in, out);
-      transport.allreduce(in, out);
-      transport.reduce_scatter(in, out);
-      transport.scan(in, out);
-      transport.synchronise();
-    };
+concept Collectives = Transport<T> && requires(T& transport, int root, ConstBytes in, Bytes out,
+                                               PerRank counts, PerRank offsets) {
+#define NHALF_EQUAL(operation, ...) transport.operation(__VA_ARGS__);
+#include "contract/operations.inc"
+};
 
 /// The same operations started with one call and finished with another; the buffers, counts and
 /// offsets stay as they are until then. `test` gives the operation a chance to go on and says
 /// whether it is done; `wait` ends it.
 template <class T>
 concept NonBlockingCollectives =
-    Collectives<T> && requires(T& transport, int root, ConstBytes in, Bytes out, PerRank each,
-                               typename T::CollectiveRequest& request) {
-      { transport.ibcast(root, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.iscatter(root, in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.igather(root, in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.iallgather(in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.ialltoall(in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      {
-        transport.ialltoallv(in, each, each, out, each, each)
-      } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.ireduce(root, in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.iallreduce(in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.ireduce_scatter(in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.iscan(in, out) } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.isynchronise() } -> std::same_as<typename T::CollectiveRequest>;
+    Collectives<T> && requires(T& transport, int root, ConstBytes in, Bytes out, PerRank counts,
+                               PerRank offsets, typename T::CollectiveRequest& request) {
+#define NHALF_EQUAL(operation, ...)                                    \
+  requires std::same_as<decltype(transport.i##operation(__VA_ARGS__)), \
+                        typename T::CollectiveRequest>;
+#include "contract/operations.inc"
       { transport.test(request) } -> std::same_as<bool>;
       transport.wait(request);
     };

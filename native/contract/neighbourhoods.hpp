@@ -23,25 +23,18 @@ using WideOffsets = std::span<const std::ptrdiff_t>;
 template <class T>
 concept Neighbourhoods =
     NonBlockingCollectives<T> &&
-    requires(T& transport, typename T::Neighbourhood& among, ConstBytes in, Bytes out, PerRank each,
-             WideOffsets offsets) {
+    requires(T& transport, typename T::Neighbourhood& among, ConstBytes in, Bytes out,
+             PerRank counts, PerRank offsets, WideOffsets wide_offsets) {
       {
         transport.neighbourhood(NeighbourTopology{}, int{})
       } -> std::same_as<typename T::Neighbourhood>;
       { among.sources() } -> std::same_as<std::span<const int>>;
       { among.destinations() } -> std::same_as<std::span<const int>>;
-      transport.neighbor_allgather(among, in, out);
-      transport.neighbor_allgatherv(among, in, out, each, each);
-      transport.neighbor_alltoall(among, in, out);
-      transport.neighbor_alltoallv(among, in, each, each, out, each, each);
-      transport.neighbor_alltoallw(among, in, each, offsets, out, each, offsets);
-      {
-        transport.ineighbor_allgather(among, in, out)
-      } -> std::same_as<typename T::CollectiveRequest>;
-      transport.ineighbor_allgatherv(among, in, out, each, each);
-      transport.ineighbor_alltoall(among, in, out);
-      transport.ineighbor_alltoallv(among, in, each, each, out, each, each);
-      transport.ineighbor_alltoallw(among, in, each, offsets, out, each, offsets);
+#define NHALF_NEIGHBOUR(operation, ...)                                \
+  transport.operation(__VA_ARGS__);                                    \
+  requires std::same_as<decltype(transport.i##operation(__VA_ARGS__)), \
+                        typename T::CollectiveRequest>;
+#include "contract/operations.inc"
       transport.leave(among);
     };
 

@@ -13,30 +13,21 @@ namespace nhalf {
 /// said of Collectives holds otherwise.
 template <class T>
 concept VaryingCollectives =
-    Collectives<T> && requires(T& transport, int root, ConstBytes in, Bytes out, PerRank each) {
-      transport.gatherv(root, in, out, each, each);
-      transport.scatterv(root, in, each, each, out);
-      transport.allgatherv(in, out, each, each);
-      transport.alltoallw(in, each, each, out, each, each);
-      transport.reduce_scatterv(in, out, each);
+    Collectives<T> &&
+    requires(T& transport, int root, ConstBytes in, Bytes out, PerRank counts, PerRank offsets) {
+#define NHALF_VARYING(operation, ...) transport.operation(__VA_ARGS__);
+#include "contract/operations.inc"
     };
 
 /// The same, started with one call and finished with another.
 template <class T>
 concept NonBlockingVaryingCollectives =
     VaryingCollectives<T> && NonBlockingCollectives<T> &&
-    requires(T& transport, int root, ConstBytes in, Bytes out, PerRank each) {
-      {
-        transport.igatherv(root, in, out, each, each)
-      } -> std::same_as<typename T::CollectiveRequest>;
-      {
-        transport.iscatterv(root, in, each, each, out)
-      } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.iallgatherv(in, out, each, each) } -> std::same_as<typename T::CollectiveRequest>;
-      {
-        transport.ialltoallw(in, each, each, out, each, each)
-      } -> std::same_as<typename T::CollectiveRequest>;
-      { transport.ireduce_scatterv(in, out, each) } -> std::same_as<typename T::CollectiveRequest>;
+    requires(T& transport, int root, ConstBytes in, Bytes out, PerRank counts, PerRank offsets) {
+#define NHALF_VARYING(operation, ...)                                  \
+  requires std::same_as<decltype(transport.i##operation(__VA_ARGS__)), \
+                        typename T::CollectiveRequest>;
+#include "contract/operations.inc"
     };
 
 }  // namespace nhalf

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The probe of one core: reads one point per line, measures it, writes one line.
 
-#include <cstdio>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,10 +12,9 @@
 #include "node/node_sampler.hpp"
 #include "node/sweep.hpp"
 #include "node/unit_loop.hpp"
-#include "probe/arguments.hpp"
-#include "probe/binding.hpp"
 #include "probe/placement.hpp"
 #include "probe/record.hpp"
+#include "probe/session.hpp"
 
 namespace {
 
@@ -108,40 +105,22 @@ const Entry& entry_of(const std::string& name) {
   throw InputError("unknown pattern '" + name + "'");
 }
 
-nhalf::Effort effort_of(const Options& point) {
-  nhalf::Effort effort{.slice_s = 0.004, .precision = 0.005, .samples_min = 20, .samples_max = 80};
-  effort.slice_s = point.number("slice_s", effort.slice_s);
-  effort.precision = point.number("precision", effort.precision);
-  effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
-  effort.samples_max =
-      std::max(effort.samples_min, point.number("samples_max", effort.samples_max));
-  return effort;
-}
+constexpr nhalf::Effort usual_effort{
+    .slice_s = 0.004, .precision = 0.005, .samples_min = 20, .samples_max = 80};
 
-void check_axes(const PatternInfo& info, const Options& axes) {
-  for (const auto& [name, value] : axes.values())
-    if (std::ranges::find(info.axes, name, &nhalf::AxisInfo::name) == info.axes.end())
-      throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
-}
-
-std::string answer(Session& session, const std::string& line) {
-  std::string id;
+std::string answer(Session& session, const Options& words, const std::string& id) {
+  const auto& [info, make] = entry_of(words.text("pattern"));
+  const Case point{.size_bytes = words.number("bytes", std::size_t{0}),
+                   .axes = words.below("axis.")};
+  nhalf::check_axes(info, point.axes);
+  const auto effort = nhalf::effort_of(words, usual_effort);
   try {
-    const auto words = Options::parse(line, ' ');
-    id = words.text("id");
-    const auto& [info, make] = entry_of(words.text("pattern"));
-    const Case point{.size_bytes = words.number("bytes", std::size_t{0}),
-                     .axes = words.below("axis.")};
-    check_axes(info, point.axes);
     const auto pattern = make(session, point);
     const auto measured =
-        nhalf::NodeSampler(session.clock, session.quality, session.core, effort_of(words))
-            .measure(*pattern);
+        nhalf::NodeSampler(session.clock, session.quality, session.core, effort).measure(*pattern);
     return nhalf::point_record(id, info, 1, point.size_bytes, 0, measured);
-  } catch (const InputError& error) {
-    return nhalf::error_record(id, error.what());
   } catch (const std::bad_alloc&) {
-    return nhalf::error_record(id, "there is not so much memory");
+    throw InputError("there is not so much memory");
   }
 }
 
@@ -179,35 +158,18 @@ std::string description() {
       .text();
 }
 
-void serve() {
+int serve() {
   Session session;
-  nhalf::write_line(launch(session.quality));
-  for (std::string line; std::getline(std::cin, line) && line != "end";) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    nhalf::write_line(answer(session, line));
-  }
-  nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());
+  nhalf::serve(
+      [&] { return launch(session.quality); },
+      [&](const Options& point, const std::string& id) { return answer(session, point, id); });
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const auto arguments = nhalf::Arguments::parse(argc, argv);
-    if (arguments.help) {
-      std::fwrite(usage.data(), 1, usage.size(), stdout);
-      return 0;
-    }
-    if (arguments.describe) {
-      nhalf::write_line(description());
-      return 0;
-    }
-    nhalf::die_with_parent();
-    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
-    serve();
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "node-probe: %s\n", error.what());
-    return 2;
-  }
+  return nhalf::run_program(
+      "node-probe", usage, argc, argv, [](const nhalf::Arguments&) { return description(); },
+      [](const nhalf::Arguments&) { return serve(); });
 }

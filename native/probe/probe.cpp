@@ -2,9 +2,8 @@
 // The probe: reads one point per line, measures it, writes one line. Knows no transport by name.
 #define NHALF_PROBE
 
-#include <cstdio>
-#include <cstdlib>
-#include <iostream>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,11 +11,10 @@
 #include "contract/options.hpp"
 #include "host/life_line.hpp"
 #include "patterns/all_patterns.hpp"
-#include "probe/arguments.hpp"
-#include "probe/binding.hpp"
 #include "probe/last_point.hpp"
 #include "probe/places.hpp"
 #include "probe/record.hpp"
+#include "probe/session.hpp"
 #include "timing/flag.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
@@ -55,13 +53,9 @@ const nhalf::PatternEntry<ProbeTransport>& find_pattern(const std::string& name)
 
 /// Single operations are short and not averaged in batches, so there may be more of them.
 nhalf::Effort effort_of(const Options& point, nhalf::Timing timing) {
-  nhalf::Effort effort;
-  if (timing == nhalf::Timing::operation) effort.samples_max *= 5;
-  effort.slice_s = point.number("slice_s", effort.slice_s);
-  effort.precision = point.number("precision", effort.precision);
-  effort.samples_min = std::max<std::size_t>(1, point.number("samples_min", effort.samples_min));
-  effort.samples_max =
-      std::max(effort.samples_min, point.number("samples_max", effort.samples_max));
+  nhalf::Effort usual;
+  if (timing == nhalf::Timing::operation) usual.samples_max *= 5;
+  auto effort = nhalf::effort_of(point, usual);
   if constexpr (nhalf::is_exact<ProbeTransport>) effort.samples_min = effort.samples_max = 1;
   return effort;
 }
@@ -72,17 +66,9 @@ std::unique_ptr<nhalf::Pattern> make_everywhere(ProbeTransport& transport, const
   if (transport.size() < entry.info.ranks_min)
     throw InputError(std::string(entry.info.name) + " needs " +
                      std::to_string(entry.info.ranks_min) + " ranks or more");
-  std::unique_ptr<nhalf::Pattern> pattern;
-  std::string failure = "another rank could not prepare the point";
-  try {
-    pattern = entry.make(transport, point);
-  } catch (const std::bad_alloc&) {
-    failure = "no memory for messages of " + std::to_string(point.size_bytes) + " bytes";
-  } catch (const InputError& error) {
-    failure = error.what();
-  }
-  if (!transport.all(pattern != nullptr)) throw InputError(failure);
-  return pattern;
+  return nhalf::made_everywhere(
+      transport, "no memory for messages of " + std::to_string(point.size_bytes) + " bytes",
+      "another rank could not prepare the point", [&] { return entry.make(transport, point); });
 }
 
 /// Begins another launch of a transport that simulates them, where the point asks for it.
@@ -90,14 +76,6 @@ template <class T>
 void reseed(T& transport, const Options& point) {
   if constexpr (requires { transport.reseed(std::uint64_t{}); }) {
     if (!point.text("seed").empty()) transport.reseed(point.number("seed", std::uint64_t{0}));
-  }
-}
-
-/// Every axis that a point names is one of its pattern's.
-void check_axes(const nhalf::PatternInfo& info, const Options& axes) {
-  for (const auto& [name, value] : axes.values()) {
-    if (std::ranges::find(info.axes, name, &nhalf::AxisInfo::name) == info.axes.end())
-      throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
   }
 }
 
@@ -110,8 +88,6 @@ struct Session {
   nhalf::Flag<ProbeTransport> flag{transport, hosts};
   /// Patterns whose data were found right, where that is asked once.
   std::set<std::string> verified = {};
-  /// Whether the last point was one after which the launch ends.
-  bool ends = false;
 };
 
 nhalf::LastPoint last_point;
@@ -154,91 +130,59 @@ bool verified(Session& session, const nhalf::PatternEntry<ProbeTransport>& entry
   return true;
 }
 
-/// Measures the point that a line describes; the record is complete at rank 0 only.
-std::string answer(Session& session, const std::string& line) {
+/// Measures a point; the record is complete at rank 0 only, and there is none after which the
+/// launch ends.
+std::optional<std::string> answer(Session& session, const Options& point, const std::string& id) {
   auto& transport = session.transport;
-  std::string id;
-  try {
-    const auto point = Options::parse(line, ' ');
-    id = point.text("id");
-    reseed(transport, point);
-    const auto& entry = find_pattern(point.text("pattern"));
-    const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
-                            .axes = point.below("axis."),
-                            .hosts = session.hosts};
-    check_axes(entry.info, where.axes);
-    const auto effort = effort_of(point, entry.info.timing);
-    const bool verify_only = point.number("verify_only", 0) != 0;
-    if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
-      session.ends = true;
-      if (transport.rank() == 0) last_point.keep(id, entry.info, transport.size());
-      return {};
-    }
-    const bool sound = verified(session, entry, where);
-    const auto pattern = make_everywhere(transport, where, entry);
-    nhalf::Measurement measured;
-    if (verify_only) {
-      measured.verified = sound && transport.all(pattern->verify());
-    } else if (sound) {
-      measured = measure(session, *pattern, entry.info, where, effort);
-    }
-    const auto moved_bytes = pattern->moved_bytes().value_or(
-        where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
-    return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
-                               measured);
-  } catch (const InputError& error) {
-    return nhalf::error_record(id, error.what());
+  reseed(transport, point);
+  const auto& entry = find_pattern(point.text("pattern"));
+  const nhalf::Case where{.size_bytes = point.number("bytes", std::size_t{0}),
+                          .axes = point.below("axis."),
+                          .hosts = session.hosts};
+  nhalf::check_axes(entry.info, where.axes);
+  const auto effort = effort_of(point, entry.info.timing);
+  const bool verify_only = point.number("verify_only", 0) != 0;
+  if (entry.info.timing == nhalf::Timing::launch_end && !verify_only) {
+    if (transport.rank() == 0) last_point.keep(id, entry.info, transport.size());
+    return std::nullopt;
   }
+  const bool sound = verified(session, entry, where);
+  const auto pattern = make_everywhere(transport, where, entry);
+  nhalf::Measurement measured;
+  if (verify_only) {
+    measured.verified = sound && transport.all(pattern->verify());
+  } else if (sound) {
+    measured = measure(session, *pattern, entry.info, where, effort);
+  }
+  const auto moved_bytes = pattern->moved_bytes().value_or(
+      where.size_bytes * static_cast<std::size_t>(entry.info.bytes_factor));
+  return nhalf::point_record(id, entry.info, transport.size(), where.size_bytes, moved_bytes,
+                             measured);
 }
 
-/// The life of one rank: introduces itself, then answers lines until there are no more.
+/// The life of one rank.
 void serve(ProbeTransport& transport) {
   Session session{transport};
   auto placement = nhalf::placements(transport);
-  const bool writes = transport.rank() == 0;
-  if (writes)
-    nhalf::write_line(nhalf::launch_record(transport, session.clock, std::move(placement)));
-  for (;;) {
-    std::string line;
-    bool more = false;
-    // Open MPI 5.0.11 never passes on the end of its input, so a word ends it, too.
-    if (writes) more = std::getline(std::cin, line) && line != "end";
-    nhalf::share(transport, more);
-    if (!more) break;
-    nhalf::share(transport, line);
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto record = answer(session, line);
-    // All ranks end together.
-    if (session.ends) return transport.barrier();
-    if (writes) nhalf::write_line(std::move(record));
-  }
-  if (writes) nhalf::write_line(nhalf::json::Object{}.add("nhalf", "end").text());
+  nhalf::serve(
+      transport,
+      [&] { return nhalf::launch_record(transport, session.clock, std::move(placement)); },
+      [&](const Options& point, const std::string& id) { return answer(session, point, id); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const auto arguments = nhalf::Arguments::parse(argc, argv);
-    if (arguments.help) {
-      std::fwrite(usage.data(), 1, usage.size(), stdout);
-      return 0;
-    }
-    if (arguments.describe) {
-      nhalf::write_line(nhalf::description<ProbeTransport>());
-      return 0;
-    }
+  const auto run = [&](const nhalf::Arguments& arguments) {
     check_names(arguments.options);
-    nhalf::die_with_parent();
-    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
     const int ranks = arguments.ranks > 0 ? arguments.ranks : 2;
     // Simulated ranks share one process.
     if (!nhalf::is_exact<ProbeTransport>) nhalf::hold_life_line();
     const int code = ProbeTransport::launch(argc, argv, ranks, arguments.options, serve);
     last_point.answer<ProbeTransport>();
     return code;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "probe: %s\n", error.what());
-    return 2;
-  }
+  };
+  return nhalf::run_program(
+      "probe", usage, argc, argv,
+      [](const nhalf::Arguments&) { return nhalf::description<ProbeTransport>(); }, run);
 }

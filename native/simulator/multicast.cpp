@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <iostream>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -15,8 +13,8 @@
 #include "multicast/all_multicasts.hpp"
 #include "multicast/bases/multicast_case.hpp"
 #include "probe/arguments.hpp"
-#include "probe/placement.hpp"
 #include "probe/record.hpp"
+#include "probe/session.hpp"
 #include "simulator/multicast_run.hpp"
 
 namespace {
@@ -44,6 +42,7 @@ struct Setting {
       : topology(multicast_topology(arguments.options)),
         costs(multicast_costs(arguments.options)),
         ranks(arguments.ranks > 0 ? arguments.ranks : topology.nodes()) {
+    for (const auto& [name, value] : arguments.options.values()) multicast_option(name);
     if (ranks < 2) throw InputError("--ranks must be 2 or more");
     if (!arguments.cpus.empty()) throw InputError("--cpus is for ranks of this machine");
     if (ranks > topology.nodes())
@@ -178,20 +177,12 @@ std::vector<Value> values_of(const Multicast& multicast, const Schedule& schedul
           {"steps", static_cast<double>(std::ranges::max(steps_of(schedule, multicast.source)))}};
 }
 
-void check_axes(const Options& axes) {
-  for (const auto& [name, value] : axes.values()) {
-    const auto known = axes_with("");
-    if (std::ranges::none_of(known, [&](const AxisInfo& axis) { return axis.name == name; }))
-      throw InputError("pattern multicast has no axis '" + name + "'");
-  }
-}
-
 std::string simulated(const Setting& setting, const Options& point, const std::string& id) {
   const auto pattern = point.text("pattern");
   if (pattern != "multicast") throw InputError("unknown pattern '" + pattern + "'");
   const Case where{.size_bytes = point.number("bytes", std::size_t{0}),
                    .axes = point.below("axis.")};
-  check_axes(where.axes);
+  check_axes(pattern_info(axes_with("")), where.axes);
   if (static_cast<double>(where.size_bytes) > bytes_max)
     throw InputError("bytes are 10^15 at most");
   const auto& info = find_algorithm(setting.topology, where.axes.text("algorithm", "separate"));
@@ -213,60 +204,38 @@ std::string simulated(const Setting& setting, const Options& point, const std::s
   return point_record(id, pattern_info({}), setting.ranks, where.size_bytes, moved_bytes, measured);
 }
 
-/// Answers a line in a process of its own: SimGrid has one engine in each, whose clock begins at 0.
-void answer(const Setting& setting, const std::string& line) {
-  std::string id;
-  try {
-    const auto point = Options::parse(line, ' ');
-    id = point.text("id");
-    const pid_t child = fork();
-    if (child < 0) throw InputError("no process can be started for the point");
-    if (child == 0) {
-      std::string record;
-      try {
-        record = simulated(setting, point, id);
-      } catch (const std::exception& error) {
-        const std::string_view words = error.what();
-        record = error_record(id, words.substr(0, words.find('\n')));
-      }
-      write_line(std::move(record));
-      _exit(0);
+/// Answers a point in a process of its own, which writes the record: SimGrid has one engine in
+/// each, whose clock begins at 0.
+std::string answer(const Setting& setting, const Options& point, const std::string& id) {
+  const pid_t child = fork();
+  if (child < 0) throw InputError("no process can be started for the point");
+  if (child == 0) {
+    std::string record;
+    try {
+      record = simulated(setting, point, id);
+    } catch (const std::exception& error) {
+      const std::string_view words = error.what();
+      record = error_record(id, words.substr(0, words.find('\n')));
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) throw InputError("the simulator ended without an answer");
-  } catch (const InputError& error) {
-    write_line(error_record(id, error.what()));
+    write_line(std::move(record));
+    _exit(0);
   }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) throw InputError("the simulator ended without an answer");
+  return {};
 }
 
-void serve(const Setting& setting) {
-  write_line(introduction(setting));
-  for (std::string line; std::getline(std::cin, line) && line != "end";)
-    if (line.find_first_not_of(" \t\r") != std::string::npos) answer(setting, line);
-  write_line(json::Object{}.add("nhalf", "end").text());
+int run(const Arguments& arguments) {
+  const Setting setting(arguments);
+  serve([&] { return introduction(setting); },
+        [&](const Options& point, const std::string& id) { return answer(setting, point, id); });
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const auto arguments = Arguments::parse(argc, argv);
-    for (const auto& [name, value] : arguments.options.values()) multicast_option(name);
-    if (arguments.help) {
-      std::fwrite(usage.data(), 1, usage.size(), stdout);
-      return 0;
-    }
-    const Setting setting(arguments);
-    if (arguments.describe) {
-      write_line(description(setting));
-      return 0;
-    }
-    die_with_parent();
-    serve(setting);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "multicast: %s\n", error.what());
-    return 2;
-  }
+  const auto describe = [](const Arguments& arguments) { return description(Setting(arguments)); };
+  return run_program("multicast", usage, argc, argv, describe, run);
 }

@@ -5,13 +5,10 @@
 // nhalf-model: MPI
 // nhalf-flags: -fopenmp-simd -fno-math-errno -fno-trapping-math
 // The NAS Parallel Benchmarks in message passing: every kernel that has a file mpi.hpp.
-#include <cstdio>
-#include <exception>
-
 #include "apps/npb/all_mpi.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/arguments.hpp"
 #include "probe/places.hpp"
+#include "probe/session.hpp"
 #include "transports/bases/mpi_control.hpp"
 #include "transports/mpi/library.hpp"
 
@@ -36,17 +33,11 @@ void serve(Control& control) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const auto arguments = nhalf::Arguments::parse(argc, argv);
-    if (arguments.describe) {
-      nhalf::write_line(nhalf::npb::description<Control>(nhalf::npb::mpi_kernels()));
-      return 0;
-    }
-    nhalf::die_with_parent();
-    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
-    return nhalf::launch_by_mpi<Control>(argc, argv, arguments.options, serve);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "probe: %s\n", error.what());
-    return 2;
-  }
+  const auto describe = [](const nhalf::Arguments&) {
+    return nhalf::npb::description<Control>(nhalf::npb::mpi_kernels());
+  };
+  return nhalf::run_program(
+      "probe", nhalf::npb::usage, argc, argv, describe, [&](const nhalf::Arguments& arguments) {
+        return nhalf::launch_by_mpi<Control>(argc, argv, arguments.options, serve);
+      });
 }

@@ -7,13 +7,10 @@
 // The NAS Parallel Benchmarks in OpenMP: every kernel that has a file openmp.hpp.
 #include <omp.h>
 
-#include <cstdio>
-#include <exception>
-
 #include "apps/npb/all_openmp.hpp"
 #include "apps/npb/program.hpp"
-#include "probe/arguments.hpp"
 #include "probe/places.hpp"
+#include "probe/session.hpp"
 
 namespace {
 
@@ -51,25 +48,20 @@ std::vector<std::string> placements(int threads) {
   return texts;
 }
 
+int run(const nhalf::Arguments& arguments) {
+  omp_set_dynamic(0);
+  Control control(arguments.ranks > 0 ? arguments.ranks : 1);
+  OpenMpWorld world(control.size());
+  nhalf::npb::Program program(control, world, nhalf::npb::openmp_kernels());
+  program.serve(placements(control.size()));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const auto arguments = nhalf::Arguments::parse(argc, argv);
-    if (arguments.describe) {
-      nhalf::write_line(nhalf::npb::description<Control>(nhalf::npb::openmp_kernels()));
-      return 0;
-    }
-    nhalf::die_with_parent();
-    if (!arguments.cpus.empty()) nhalf::bind_process(arguments.cpus);
-    omp_set_dynamic(0);
-    Control control(arguments.ranks > 0 ? arguments.ranks : 1);
-    OpenMpWorld world(control.size());
-    nhalf::npb::Program program(control, world, nhalf::npb::openmp_kernels());
-    program.serve(placements(control.size()));
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "probe: %s\n", error.what());
-    return 2;
-  }
+  const auto describe = [](const nhalf::Arguments&) {
+    return nhalf::npb::description<Control>(nhalf::npb::openmp_kernels());
+  };
+  return nhalf::run_program("probe", nhalf::npb::usage, argc, argv, describe, run);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,12 +14,19 @@
 #include "contract/options.hpp"
 #include "contract/transport.hpp"
 #include "probe/record.hpp"
+#include "probe/session.hpp"
 #include "timing/clock.hpp"
 #include "timing/criterion.hpp"
 #include "timing/sampler.hpp"
 #include "timing/statistics.hpp"
 
 namespace nhalf::npb {
+
+inline constexpr std::string_view usage =
+    "usage: npb-MODEL [--describe] [--ranks N] [--cpus 0,1,...]\n"
+    "Reads points from standard input, one line each: id=1 pattern=npb-cg axis.class=A\n"
+    "with slice_s=, precision=, samples_min=, samples_max= where wanted.\n"
+    "The line 'end' or the end of the input ends the run.\n";
 
 inline constexpr AxisInfo class_axis{"class", "A", "", "class of the problem: S, W, A, B, C or D"};
 
@@ -81,41 +87,26 @@ class Program {
   Program(T& control, World& world, const std::vector<KernelEntry<World>>& kernels)
       : control_(control), world_(world), kernels_(kernels) {}
 
-  /// Introduces itself, then answers lines until there are no more.
+  /// The life of one rank.
   void serve(std::vector<std::string> placement) {
-    const bool writes = control_.rank() == 0;
-    if (writes) write_line(launch_record(control_, calibrate(control_), std::move(placement)));
-    for (;;) {
-      std::string line;
-      bool more = false;
-      if (writes) more = std::getline(std::cin, line) && line != "end";
-      share(control_, more);
-      if (!more) break;
-      share(control_, line);
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      auto record = answer(line);
-      if (writes) write_line(std::move(record));
-    }
-    if (writes) write_line(json::Object{}.add("nhalf", "end").text());
+    nhalf::serve(
+        control_,
+        [&] { return launch_record(control_, calibrate(control_), std::move(placement)); },
+        [&](const Options& point, const std::string& id) { return answer(point, id); });
   }
 
  private:
-  std::string answer(const std::string& line) {
-    std::string id;
-    try {
-      const auto point = Options::parse(line, ' ');
-      id = point.text("id");
-      const auto& entry = find(point.text("pattern"));
-      const auto name = point.text("axis.class");
-      if (name.size() != 1 || entry.info.classes.find(name) == std::string_view::npos)
-        throw InputError("there is no class '" + name + "'");
-      check_ranks(entry.info, name[0]);
-      const auto kernel = make_everywhere(entry, name[0]);
-      const auto measured = measure(*kernel, entry.info.operations(name[0]), effort_of(point));
-      return point_record(id, pattern_of(entry.info), control_.size(), 0, 0, measured);
-    } catch (const InputError& error) {
-      return error_record(id, error.what());
-    }
+  std::string answer(const Options& point, const std::string& id) {
+    const auto& entry = find(point.text("pattern"));
+    const auto name = point.text("axis.class");
+    if (name.size() != 1 || entry.info.classes.find(name) == std::string_view::npos)
+      throw InputError("there is no class '" + name + "'");
+    check_ranks(entry.info, name[0]);
+    const auto kernel = made_everywhere(
+        control_, "there is not enough memory for the arrays of the kernel",
+        "another rank could not prepare the kernel", [&] { return entry.make(world_, name[0]); });
+    const auto measured = measure(*kernel, entry.info.operations(name[0]), effort_of(point));
+    return point_record(id, pattern_of(entry.info), control_.size(), 0, 0, measured);
   }
 
   const KernelEntry<World>& find(const std::string& name) {
@@ -137,28 +128,11 @@ class Program {
                        " runs on " + std::to_string(most) + " ranks at most");
   }
 
-  /// Makes a kernel on every rank, or on none.
-  std::unique_ptr<Kernel> make_everywhere(const KernelEntry<World>& entry, char problem_class) {
-    std::unique_ptr<Kernel> kernel;
-    std::string failure = "another rank could not prepare the kernel";
-    try {
-      kernel = entry.make(world_, problem_class);
-    } catch (const std::bad_alloc&) {
-      failure = "there is not enough memory for the arrays of the kernel";
-    } catch (const InputError& error) {
-      failure = error.what();
-    }
-    if (!control_.all(kernel != nullptr)) throw InputError(failure);
-    return kernel;
-  }
-
+  /// Runs are long: three of them do, or fewer where no more are wanted.
   static Effort effort_of(const Options& point) {
-    Effort effort;
-    effort.slice_s = point.number("slice_s", effort.slice_s);
-    effort.precision = point.number("precision", effort.precision);
-    effort.samples_min = point.number("samples_min", std::size_t{3});
-    effort.samples_max = point.number("samples_max", effort.samples_max);
-    return effort;
+    Effort usual;
+    usual.samples_min = std::min(std::size_t{3}, point.number("samples_max", usual.samples_max));
+    return nhalf::effort_of(point, usual);
   }
 
   /// Runs a kernel until there are enough samples; a whole run is one sample.

@@ -9,6 +9,17 @@
 
 #include "contract/collectives.hpp"
 
+/// The blocking form of an operation and the one that begins it, on a communicator.
+#define NHALF_MPI_FORMS(operation, Function, function, communicator, parameters, ...) \
+  void operation parameters {                                                         \
+    MPI_##Function(__VA_ARGS__ __VA_OPT__(, ) communicator);                          \
+  }                                                                                   \
+  MPI_Request i##operation parameters {                                               \
+    MPI_Request request;                                                              \
+    MPI_I##function(__VA_ARGS__ __VA_OPT__(, ) communicator, &request);               \
+    return request;                                                                   \
+  }
+
 namespace nhalf {
 
 /// Operations under test have a communicator of their own: what a library prepares for the first
@@ -30,113 +41,10 @@ class MpiCollectives {
     MPI_Comm_dup(MPI_COMM_WORLD, &under_test_);
   }
 
-  void bcast(int root, Bytes data) {
-    MPI_Bcast(data.data(), count(data), MPI_BYTE, root, under_test_);
-  }
-  void scatter(int root, ConstBytes in, Bytes out) {
-    MPI_Scatter(in.data(), count(out), MPI_BYTE, kept(root, in, out), count(out), MPI_BYTE, root,
-                under_test_);
-  }
-  void gather(int root, ConstBytes in, Bytes out) {
-    MPI_Gather(given(root, in, out), count(in), MPI_BYTE, out.data(), count(in), MPI_BYTE, root,
-               under_test_);
-  }
-  void allgather(ConstBytes in, Bytes out) {
-    MPI_Allgather(given(rank(), in, out), count(in), MPI_BYTE, out.data(), count(in), MPI_BYTE,
-                  under_test_);
-  }
-  void alltoall(ConstBytes in, Bytes out) {
-    MPI_Alltoall(or_in_place(in, out.data()), per_rank(in), MPI_BYTE, out.data(), per_rank(in),
-                 MPI_BYTE, under_test_);
-  }
-  void alltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
-                 PerRank out_counts, PerRank out_offsets) {
-    MPI_Alltoallv(or_in_place(in, out.data()), in_counts.data(), in_offsets.data(), MPI_BYTE,
-                  out.data(), out_counts.data(), out_offsets.data(), MPI_BYTE, under_test_);
-  }
-  void reduce(int root, ConstBytes in, Bytes out) {
-    const void* source = rank() == root ? or_in_place(in, out.data()) : in.data();
-    MPI_Reduce(source, out.data(), floats(in), MPI_FLOAT, MPI_SUM, root, under_test_);
-  }
-  void allreduce(ConstBytes in, Bytes out) {
-    MPI_Allreduce(or_in_place(in, out.data()), out.data(), floats(in), MPI_FLOAT, MPI_SUM,
-                  under_test_);
-  }
-  void reduce_scatter(ConstBytes in, Bytes out) {
-    MPI_Reduce_scatter_block(or_in_place(in, out.data()), out.data(), floats(out), MPI_FLOAT,
-                             MPI_SUM, under_test_);
-  }
-  void scan(ConstBytes in, Bytes out) {
-    MPI_Scan(or_in_place(in, out.data()), out.data(), floats(in), MPI_FLOAT, MPI_SUM, under_test_);
-  }
-  void synchronise() { MPI_Barrier(under_test_); }
+#define NHALF_EQUAL(operation, Function, function, ...) \
+  NHALF_MPI_FORMS(operation, Function, function, under_test_, __VA_ARGS__)
+#include "transports/mpi/operations.inc"
 
-  MPI_Request ibcast(int root, Bytes data) {
-    MPI_Request request;
-    MPI_Ibcast(data.data(), count(data), MPI_BYTE, root, under_test_, &request);
-    return request;
-  }
-  MPI_Request iscatter(int root, ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Iscatter(in.data(), count(out), MPI_BYTE, kept(root, in, out), count(out), MPI_BYTE, root,
-                 under_test_, &request);
-    return request;
-  }
-  MPI_Request igather(int root, ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Igather(given(root, in, out), count(in), MPI_BYTE, out.data(), count(in), MPI_BYTE, root,
-                under_test_, &request);
-    return request;
-  }
-  MPI_Request iallgather(ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Iallgather(given(rank(), in, out), count(in), MPI_BYTE, out.data(), count(in), MPI_BYTE,
-                   under_test_, &request);
-    return request;
-  }
-  MPI_Request ialltoall(ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Ialltoall(or_in_place(in, out.data()), per_rank(in), MPI_BYTE, out.data(), per_rank(in),
-                  MPI_BYTE, under_test_, &request);
-    return request;
-  }
-  MPI_Request ialltoallv(ConstBytes in, PerRank in_counts, PerRank in_offsets, Bytes out,
-                         PerRank out_counts, PerRank out_offsets) {
-    MPI_Request request;
-    MPI_Ialltoallv(or_in_place(in, out.data()), in_counts.data(), in_offsets.data(), MPI_BYTE,
-                   out.data(), out_counts.data(), out_offsets.data(), MPI_BYTE, under_test_,
-                   &request);
-    return request;
-  }
-  MPI_Request ireduce(int root, ConstBytes in, Bytes out) {
-    MPI_Request request;
-    const void* source = rank() == root ? or_in_place(in, out.data()) : in.data();
-    MPI_Ireduce(source, out.data(), floats(in), MPI_FLOAT, MPI_SUM, root, under_test_, &request);
-    return request;
-  }
-  MPI_Request iallreduce(ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Iallreduce(or_in_place(in, out.data()), out.data(), floats(in), MPI_FLOAT, MPI_SUM,
-                   under_test_, &request);
-    return request;
-  }
-  MPI_Request ireduce_scatter(ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Ireduce_scatter_block(or_in_place(in, out.data()), out.data(), floats(out), MPI_FLOAT,
-                              MPI_SUM, under_test_, &request);
-    return request;
-  }
-  MPI_Request iscan(ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Iscan(or_in_place(in, out.data()), out.data(), floats(in), MPI_FLOAT, MPI_SUM, under_test_,
-              &request);
-    return request;
-  }
-  MPI_Request isynchronise() {
-    MPI_Request request;
-    MPI_Ibarrier(under_test_, &request);
-    return request;
-  }
   bool test(MPI_Request& request) {
     int done = 0;
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -162,12 +70,12 @@ class MpiCollectives {
     return static_cast<int>(data.size() / static_cast<std::size_t>(size_));
   }
 
-  static const void* or_in_place(ConstBytes in, const std::byte* place) {
-    return in.data() == place ? MPI_IN_PLACE : in.data();
+  static const void* or_in_place(ConstBytes in, ConstBytes place) {
+    return in.data() == place.data() ? MPI_IN_PLACE : in.data();
   }
   /// What a rank gives to a root that gathers blocks in `out`.
   [[nodiscard]] const void* given(int root, ConstBytes in, ConstBytes out) const {
-    return rank_ == root ? or_in_place(in, out.data() + offset(in)) : in.data();
+    return rank_ == root && in.data() == out.data() + offset(in) ? MPI_IN_PLACE : in.data();
   }
   /// Where a rank keeps its block of what a root scatters from `in`.
   [[nodiscard]] void* kept(int root, ConstBytes in, Bytes out) const {

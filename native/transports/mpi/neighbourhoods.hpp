@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "contract/neighbourhoods.hpp"
+#include "transports/mpi/collectives.hpp"
 
 namespace nhalf {
 
@@ -80,74 +81,13 @@ class MpiNeighbourhoods : public Base {
   }
   void leave(Neighbourhood& among) { among.free(); }
 
-  void neighbor_allgather(const Neighbourhood& among, ConstBytes in, Bytes out) {
-    MPI_Neighbor_allgather(in.data(), size_of(in), MPI_BYTE, out.data(), size_of(in), MPI_BYTE,
-                           among.handle());
-  }
-  void neighbor_allgatherv(const Neighbourhood& among, ConstBytes in, Bytes out, PerRank counts,
-                           PerRank offsets) {
-    MPI_Neighbor_allgatherv(in.data(), size_of(in), MPI_BYTE, out.data(), counts.data(),
-                            offsets.data(), MPI_BYTE, among.handle());
-  }
-  void neighbor_alltoall(const Neighbourhood& among, ConstBytes in, Bytes out) {
-    MPI_Neighbor_alltoall(in.data(), among.block(in), MPI_BYTE, out.data(), among.block(in),
-                          MPI_BYTE, among.handle());
-  }
-  void neighbor_alltoallv(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
-                          PerRank in_offsets, Bytes out, PerRank out_counts, PerRank out_offsets) {
-    MPI_Neighbor_alltoallv(in.data(), in_counts.data(), in_offsets.data(), MPI_BYTE, out.data(),
-                           out_counts.data(), out_offsets.data(), MPI_BYTE, among.handle());
-  }
-  void neighbor_alltoallw(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
-                          WideOffsets in_offsets, Bytes out, PerRank out_counts,
-                          WideOffsets out_offsets) {
-    MPI_Neighbor_alltoallw(in.data(), in_counts.data(), in_offsets.data(), among.types(),
-                           out.data(), out_counts.data(), out_offsets.data(), among.types(),
-                           among.handle());
-  }
-  MPI_Request ineighbor_allgather(const Neighbourhood& among, ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Ineighbor_allgather(in.data(), size_of(in), MPI_BYTE, out.data(), size_of(in), MPI_BYTE,
-                            among.handle(), &request);
-    return request;
-  }
-  MPI_Request ineighbor_allgatherv(const Neighbourhood& among, ConstBytes in, Bytes out,
-                                   PerRank counts, PerRank offsets) {
-    MPI_Request request;
-    MPI_Ineighbor_allgatherv(in.data(), size_of(in), MPI_BYTE, out.data(), counts.data(),
-                             offsets.data(), MPI_BYTE, among.handle(), &request);
-    return request;
-  }
-  MPI_Request ineighbor_alltoall(const Neighbourhood& among, ConstBytes in, Bytes out) {
-    MPI_Request request;
-    MPI_Ineighbor_alltoall(in.data(), among.block(in), MPI_BYTE, out.data(), among.block(in),
-                           MPI_BYTE, among.handle(), &request);
-    return request;
-  }
-  MPI_Request ineighbor_alltoallv(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
-                                  PerRank in_offsets, Bytes out, PerRank out_counts,
-                                  PerRank out_offsets) {
-    MPI_Request request;
-    MPI_Ineighbor_alltoallv(in.data(), in_counts.data(), in_offsets.data(), MPI_BYTE, out.data(),
-                            out_counts.data(), out_offsets.data(), MPI_BYTE, among.handle(),
-                            &request);
-    return request;
-  }
-  MPI_Request ineighbor_alltoallw(const Neighbourhood& among, ConstBytes in, PerRank in_counts,
-                                  WideOffsets in_offsets, Bytes out, PerRank out_counts,
-                                  WideOffsets out_offsets) {
-    MPI_Request request;
-    MPI_Ineighbor_alltoallw(in.data(), in_counts.data(), in_offsets.data(), among.types(),
-                            out.data(), out_counts.data(), out_offsets.data(), among.types(),
-                            among.handle(), &request);
-    return request;
-  }
+#define NHALF_NEIGHBOUR(operation, Function, function, ...) \
+  NHALF_MPI_FORMS(operation, Function, function, among.handle(), __VA_ARGS__)
+#include "transports/mpi/operations.inc"
 
  protected:
   using Base::Base;
-
- private:
-  static int size_of(ConstBytes data) { return static_cast<int>(data.size()); }
+  using Base::count;
 };
 
 }  // namespace nhalf

@@ -110,7 +110,7 @@ def _lengths(longest: Floats) -> Floats:
 
 
 def patterns(ranks: int) -> Iterator[tuple[str, list[list[int]]]]:
-    """The kind and the rings of each of the 36 patterns (patterns/bases/ring_layout.hpp)."""
+    """The kind and the rings of each of the 36 patterns (bases/traffic/ring_layout.hpp)."""
     for target in (2, 4, 8, max(16, ranks // 4), max(32, ranks // 2), ranks):
         yield "rings", _rings(ranks, min(target, ranks))
     random = np.random.default_rng(RANDOM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""To whom each rank sends in traffic, as native/patterns/bases/bit_permutations.hpp has it.
+"""To whom each rank sends in traffic, as native/patterns/bases/traffic/bit_permutations.hpp has it.
 
 The bits of a rank are numbered from 0, the lowest. Definitions as in J. Duato, S. Yalamanchili,
 L. Ni, Interconnection Networks: an Engineering Approach, Morgan Kaufmann 2003.

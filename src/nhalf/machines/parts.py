@@ -26,7 +26,7 @@ FANS = {"M": "one-to-many", "R": "many-to-one"}
 HIDDEN = 1.01
 """A gap of at most this many send overheads is none that was seen."""
 FAN_WINDOW = 32
-"""Rounds of a measured fan that are answered together (patterns/bases/fan_loop.hpp)."""
+"""Rounds of a measured fan that are answered together (patterns/bases/traffic/fan_loop.hpp)."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "patterns/pingpong.hpp"
+#include "patterns/pairs/pingpong.hpp"
 #include "timing/sampler.hpp"
 
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "patterns/bases/chosen_algorithm.hpp"
+#include "patterns/bases/collectives/chosen_algorithm.hpp"
 #include "recording.hpp"
 #include "roster.hpp"
 #include "timing/global_clock.hpp"
 #include "timing/operation_sampler.hpp"
 
-#include "patterns/bcast.hpp"
+#include "patterns/collectives/bcast.hpp"
 
 namespace nhalf::test_algorithm_axis {
 

@@ -8,18 +8,18 @@
 
 #include "roster.hpp"
 
-#include "patterns/allgather.hpp"
-#include "patterns/allreduce.hpp"
-#include "patterns/alltoall.hpp"
-#include "patterns/alltoallv.hpp"
-#include "patterns/barrier.hpp"
-#include "patterns/bases/overlapped.hpp"
-#include "patterns/bcast.hpp"
-#include "patterns/gather.hpp"
-#include "patterns/reduce.hpp"
-#include "patterns/reduce_scatter.hpp"
-#include "patterns/scan.hpp"
-#include "patterns/scatter.hpp"
+#include "patterns/bases/collectives/overlapped.hpp"
+#include "patterns/collectives/allgather.hpp"
+#include "patterns/collectives/allreduce.hpp"
+#include "patterns/collectives/alltoall.hpp"
+#include "patterns/collectives/alltoallv.hpp"
+#include "patterns/collectives/barrier.hpp"
+#include "patterns/collectives/bcast.hpp"
+#include "patterns/collectives/gather.hpp"
+#include "patterns/collectives/reduce.hpp"
+#include "patterns/collectives/reduce_scatter.hpp"
+#include "patterns/collectives/scan.hpp"
+#include "patterns/collectives/scatter.hpp"
 
 namespace nhalf::test_collectives {
 

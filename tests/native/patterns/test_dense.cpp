@@ -10,10 +10,10 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/dense_alltoall.hpp"
-#include "patterns/dense_cumulative.hpp"
-#include "patterns/dense_pairwise.hpp"
-#include "patterns/dense_random.hpp"
+#include "patterns/traffic/dense_alltoall.hpp"
+#include "patterns/traffic/dense_cumulative.hpp"
+#include "patterns/traffic/dense_pairwise.hpp"
+#include "patterns/traffic/dense_random.hpp"
 
 namespace nhalf::test_dense {
 

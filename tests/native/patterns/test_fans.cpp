@@ -7,9 +7,9 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/many_to_many.hpp"
-#include "patterns/many_to_one.hpp"
-#include "patterns/one_to_many.hpp"
+#include "patterns/traffic/many_to_many.hpp"
+#include "patterns/traffic/many_to_one.hpp"
+#include "patterns/traffic/one_to_many.hpp"
 
 namespace nhalf::test_fans {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "patterns/bases/streaming_kernels.hpp"
+#include "patterns/bases/arrays/streaming_kernels.hpp"
 #include "rank_counts.hpp"
 #include "roster.hpp"
 #include "timing/sampler.hpp"

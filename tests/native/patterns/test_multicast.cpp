@@ -7,7 +7,7 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/multicast.hpp"
+#include "patterns/traffic/multicast.hpp"
 
 namespace nhalf::test_multicast_messages {
 

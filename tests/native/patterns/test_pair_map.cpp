@@ -9,9 +9,9 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/pair_map_bandwidth.hpp"
-#include "patterns/pair_map_latency.hpp"
-#include "patterns/pair_map_together.hpp"
+#include "patterns/pairs/pair_map_bandwidth.hpp"
+#include "patterns/pairs/pair_map_latency.hpp"
+#include "patterns/pairs/pair_map_together.hpp"
 
 namespace nhalf::test_pair_map {
 

@@ -11,10 +11,10 @@
 #include "rank_counts.hpp"
 #include "recording.hpp"
 
-#include "patterns/distance.hpp"
-#include "patterns/pairs_bandwidth.hpp"
-#include "patterns/pairs_latency.hpp"
-#include "patterns/pingpong_rsend.hpp"
+#include "patterns/pairs/distance.hpp"
+#include "patterns/pairs/pairs_bandwidth.hpp"
+#include "patterns/pairs/pairs_latency.hpp"
+#include "patterns/pairs/pingpong_rsend.hpp"
 
 namespace nhalf::test_pairs {
 

@@ -10,7 +10,7 @@
 #include "roster.hpp"
 #include "timing/sampler.hpp"
 
-#include "patterns/ring.hpp"
+#include "patterns/traffic/ring.hpp"
 
 namespace nhalf::test_ring {
 

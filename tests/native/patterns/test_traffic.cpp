@@ -13,7 +13,7 @@
 #include "roster.hpp"
 #include "timing/sampler.hpp"
 
-#include "patterns/traffic.hpp"
+#include "patterns/traffic/traffic.hpp"
 
 namespace nhalf::test_traffic {
 

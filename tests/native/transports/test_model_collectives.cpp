@@ -13,8 +13,7 @@
 
 #include "roster.hpp"
 
-#include "patterns/barrier.hpp"
-#include "patterns/ibarrier.hpp"
+#include "patterns/collectives/barrier.hpp"
 
 namespace nhalf::test_model_collectives {
 

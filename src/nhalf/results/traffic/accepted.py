@@ -30,7 +30,7 @@ FALLBACKS = {
     "seed": "1",
     "scope": "all",
 }
-"""The axes besides the load, with the values that are omitted (native/patterns/traffic.hpp)."""
+"""The axes besides the load, with the values that are omitted (patterns/traffic/traffic.hpp)."""
 STAGED = ("butterfly", "cube", "baseline")
 """Rules that need a distance."""
 

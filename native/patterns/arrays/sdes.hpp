@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "contract/pattern.hpp"
+#include "patterns/bases/arrays/array_access.hpp"
+#include "patterns/bases/arrays/sdes_attack.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo sdes_axes[] = {
+    array_axes[0],
+    {"block", "even", "even", "keys in a block; even: one block for each rank"},
+    {"keys", "1024", "1024", "secret keys to recover; there are 1024 in all"},
+    {"pairs", "16", "16", "pairs of chosen plain texts for each key"}};
+
+inline constexpr PatternInfo sdes_info{
+    .name = "sdes",
+    .what =
+        "keys of simplified DES are recovered by differential cryptanalysis from cipher texts "
+        "in a shared array, each rank those that lie at it",
+    .needs = "one-sided, computing",
+    .ranks_min = 1,
+    .timing = Timing::slowest_rank,
+    .axes = sdes_axes,
+    .sized = false};
+
+/// One round recovers every key. Cipher texts of one key lie together, at the rank of its key.
+template <ArraysOf T>
+class SdesAttack : public Pattern {
+ public:
+  SdesAttack(T& transport, const Case& point)
+      : transport_(transport),
+        access_(static_cast<Access>(point.choice("access", access_names))),
+        pairs_(number_of(point, "pairs", 16, sdes::pairs_most)),
+        layout_(layout_of(point,
+                          static_cast<std::size_t>(number_of(point, "keys", sdes::keys, keys_most)),
+                          transport.size())),
+        seen_(transport, {layout_.size() * texts(), layout_.block() * texts(), layout_.ranks()}),
+        found_(transport, layout_) {
+    const auto own = seen_.local();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto text = static_cast<int>(i % texts());
+      own[i] = sdes::encrypted(secret(layout_.index(found_.rank(), i / texts())),
+                               sdes::chosen_plain(text / 2, text % 2));
+    }
+  }
+
+  void run(std::uint64_t rounds) override {
+    for (auto i = rounds; i > 0; --i) attack();
+  }
+
+  bool verify() override {
+    for (auto& key : found_.local()) key = unknown;
+    attack();
+    return all_found();
+  }
+
+  /// Throws InputError where a key is not the one with which was encrypted.
+  std::vector<Value> values() override {
+    if (!transport_.all(all_found())) throw InputError("a key was wrong after it was timed");
+    return {{"keys", static_cast<double>(layout_.size())}};
+  }
+
+ private:
+  static constexpr std::uint16_t unknown = 0xFFFF;
+  static constexpr int keys_most = 1 << 24;
+
+  /// An axis that is not given where it has its usual value.
+  static int number_of(const Case& point, const std::string& axis, int usual, int most) {
+    return point.axes.text(axis).empty() ? usual : point.axis(axis, 1, most);
+  }
+
+  /// All keys in an order that is not theirs, again and again.
+  static unsigned secret(std::size_t index) {
+    return static_cast<unsigned>((index * 619 + 271) % sdes::keys);
+  }
+  [[nodiscard]] std::size_t texts() const { return 2 * static_cast<std::size_t>(pairs_); }
+
+  void attack() {
+    switch (access_) {
+      case Access::for_all:
+        return pgas::for_all(found_, [this](std::size_t key) {
+          auto text = key * texts();
+          found_[key] = key_of([&] { return std::uint8_t{seen_[text++]}; });
+        });
+      case Access::pointer:
+        return each_block([this](std::size_t first, std::size_t count) {
+          attack_run(count, found_.at(first), seen_.at(first * texts()));
+        });
+      case Access::block:
+        return each_block([this](std::size_t first, std::size_t count) {
+          attack_run(count, found_.at(first).in_block(), seen_.at(first * texts()).in_block());
+        });
+      case Access::cast:
+        return attack_run(found_.local().size(), found_.local().data(), seen_.local().data());
+    }
+  }
+  template <class Run>
+  void each_block(Run run) {
+    pgas::each_block(layout_, found_.rank(),
+                     [&](std::size_t first, std::size_t, std::size_t count) { run(first, count); });
+  }
+  template <class Key, class Text>
+  void attack_run(std::size_t count, Key key, Text text) {
+    for (; count > 0; --count) {
+      *key = key_of([&] {
+        const std::uint8_t next = *text;
+        ++text;
+        return next;
+      });
+      ++key;
+    }
+  }
+  template <class Next>
+  std::uint16_t key_of(Next next) {
+    return static_cast<std::uint16_t>(sdes::recovered(pairs_, next).value_or(unknown));
+  }
+
+  [[nodiscard]] bool all_found() {
+    const auto own = found_.local();
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (own[i] != secret(layout_.index(found_.rank(), i))) return false;
+    return true;
+  }
+
+  T& transport_;
+  Access access_;
+  int pairs_;
+  pgas::Layout layout_;
+  pgas::shared_array<std::uint8_t, T> seen_;
+  pgas::shared_array<std::uint16_t, T> found_;
+};
+
+NHALF_PATTERN(sdes_info, SdesAttack);
+
+}  // namespace nhalf

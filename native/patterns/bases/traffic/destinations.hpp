@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// To which ranks each rank of a traffic sends.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "contract/pattern.hpp"
+#include "patterns/bases/traffic/bit_permutations.hpp"
+
+namespace nhalf {
+
+/// The rule of a point's axes `to`, `distance` and `scope`. Throws InputError where they do not fit
+/// each other or the number of ranks.
+class Destinations {
+ public:
+  /// What `to` may say: anybody, or a permutation.
+  static constexpr auto names() {
+    std::array<std::string_view, std::size(bit_permutations::rules) + 1> found{"uniform"};
+    std::ranges::transform(bit_permutations::rules, found.begin() + 1,
+                           &bit_permutations::Rule::name);
+    return found;
+  }
+
+  Destinations(int ranks, const Case& point)
+      : ranks_(ranks), hosts_(point.hosts.begin(), point.hosts.end()) {
+    constexpr std::string_view scopes[] = {"all", "on-node", "off-node"};
+    scope_ = static_cast<Scope>(point.choice("scope", scopes));
+    const auto chosen = point.choice("to", names());
+    if (chosen > 0) rule_ = &bit_permutations::rules[chosen - 1];
+    const auto distance = point.axes.text("distance", std::string(highest));
+    if (rule_ != nullptr && rule_->first_stage >= 0) {
+      choose_stages(distance);
+    } else if (distance != highest) {
+      throw InputError("axis distance is for butterfly, cube and baseline");
+    }
+  }
+
+  /// Ranks from 0 on that the rule knows; the others neither send nor receive.
+  [[nodiscard]] int taking_part() const {
+    return rule_ == nullptr ? ranks_ : 1 << rank_bits(ranks_);
+  }
+
+  /// To which ranks this one sends; to none where the permutation leaves it in its place.
+  [[nodiscard]] std::vector<int> of(int rank) const {
+    std::vector<int> found;
+    const auto add = [&](int to) {
+      if (to != rank && in_scope(rank, to)) found.push_back(to);
+    };
+    if (rule_ == nullptr) {
+      for (int to = 0; to < ranks_; ++to) add(to);
+    } else if (rank < taking_part()) {
+      add(static_cast<int>(permuted(static_cast<unsigned>(rank))));
+    }
+    return found;
+  }
+
+  /// Whether two ranks are on one host; all are where nothing else is known.
+  [[nodiscard]] bool same_host(int one, int other) const {
+    const auto host = [&](int rank) {
+      return hosts_.empty() ? 0 : hosts_[static_cast<std::size_t>(rank)];
+    };
+    return host(one) == host(other);
+  }
+
+ private:
+  enum class Scope { all, on_node, off_node };
+
+  /// What axis `distance` says for the last stage, and for all of them.
+  static constexpr std::string_view highest = "highest";
+  static constexpr std::string_view all = "all";
+
+  /// One stage, or every one after the other.
+  void choose_stages(const std::string& distance) {
+    const int last = rank_bits(ranks_) - 1;
+    if (last < rule_->first_stage)
+      throw InputError(std::string(rule_->name) + " needs " +
+                       std::to_string(2 << rule_->first_stage) + " ranks or more");
+    first_stage_ = last_stage_ = last;
+    if (distance == all) first_stage_ = rule_->first_stage;
+    if (distance != all && distance != highest) first_stage_ = last_stage_ = stage_of(distance);
+  }
+
+  /// The bit whose value is the axis `distance`.
+  [[nodiscard]] int stage_of(const std::string& distance) const {
+    const unsigned least = 1U << rule_->first_stage;
+    const unsigned most = static_cast<unsigned>(taking_part()) / 2;
+    for (unsigned power = least; power <= most; power *= 2)
+      if (distance == std::to_string(power)) return std::countr_zero(power);
+    throw InputError("distance of " + std::string(rule_->name) + " is a power of 2 from " +
+                     std::to_string(least) + " to half of " + std::to_string(taking_part()) +
+                     " ranks, highest or all");
+  }
+
+  /// Where the chosen stages, one after the other, lead from a rank.
+  [[nodiscard]] unsigned permuted(unsigned rank) const {
+    for (int stage = first_stage_; stage <= last_stage_; ++stage)
+      rank = rule_->of(rank, rank_bits(ranks_), stage);
+    return rank;
+  }
+
+  [[nodiscard]] bool in_scope(int from, int to) const {
+    return scope_ == Scope::all || same_host(from, to) == (scope_ == Scope::on_node);
+  }
+
+  int ranks_;
+  std::vector<int> hosts_;
+  Scope scope_;
+  const bit_permutations::Rule* rule_ = nullptr;
+  int first_stage_ = 0;
+  int last_stage_ = 0;
+};
+
+}  // namespace nhalf

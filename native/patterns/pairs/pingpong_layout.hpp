@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <string_view>
+
+#include "contract/buffer.hpp"
+#include "contract/layouts.hpp"
+#include "patterns/bases/pairs/pingpong_loop.hpp"
+
+namespace nhalf {
+
+inline constexpr AxisInfo layout_axes[] = {
+    {"layout", "vector,indexed,struct,contiguous", "",
+     "blocks with equal gaps, with gaps that differ, of two halves each, or without gaps"},
+    {"by", "type,hand", "",
+     "type: a derived data type of MPI; hand: a loop that copies blocks together, and back; pack: "
+     "the same by the calls of MPI"},
+    {"block", "64", "64", "bytes that lie together: 8 to 65536, a power of two"}};
+
+inline constexpr PatternInfo pingpong_layout{
+    .name = "pingpong-layout",
+    .what = "ping-pong of data that does not lie together; the size is that of the data alone",
+    .needs = "data-types",
+    .messages_per_round = 2,
+    .axes = layout_axes,
+    .size_multiple = 64};
+
+/// Data lies in memory of its own on either side; packed it goes through the buffers of a pair.
+template <DataTypes T>
+class PingPongLayout : public PingPongLoop<T> {
+ public:
+  PingPongLayout(T& transport, const Case& point)
+      : PingPongLoop<T>(transport, point),
+        layout_(Layout::of(static_cast<LayoutKind>(point.choice("layout", layout_kinds)),
+                           block_of(point), point.size_bytes)),
+        out_data_(layout_.extent_bytes),
+        in_data_(layout_.extent_bytes),
+        by_(point.choice("by", ways)),
+        type_(transport.data_type(layout_)) {}
+  ~PingPongLayout() override { this->transport_.release_type(type_); }
+
+  void run(std::uint64_t rounds) override {
+    if (by_ == 0) {
+      this->loop(
+          rounds,
+          [this](T& t, int peer, ConstBytes) { t.send_typed(peer, out_data_.bytes(), type_); },
+          [this](T& t, int peer, Bytes) { t.recv_typed(peer, in_data_.bytes(), type_); });
+    } else if (by_ == 1) {
+      this->loop(
+          rounds,
+          [this](T& t, int peer, ConstBytes) {
+            layout_.pack(out_data_.bytes(), this->out_.bytes());
+            t.send(peer, this->out_.bytes());
+          },
+          [this](T& t, int peer, Bytes packed) {
+            t.recv(peer, packed);
+            layout_.unpack(packed, in_data_.bytes());
+          });
+    } else {
+      this->loop(
+          rounds,
+          [this](T& t, int peer, ConstBytes) {
+            t.pack(out_data_.bytes(), type_, this->out_.bytes());
+            t.send(peer, this->out_.bytes());
+          },
+          [this](T& t, int peer, Bytes packed) {
+            t.recv(peer, packed);
+            t.unpack(packed, in_data_.bytes(), type_);
+          });
+    }
+  }
+
+  /// Gaps are looked at, too: nothing is written there.
+  bool verify() override {
+    Buffer packed(layout_.size_bytes());
+    packed.fill(this->seed_of(this->transport_.rank()));
+    layout_.unpack(packed.bytes(), out_data_.bytes());
+    std::ranges::fill(in_data_.bytes(), std::byte{7});
+    run(1);
+    if (!this->takes_part()) return true;
+    layout_.pack(in_data_.bytes(), packed.bytes());
+    if (!packed.holds(this->seed_of(this->peer()))) return false;
+    Buffer gaps(layout_.size_bytes());
+    std::ranges::fill(gaps.bytes(), std::byte{7});
+    layout_.unpack(gaps.bytes(), in_data_.bytes());
+    return std::ranges::all_of(in_data_.bytes(), [](std::byte b) { return b == std::byte{7}; });
+  }
+
+ private:
+  static constexpr std::string_view ways[] = {"type", "hand", "pack"};
+
+  static std::size_t block_of(const Case& point) {
+    const int block = point.axes.number("block", 64);
+    if (block < 8 || block > 65536 || (block & (block - 1)) != 0)
+      throw InputError("axis block is a power of two from 8 to 65536 here");
+    if (point.size_bytes % static_cast<std::size_t>(block) != 0)
+      throw InputError("data in blocks is a multiple of them: give a multiple of the axis block");
+    if (point.size_bytes > INT_MAX / 2) throw InputError("data with gaps is at most 1 GiB");
+    return static_cast<std::size_t>(block);
+  }
+
+  Layout layout_;
+  Buffer out_data_;
+  Buffer in_data_;
+  std::size_t by_;
+  typename T::DataType type_;
+};
+
+NHALF_PATTERN(pingpong_layout, PingPongLayout);
+
+}  // namespace nhalf

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs that answer points have in common: their command line and the conversation.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "contract/options.hpp"
+#include "contract/pattern.hpp"
+#include "contract/transport.hpp"
+#include "probe/arguments.hpp"
+#include "probe/binding.hpp"
+#include "probe/json.hpp"
+#include "probe/placement.hpp"
+#include "probe/record.hpp"
+#include "timing/criterion.hpp"
+
+namespace nhalf {
+
+/// The main function of a program: help, a description, or a session, for which it is bound to its
+/// cores and ends with whoever started it. `describe` and `run` are given the arguments; errors go
+/// to standard error after `name`.
+template <class Describe, class Run>
+int run_program(std::string_view name, std::string_view usage, int argc, char** argv,
+                Describe describe, Run run) {
+  try {
+    const auto arguments = Arguments::parse(argc, argv);
+    if (arguments.help) {
+      std::fwrite(usage.data(), 1, usage.size(), stdout);
+      return 0;
+    }
+    if (arguments.describe) {
+      write_line(describe(arguments));
+      return 0;
+    }
+    die_with_parent();
+    if (!arguments.cpus.empty()) bind_process(arguments.cpus);
+    return run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(name.size()), name.data(), error.what());
+    return 2;
+  }
+}
+
+/// The answer to a line, or what is wrong with it.
+template <class Answer>
+std::optional<std::string> answer_to(const std::string& line, Answer& answer) {
+  std::string id;
+  try {
+    const auto point = Options::parse(line, ' ');
+    id = point.text("id");
+    return answer(point, id);
+  } catch (const InputError& error) {
+    return error_record(id, error.what());
+  }
+}
+
+/// The next line of standard input; false at the end.
+inline bool read_line(std::string& line) {
+  // Open MPI 5.0.11 never passes on the end of its input, so a word ends it, too.
+  return std::getline(std::cin, line) && line != "end";
+}
+
+/// Says what `introduction` gives, then answers lines until `next` has no more, or until an answer
+/// was the last one: then it returns false. Of several ranks one writes.
+template <class Next, class Introduction, class Answer>
+bool converse(bool writes, Next next, Introduction introduction, Answer answer) {
+  if (writes) write_line(introduction());
+  for (std::string line; next(line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto record = answer_to(line, answer);
+    if (!record) return false;
+    if (writes && !record->empty()) write_line(std::move(*record));
+  }
+  if (writes) write_line(json::Object{}.add("nhalf", "end").text());
+  return true;
+}
+
+/// The life of a program of one process. `answer` takes a point and its id and gives a record: an
+/// empty one where it wrote the record itself, none where nothing is to follow.
+template <class Introduction, class Answer>
+void serve(Introduction introduction, Answer answer) {
+  converse(true, read_line, introduction, answer);
+}
+
+/// The life of one rank of several. All of them answer each line; rank 0 reads and writes.
+template <Controlled T, class Introduction, class Answer>
+void serve(T& control, Introduction introduction, Answer answer) {
+  const bool writes = control.rank() == 0;
+  const auto next = [&](std::string& line) {
+    bool more = writes && read_line(line);
+    share(control, more);
+    if (more) share(control, line);
+    return more;
+  };
+  // All ranks end together.
+  if (!converse(writes, next, introduction, answer)) control.barrier();
+}
+
+/// How much a point wants measured; what it does not say is as usual.
+inline Effort effort_of(const Options& point, Effort usual) {
+  usual.slice_s = point.number("slice_s", usual.slice_s);
+  usual.precision = point.number("precision", usual.precision);
+  usual.samples_min = std::max<std::size_t>(1, point.number("samples_min", usual.samples_min));
+  usual.samples_max = std::max(usual.samples_min, point.number("samples_max", usual.samples_max));
+  return usual;
+}
+
+/// Every axis that a point names is one of its pattern's.
+inline void check_axes(const PatternInfo& info, const Options& axes) {
+  for (const auto& [name, value] : axes.values()) {
+    if (std::ranges::find(info.axes, name, &AxisInfo::name) == info.axes.end())
+      throw InputError("pattern " + std::string(info.name) + " has no axis '" + name + "'");
+  }
+}
+
+/// What `make` gives, on every rank or on none. Where it fails here the error says why, in
+/// `no_memory` if that is it; where it fails at another rank only, `failure`.
+template <Controlled T, class Make>
+auto made_everywhere(T& control, const std::string& no_memory, std::string failure, Make make) {
+  decltype(make()) result;
+  try {
+    result = make();
+  } catch (const std::bad_alloc&) {
+    failure = no_memory;
+  } catch (const InputError& error) {
+    failure = error.what();
+  }
+  if (!control.all(result != nullptr)) throw InputError(failure);
+  return result;
+}
+
+}  // namespace nhalf
