@@ -43,10 +43,10 @@ class Command(click.Command):
         if self.examples:
             write_examples(formatter, self.examples)
         sections: dict[str, list[tuple[str, str]]] = {}
-        for one in self.get_params(ctx):
-            record = one.get_help_record(ctx)
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
             if record is not None:
-                sections.setdefault(heading_of(one), []).append(record)
+                sections.setdefault(heading_of(parameter), []).append(record)
         for heading in in_order(sections):
             with formatter.section(heading):
                 formatter.write_dl(sections[heading])
@@ -106,22 +106,24 @@ class Place(click.Argument):
 def command(name: str, act: Act) -> Command:
     """The command that makes a request of its words and acts on it."""
     (hint,) = (kind for key, kind in typing.get_type_hints(act).items() if key != "return")
-    known = parameters(hint)
-    rest = any(isinstance(one.said, Word) and one.said.rest for one in known)
-    said, examples = parted(inspect.cleandoc(act.__doc__ or ""))
-    made = Command(
-        name,
-        params=[_parameter(one) for one in _words_first(known)],
-        help=said,
-        callback=partial(_called, hint, act),
-        context_settings={"allow_interspersed_args": not rest},
+    request_parameters = parameters(hint)
+    takes_rest = any(
+        isinstance(parameter.declaration, Word) and parameter.declaration.takes_remaining for parameter in request_parameters
     )
-    made.examples = examples
-    return made
+    description, examples = parted(inspect.cleandoc(act.__doc__ or ""))
+    built = Command(
+        name,
+        params=[_parameter(parameter) for parameter in _words_first(request_parameters)],
+        help=description,
+        callback=partial(_called, hint, act),
+        context_settings={"allow_interspersed_args": not takes_rest},
+    )
+    built.examples = examples
+    return built
 
 
-def _words_first(known: Iterable[Parameter]) -> list[Parameter]:
-    return sorted(known, key=lambda one: isinstance(one.said, Option))
+def _words_first(request_parameters: Iterable[Parameter]) -> list[Parameter]:
+    return sorted(request_parameters, key=lambda parameter: isinstance(parameter.declaration, Option))
 
 
 def _called(kind: type[Request], act: Act, /, **values: Any) -> int | None:
@@ -129,10 +131,10 @@ def _called(kind: type[Request], act: Act, /, **values: Any) -> int | None:
     from nhalf.present.terminal.output import printed_as
 
     context = click.get_current_context()
-    given = frozenset(
+    explicit = frozenset(
         name for name in values if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     )
-    request = kind(**values, given=given)
+    request = kind(**values, given=explicit)
     with printed_as(getattr(request, "format", "table"), schema_of(context.command_path)):
         return act(request)
 
@@ -142,44 +144,48 @@ def schema_of(command_path: str) -> str:
     return "-".join(command_path.split()[1:]) + f"/{SCHEMA_VERSION}"
 
 
-def _parameter(one: Parameter) -> click.Parameter:
-    return _place(one, one.said) if isinstance(one.said, Word) else _choice(one, one.said)
-
-
-def _place(one: Parameter, said: Word) -> Place:
-    made = Place(
-        [one.name],
-        type=_type(one),
-        nargs=-1 if one.many else 1,
-        required=one.required,
-        metavar=said.metavar or None,
-        shell_complete=_completed(one),
-        **_default(one),
+def _parameter(parameter: Parameter) -> click.Parameter:
+    return (
+        _place(parameter, parameter.declaration)
+        if isinstance(parameter.declaration, Word)
+        else _choice(parameter, parameter.declaration)
     )
-    made.help = said.help
-    return made
 
 
-def _choice(one: Parameter, said: Option) -> Choice:
-    is_flag = one.kind is bool
-    spelled = one.spelled
-    if is_flag and one.default:
+def _place(parameter: Parameter, word: Word) -> Place:
+    argument = Place(
+        [parameter.name],
+        type=_type(parameter),
+        nargs=-1 if parameter.many else 1,
+        required=parameter.required,
+        metavar=word.metavar or None,
+        shell_complete=_completed(parameter),
+        **_default(parameter),
+    )
+    argument.help = word.help
+    return argument
+
+
+def _choice(parameter: Parameter, option: Option) -> Choice:
+    is_flag = parameter.kind is bool
+    spelled = parameter.spelling
+    if is_flag and parameter.default:
         spelled = f"{spelled}/{spelled.replace('--', '--no-', 1)}"
-    made = Choice(
-        [spelled, one.name],
-        type=None if is_flag else _type(one),
+    choice = Choice(
+        [spelled, parameter.name],
+        type=None if is_flag else _type(parameter),
         is_flag=is_flag,
-        multiple=one.many,
-        required=one.required,
-        help=said.help,
-        metavar=_metavar(one, said),
-        envvar=said.variable or None,
-        shell_complete=_completed(one),
-        show_default=one.default not in ("", None, (), False),
-        **_default(one),
+        multiple=parameter.many,
+        required=parameter.required,
+        help=option.help,
+        metavar=_metavar(parameter, option),
+        envvar=option.variable or None,
+        shell_complete=_completed(parameter),
+        show_default=parameter.default not in ("", None, (), False),
+        **_default(parameter),
     )
-    made.heading, made.former, made.is_share = one.heading, said.former, said.is_share
-    return made
+    choice.heading, choice.former, choice.is_share = parameter.heading, option.former, option.is_share
+    return choice
 
 
 def _share(value: str | float) -> float:
@@ -187,19 +193,19 @@ def _share(value: str | float) -> float:
     return parse_share(value) if isinstance(value, str) else value
 
 
-def _metavar(one: Parameter, said: Option) -> str | None:
+def _metavar(parameter: Parameter, option: Option) -> str | None:
     """What stands for the value in help; None for a flag."""
-    if said.metavar or one.kind is bool:
-        return said.metavar or None
-    return "PERCENT" if said.is_share else METAVARS[one.kind]
+    if option.metavar or parameter.kind is bool:
+        return option.metavar or None
+    return "PERCENT" if option.is_share else METAVARS[parameter.kind]
 
 
-def _completed(one: Parameter) -> Any:
+def _completed(parameter: Parameter) -> Any:
     """The completions offered to the shell for a word; None leaves them to its type."""
-    if one.name not in COMPLETED:
+    if parameter.name not in COMPLETED:
         return None
     return lambda context, parameter, begun: [
-        word for word in COMPLETED[one.name]() if word.startswith(begun)
+        word for word in COMPLETED[parameter.name]() if word.startswith(begun)
     ]
 
 
@@ -224,17 +230,21 @@ COMPLETED: dict[str, Callable[[], Iterable[str]]] = {
 """Parameters by name, and the words they may be."""
 
 
-def _default(one: Parameter) -> dict[str, Any]:
+def _default(parameter: Parameter) -> dict[str, Any]:
     """None of its own where there has to be a value, or where several are none."""
-    return {} if one.required or one.many else {"default": one.default}
+    return {} if parameter.required or parameter.many else {"default": parameter.default}
 
 
-def _type(one: Parameter) -> Any:
+def _type(parameter: Parameter) -> Any:
     """The parser of one value."""
-    if one.kind is int and isinstance(one.said, Option) and one.said.least is not None:
-        return click.IntRange(min=one.said.least)
-    if isinstance(one.said, Option) and one.said.is_share:
+    if (
+        parameter.kind is int
+        and isinstance(parameter.declaration, Option)
+        and parameter.declaration.least is not None
+    ):
+        return click.IntRange(min=parameter.declaration.least)
+    if isinstance(parameter.declaration, Option) and parameter.declaration.is_share:
         return _share
-    if one.kind is Path:
+    if parameter.kind is Path:
         return click.Path(path_type=Path)
-    return one.kind
+    return parameter.kind

@@ -49,11 +49,11 @@ def command(request: Request) -> None:
     if request.list_:
         _list(apps(), as_json=request.json)
         return
-    from nhalf.base.compiled import compiling_told_to
+    from nhalf.base.compiled import reporting_compilation
     from nhalf.cli.outcome import measured
     from nhalf.measure.loop.progress import Progress
 
-    with compiling_told_to(lambda text: None if request.is_silent else _say(text)):
+    with reporting_compilation(lambda text: None if request.is_silent else _say(text)):
         outcome = measured(_prepare(request), Progress(request.is_silent))
     _tell(outcome, request)
 
@@ -121,12 +121,12 @@ def _simulated(request: Request) -> Prepared:
     return session.begin(machine, how, "", blocks, request.out, request.launches)
 
 
-def _list(known: dict[str, Any], *, as_json: bool) -> None:
+def _list(apps_by_name: dict[str, Any], *, as_json: bool) -> None:
     """The applications, a line each."""
     from nhalf.present.terminal.output import emit_json
     from nhalf.present.terminal.tables import show_table
 
-    rows = [(name, app.title) for name, app in known.items()]
+    rows = [(name, app.title) for name, app in apps_by_name.items()]
     if as_json:
         emit_json({"applications": [{"name": name, "title": title} for name, title in rows]})
     else:
@@ -161,10 +161,10 @@ def check_verified(rows: list[dict[str, Any]]) -> None:
     """Raises FailedError with both numbers if a kernel computed something else."""
     wrong = [row for row in rows if not row["verified"]]
     if wrong:
-        one = wrong[0]
+        first = wrong[0]
         raise FailedError(
-            f"{len(wrong)} of {len(rows)} results did not verify, first {one['kernel']} of class "
-            f"{one['class']} in {one['mpi'] or one['program']} on {one['ranks']} ranks: computed "
-            f"{one['computed']!r}, official {one['official']!r}",
+            f"{len(wrong)} of {len(rows)} results did not verify, first {first['kernel']} of class "
+            f"{first['class']} in {first['mpi'] or first['program']} on {first['ranks']} ranks: computed "
+            f"{first['computed']!r}, official {first['official']!r}",
             "do not trust what this library or compiler computes",
         )

@@ -77,7 +77,7 @@ def up(request: Up) -> None:
         request.install, lambda text: console().print(text, markup=False, soft_wrap=True)
     )
     with console().status("starting …") as shown:
-        lab = build.build(planned, lambda what: shown.update(f"starting: {what} …"))
+        lab = build.build(planned, lambda step: shown.update(f"starting: {step} …"))
     if request.json:
         emit_json(status(lab))
     else:
@@ -88,7 +88,7 @@ def up(request: Up) -> None:
 class Execute(Which):
     """What is run where."""
 
-    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", rest=True)]
+    command: Annotated[tuple[str, ...], Word("Command to run.", "COMMAND…", takes_remaining=True)]
     node: Annotated[str | None, Option("Run on this node instead of the head.")] = None
 
 
@@ -123,11 +123,11 @@ def show(request: Status) -> None:
     from nhalf.sites.lab.status import status
 
     build.require_root()
-    found = status(state.load(request.name))
+    current = status(state.load(request.name))
     if request.json:
-        emit_json(found)
+        emit_json(current)
     else:
-        show_status(stdout_console(), found)
+        show_status(stdout_console(), current)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +154,12 @@ def link(request: Link) -> None:
     rate_Bps = None if request.rate is None else parse_link_rate(request.rate)
     build.require_root()
     up = request.plug if request.plug or request.unplug else None
-    found = faults.change_link(state.load(request.name), request.which, rate_Bps, up)
+    changed = faults.change_link(state.load(request.name), request.which, rate_Bps, up)
     if request.json:
-        emit_json(found)
+        emit_json(changed)
     else:
-        words = "up" if found["up"] else "down"
-        stdout_console().print(f"{found['link']} {words}, {rate_text(found['rate_Bps'])}")
+        words = "up" if changed["up"] else "down"
+        stdout_console().print(f"{changed['link']} {words}, {rate_text(changed['rate_Bps'])}")
 
 
 def kill(request: WhichNode) -> None:
@@ -192,11 +192,11 @@ def restart(request: WhichNode) -> None:
     lab = state.load(request.name)
     since_s = time.time()
     faults.restart_node(lab, lab.layout.node(node))
-    found = slurm.wait_until_back(lab, node, since_s)
+    node_state = slurm.wait_until_back(lab, node, since_s)
     if request.json:
-        emit_json({"node": node, "state": found})
+        emit_json({"node": node, "state": node_state})
     else:
-        stdout_console().print(f"{node} is back: {found}")
+        stdout_console().print(f"{node} is back: {node_state}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,11 +236,11 @@ COMMANDS = {
 }
 
 
-def _slow(given: Iterable[str]) -> dict[str, float]:
+def _slow(texts: Iterable[str]) -> dict[str, float]:
     from nhalf.sites.lab.shaping import parse_link_rate
 
     rates_Bps = {}
-    for text in given:
+    for text in texts:
         link, equals, rate = text.partition("=")
         if not equals:
             raise InputError(f"{text!r} names no rate", "write --slow n2=100mbit")

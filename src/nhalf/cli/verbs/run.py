@@ -90,7 +90,7 @@ def _rehearse(request: Request) -> None:
     if request.json:
         emit_json({"commands": commands})
     else:
-        sys.stdout.write("".join(f"{one.line}\n" for one in commands))
+        sys.stdout.write("".join(f"{command.line}\n" for command in commands))
 
 
 def _outcome(request: Request) -> Outcome | None:
@@ -182,13 +182,13 @@ def _list(*, as_json: bool) -> None:
     studies = [catalogue.study(name, cores=2) for name in catalogue.names()]
     patterns = plain_subject("threads").description["patterns"]
     if as_json:
-        told = {"studies": _members(studies, "name", "title", "what")}
-        emit_json({**told, "patterns": [{key: one[key] for key in LISTED} for one in patterns]})
+        listing = {"studies": _members(studies, "name", "title", "what")}
+        emit_json({**listing, "patterns": [{key: entry[key] for key in LISTED} for entry in patterns]})
     else:
-        show_table(("study", "question"), [(one.name, one.title) for one in studies])
+        show_table(("study", "question"), [(entry.name, entry.title) for entry in studies])
         sys.stdout.write("\n")
         show_table(
-            ("pattern", "a value is"), [tuple(one[key] for key in LISTED) for one in patterns]
+            ("pattern", "a value is"), [tuple(entry[key] for key in LISTED) for entry in patterns]
         )
 
 
@@ -204,20 +204,20 @@ def _show_change(run: Run, former: Path, only_its_libraries: bool) -> None:
     console = stdout_console()
     console.print(f"\nagainst {former}:", markup=False)
     facts = Facts.of([run])
-    found = check(facts, str(Run.open(former).path))
+    effects = check(facts, str(Run.open(former).path))
     if only_its_libraries:
-        found = of_libraries(found, facts.titles)
-    show_effects(console, found)
+        effects = of_libraries(effects, facts.titles)
+    show_effects(console, effects)
 
 
-def _members(ones: Sequence[object], *names: str) -> list[dict[str, object]]:
-    return [{name: getattr(one, name) for name in names} for one in ones]
+def _members(entries: Sequence[object], *names: str) -> list[dict[str, object]]:
+    return [{name: getattr(entry, name) for name in names} for entry in entries]
 
 
 def _check_only_resume(request: Request) -> None:
     """A run goes on with its own plan; raises InputError if another one was request for."""
-    others = request.given - GOES_WITH_RESUME
-    names = [one.spelled for one in parameters(type(request)) if one.name in others]
+    not_resumable = request.given - GOES_WITH_RESUME
+    names = [parameter.spelling for parameter in parameters(type(request)) if parameter.name in not_resumable]
     if names:
         raise InputError(
             f"a run goes on as it was begun, so --resume does not go with {', '.join(names)}",

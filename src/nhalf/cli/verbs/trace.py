@@ -21,7 +21,8 @@ class Traced(Quiet, heading="What to trace"):
     """A command, and how much is kept of it."""
 
     command: Annotated[
-        tuple[str, ...], Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", rest=True)
+        tuple[str, ...],
+        Word("Command to trace: mpiexec -n 4 ./program …", "COMMAND…", takes_remaining=True),
     ] = ()
     detail: Annotated[
         str, Option("Level of detail: counts, or timeline (every call with its time).")

@@ -67,7 +67,7 @@ def points_of(run: Run) -> list[dict[str, Any]]:
 
 def _check_given(asked: Measuring, former: Run) -> None:
     names = [
-        "a study" if one.name == "study" else one.spelled
+        "a study" if one.name == "study" else one.spelling
         for one in parameters(type(asked))
         if one.name in asked.given and one.name in POINTS
     ]
