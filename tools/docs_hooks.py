@@ -92,7 +92,7 @@ def advices() -> str:
     from nhalf.statistics.advice import ADVICES
 
     head = ["| advice | what it means | how it is found | what to do |", "|---|---|---|---|"]
-    rows = [f"| `{a.name}` | {a.what} | {a.detected} | {a.remedy} |" for a in ADVICES]
+    rows = [f"| `{a.name}` | {a.meaning} | {a.detected} | {a.remedy} |" for a in ADVICES]
     return "\n".join(head + rows)
 
 

@@ -46,4 +46,4 @@ def _words(name: str) -> tuple[str, str]:
         known = advice(name)
     except InputError:
         return f"the advice {name!r} was given", ""
-    return known.what, known.remedy
+    return known.meaning, known.remedy

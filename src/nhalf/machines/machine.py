@@ -169,7 +169,7 @@ class PatternModel(msgspec.Struct, frozen=True, kw_only=True):
     be from the first start to the last end, which counts where two models speak of the same.
 
     Fits have 95 % intervals of their coefficients, and relative absolute errors on what was left
-    out of the fit, of all sizes of the pattern: cells, and whole numbers of ranks. `leftover` is
+    out of the fit, of all sizes of the pattern: cells, and rank counts. `leftover` is
     what T is multiplied with, where that helps, or gives T itself between the cells measured. Their
     placement 'any x 2' is two ranks on each of any number of nodes, '1 x any' any number on one.
     """
