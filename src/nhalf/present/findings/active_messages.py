@@ -48,15 +48,17 @@ class ActiveMessages(Finder):
         if not facts.summary["pattern"].str.starts_with("am-").any():
             return
         for lead in short_leads(facts):
-            yield _of_lead(lead, facts.titles)
-        yield from map(_of_crossover, crossovers(facts))
-        yield from map(_of_way, costly_ways(facts))
+            yield _lead_finding(lead, facts.titles)
+        yield from map(_crossover_finding, crossovers(facts))
+        yield from map(_way_finding, costly_ways(facts))
 
 
-def _of_lead(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
-    best, *others = lead.rivals
+def _lead_finding(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
+    best, *further = lead.rivals
     ratio = best.ratio
-    also = ", ".join(f"{titles.get(one.mpi, one.mpi)} {times(one.ratio.median)}" for one in others)
+    also = ", ".join(
+        f"{titles.get(rival.mpi, rival.mpi)} {times(rival.ratio.median)}" for rival in further
+    )
     return Finding(
         f"A short active message takes {format_time(lead.time_s)} one way on {lead.series}; the "
         f"smallest message of {titles.get(best.mpi, best.mpi)} takes {format_time(best.time_s)}, "
@@ -74,35 +76,38 @@ def _of_lead(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
     )
 
 
-def _of_crossover(one: Crossover) -> Finding:
-    if one.bulk_bytes is None:
-        said = f"stores are faster up to {format_size(one.stores_bytes or 0)}, bulk copies nowhere"
-    elif one.stores_bytes is None:
-        said = f"bulk copies are faster from {format_size(one.bulk_bytes)} on, stores nowhere"
+def _crossover_finding(crossover: Crossover) -> Finding:
+    if crossover.bulk_bytes is None:
+        stores = format_size(crossover.stores_bytes or 0)
+        comparison = f"stores are faster up to {stores}, bulk copies nowhere"
+    elif crossover.stores_bytes is None:
+        comparison = (
+            f"bulk copies are faster from {format_size(crossover.bulk_bytes)} on, stores nowhere"
+        )
     else:
-        said = (
-            f"stores are faster up to {format_size(one.stores_bytes)}, bulk copies from "
-            f"{format_size(one.bulk_bytes)} on"
+        comparison = (
+            f"stores are faster up to {format_size(crossover.stores_bytes)}, bulk copies from "
+            f"{format_size(crossover.bulk_bytes)} on"
         )
     return Finding(
-        f"Long active messages on {one.series}: {said}; at {format_size(one.size_bytes)} a bulk "
-        f"copy takes {times(one.ratio.median)} the time of stores ({between(one.ratio)}). On SCI "
-        "they changed places at 8 KiB.",
+        f"Long active messages on {crossover.series}: {comparison}; at "
+        f"{format_size(crossover.size_bytes)} a bulk copy takes {times(crossover.ratio.median)} "
+        f"the time of stores ({between(crossover.ratio)}). On SCI they changed places at 8 KiB.",
         importance=50,
         kind="active-crossover",
         label="Stores or bulk copies",
         remedy=""
-        if one.bulk_bytes is None
-        else f'Measure with --setting "sized: am.stores={one.stores_bytes or 0}".',
-        value=one.ratio.median,
-        low=one.ratio.low,
-        high=one.ratio.high,
+        if crossover.bulk_bytes is None
+        else f'Measure with --setting "sized: am.stores={crossover.stores_bytes or 0}".',
+        value=crossover.ratio.median,
+        low=crossover.ratio.low,
+        high=crossover.ratio.high,
         pattern=LONG,
-        size_bytes=one.size_bytes,
+        size_bytes=crossover.size_bytes,
     )
 
 
-def _of_way(cost: WayCost) -> Finding:
+def _way_finding(cost: WayCost) -> Finding:
     subject = SUBJECTS[cost.pattern].format(way=WAYS.get(cost.way, cost.way))
     return Finding(
         f"{subject} take{'s' if cost.pattern == FIRST else ''} {times(cost.ratio.median)} the time "

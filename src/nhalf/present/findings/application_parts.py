@@ -22,16 +22,16 @@ class ApplicationParts(Finder):
         for race in part_races(facts):
             library = str(race.place["library"])
             title = f"{facts.titles.get(library, library)}, {race.place['workers']} ranks"
-            for speed, one in (("fast", race), ("slow", race.reversed)):
-                wins = one.wins()
+            for speed, direction in (("fast", race), ("slow", race.reversed)):
+                wins = direction.wins()
                 if wins:
                     yield _changed(title, race.second, speed, wins)
-            same = [name for name, ratio in race.ratios.items() if _is_same(ratio)]
-            if same:
-                yield _unchanged(title, race, same)
+            unchanged = [name for name, ratio in race.ratios.items() if _is_unchanged(ratio)]
+            if unchanged:
+                yield _unchanged(title, race, unchanged)
 
 
-def _is_same(ratio: Interval) -> bool:
+def _is_unchanged(ratio: Interval) -> bool:
     return ratio.low > 1 / FASTER and ratio.high < FASTER
 
 
@@ -51,11 +51,11 @@ def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Fi
     )
 
 
-def _unchanged(title: str, race: Race, same: list[str]) -> Finding:
-    widest = max((race.ratios[name] for name in same), key=lambda ratio: ratio.half_width)
+def _unchanged(title: str, race: Race, kernels: list[str]) -> Finding:
+    widest = max((race.ratios[name] for name in kernels), key=lambda ratio: ratio.half_width)
     return Finding(
-        f"{title}: {race.second} instead of the library's own changes {few(same, KERNELS_MAX)} by "
-        f"less than {percent(FASTER - 1)} (widest interval {ends(widest)}).",
+        f"{title}: {race.second} instead of the library's own changes {few(kernels, KERNELS_MAX)} "
+        f"by less than {percent(FASTER - 1)} (widest interval {ends(widest)}).",
         importance=44,
         kind="application-part-same",
         label="Exchanged parts",

@@ -24,10 +24,12 @@ class ApplicationSpeedup(Finder):
 
 
 def _finding(race: Race) -> Finding | None:
-    known = {name: one for name, one in race.ratios.items() if one.half_width <= HALF_WIDTH_MAX}
-    if not known:
+    precise = {
+        name: ratio for name, ratio in race.ratios.items() if ratio.half_width <= HALF_WIDTH_MAX
+    }
+    if not precise:
         return None
-    ordered = sorted(known.items(), key=lambda item: item[1].median)
+    ordered = sorted(precise.items(), key=lambda item: item[1].median)
     (worst, low), (best, high) = ordered[0], ordered[-1]
     but = "" if worst == best else f", {worst} {times(low.median)} ({between(low)})"
     return Finding(

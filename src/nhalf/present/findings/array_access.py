@@ -15,10 +15,10 @@ from nhalf.present.wording import between, times, way_name, weight
 
 class ArrayAccess(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_of, costly_accesses(facts))
+        yield from map(_finding, costly_accesses(facts))
 
 
-def _of(cost: AccessCost) -> Finding:
+def _finding(cost: AccessCost) -> Finding:
     ratio, cast = cost.ratio, cost.cast
     casts = f"; casts take {times(cast.median)} ({between(cast)})" if cast else ""
     better = cast is not None and cast.high < ratio.low

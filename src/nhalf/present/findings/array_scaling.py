@@ -17,10 +17,10 @@ NEAR_LINEAR = 0.9
 
 class ArrayScaling(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_of, cast_scaling(facts))
+        yield from map(_finding, cast_scaling(facts))
 
 
-def _of(scaling: Scaling) -> Finding:
+def _finding(scaling: Scaling) -> Finding:
     cast, ordinary = scaling.cast, scaling.ordinary
     beside = f", ordinary arrays {times(ordinary.median)}" if ordinary else ""
     linear = "near-linear" if cast.low >= NEAR_LINEAR * scaling.ranks else "less than linear"

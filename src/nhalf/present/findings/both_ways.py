@@ -20,24 +20,26 @@ class BothWaysFinder(Finder):
         yield from map(_finding, both_ways(facts))
 
 
-def _finding(one: BothWays) -> Finding:
-    ratio = one.ratio
-    sizes = f"{format_size(one.first_bytes)} to {format_size(one.last_bytes)}"
+def _finding(directions: BothWays) -> Finding:
+    ratio = directions.ratio
+    sizes = f"{format_size(directions.first_bytes)} to {format_size(directions.last_bytes)}"
     rate = percent(1 / ratio.median)
-    if one.shared:
-        said = (
-            f"{one.series}: a message in the opposite direction makes {one.size_class} messages "
-            f"({sizes}) take {times(ratio.median)} as long ({between(ratio)}). Ping-ping moves "
-            f"{rate} of what ping-pong does in each direction: {_why(ratio.low)}."
+    if directions.shared:
+        text = (
+            f"{directions.series}: a message in the opposite direction makes "
+            f"{directions.size_class} messages ({sizes}) take {times(ratio.median)} as long "
+            f"({between(ratio)}). Ping-ping moves {rate} of what ping-pong does in each direction: "
+            f"{_why(ratio.low)}."
         )
     else:
-        said = (
-            f"{one.series}: the two directions do not disturb each other. For "
-            f"{one.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong does in "
-            f"each direction (interval {1 / ratio.high * 100:.0f} to {percent(1 / ratio.low)})."
+        text = (
+            f"{directions.series}: the two directions do not disturb each other. For "
+            f"{directions.size_class} messages ({sizes}) ping-ping moves {rate} of what ping-pong "
+            f"does in each direction (interval {1 / ratio.high * 100:.0f} to "
+            f"{percent(1 / ratio.low)})."
         )
     return Finding(
-        said,
+        text,
         importance=weight(max(ratio.low, 1.0), 42, 60),
         kind="both-ways",
         label="Both ways at once",
@@ -45,9 +47,9 @@ def _finding(one: BothWays) -> Finding:
         value=ratio.median,
         low=ratio.low,
         high=ratio.high,
-        mpi=one.mpi,
+        mpi=directions.mpi,
         pattern=PATTERN,
-        size_bytes=one.last_bytes,
+        size_bytes=directions.last_bytes,
     )
 
 

@@ -19,21 +19,21 @@ OPERATIONS_MAX = 4
 class FastestCollectives(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for name, low, high in CLASSES:
-            found = list(matches(facts, low, high))
-            if found:
-                yield _finding(name, found)
+            operations = list(matches(facts, low, high))
+            if operations:
+                yield _finding(name, operations)
 
 
-def _finding(name: str, found: list[Match]) -> Finding:
+def _finding(name: str, operations: list[Match]) -> Finding:
     """One sentence for all operations of a size class."""
-    wins = Counter(match.best for match in found)
+    wins = Counter(match.best for match in operations)
     leader, won = wins.most_common(1)[0]
-    largest = max(found, key=lambda match: match.behind.median)
-    of = "operation" if len(found) == 1 else f"of {len(found)} operations"
+    largest = max(operations, key=lambda match: match.behind.median)
+    of = "operation" if len(operations) == 1 else f"of {len(operations)} operations"
     return Finding(
-        f"{leader} is fastest in {won} {of} on {name} data where libraries differ{_others(found)}. "
-        f"The largest difference is in {largest.pattern}: {largest.worst} takes "
-        f"{times(largest.behind.median)} as long as {largest.best} "
+        f"{leader} is fastest in {won} {of} on {name} data where libraries "
+        f"differ{_others(operations)}. The largest difference is in {largest.pattern}: "
+        f"{largest.worst} takes {times(largest.behind.median)} as long as {largest.best} "
         f"({between(largest.behind)}).",
         importance=weight(largest.behind.median, 48, 72),
         kind=f"collectives-{name}",
@@ -46,14 +46,14 @@ def _finding(name: str, found: list[Match]) -> Finding:
     )
 
 
-def _others(found: list[Match]) -> str:
+def _others(operations: list[Match]) -> str:
     """'; MPICH is in reduce and scan': the operations that the leader does not win."""
-    leader = Counter(match.best for match in found).most_common(1)[0][0]
+    leader = Counter(match.best for match in operations).most_common(1)[0][0]
     won: dict[str, list[str]] = {}
-    for match in found:
+    for match in operations:
         if match.best != leader:
             won.setdefault(match.best, []).append(match.pattern)
     return "".join(
-        f"; {library} is in {few(sorted(set(operations)), OPERATIONS_MAX)}"
-        for library, operations in won.items()
+        f"; {library} is in {few(sorted(set(patterns)), OPERATIONS_MAX)}"
+        for library, patterns in won.items()
     )

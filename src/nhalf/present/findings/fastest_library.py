@@ -26,9 +26,9 @@ def _finding(lead: Lead) -> Finding:
     standing, titles = lead.standing, lead.contest.titles
     behind = standing.behind
     words = ", ".join(
-        f"{titles[other]} {'' if number else 'takes '}{times(interval.median)}"
+        f"{titles[mpi]} {'' if number else 'takes '}{times(interval.median)}"
         + (f" ({ends(interval)})" if number else f" as long ({between(interval)})")
-        for number, (other, interval) in enumerate(behind)
+        for number, (mpi, interval) in enumerate(behind)
     )
     level = standing.level if lead.depends_on_size else lead.alike
     leaders = " or ".join(titles[mpi] for mpi in (standing.best, *level))
@@ -36,7 +36,7 @@ def _finding(lead: Lead) -> Finding:
     place = f"{_where(lead)}{size_range(lead.sizes[0], lead.sizes[-1])}{_doubt(lead)}"
     return Finding(
         f"{leaders} is fastest for {lead.size_class} messages ({place}). {words}."
-        f"{_cliffs(lead)}{_others(lead)}",
+        f"{_cliffs(lead)}{_evidence(lead)}",
         importance=weight(worst.median, 50, 75),
         kind=f"fastest-{lead.size_class}",
         label=f"{sentence(lead.size_class)} messages",
@@ -56,16 +56,16 @@ def _doubt(lead: Lead) -> str:
 
 
 def _cliffs(lead: Lead) -> str:
-    """Who is as fast at most sizes, and where not."""
-    said = ""
+    """Name libraries that are as fast at most sizes, and the sizes at which they are not."""
+    text = ""
     for mpi in () if lead.depends_on_size else lead.standing.level:
         for worst in lead.cliffs(mpi)[:1]:
-            said += (
+            text += (
                 f" {lead.contest.titles[mpi]} is as fast at most sizes, but takes "
                 f"{times(worst.ratio.median)} as long at "
                 f"{size_range(worst.first_bytes, worst.last_bytes)}."
             )
-    return said
+    return text
 
 
 def _where(lead: Lead) -> str:
@@ -74,24 +74,25 @@ def _where(lead: Lead) -> str:
     return "" if alone else f"{lead.pattern}, "
 
 
-def _others(lead: Lead) -> str:
+def _evidence(lead: Lead) -> str:
     """Evidence from further patterns and sizes, contradictions first."""
-    said = ""
+    text = ""
     if lead.exceptions:
-        described = [_exception(one, lead) for one in lead.exceptions[:EXCEPTIONS_MAX]]
+        described = [_exception(exemption, lead) for exemption in lead.exceptions[:EXCEPTIONS_MAX]]
         more = len(lead.exceptions) - len(described)
-        said += f" Except: {'; '.join(described)}" + (f"; and {more} more." if more else ".")
+        text += f" Except: {'; '.join(described)}" + (f"; and {more} more." if more else ".")
     if lead.agreeing:
-        said += f" Also fastest in {few(lead.agreeing, PATTERNS_MAX)}."
-    return said
+        text += f" Also fastest in {few(lead.agreeing, PATTERNS_MAX)}."
+    return text
 
 
-def _exception(one: Exemption, lead: Lead) -> str:
+def _exception(exemption: Exemption, lead: Lead) -> str:
     """'in stream, 256 B to 1 KiB, MPICH is 1.8x as fast (interval 1.6 to 2.0)'."""
     than = "" if len(lead.contest.titles) == 2 else f" as {_leader(lead)}"
     return (
-        f"in {one.pattern}, {size_range(one.first_bytes, one.last_bytes)}, {one.faster} is "
-        f"{times(one.ratio.median)} as fast{than} ({between(one.ratio)})"
+        f"in {exemption.pattern}, {size_range(exemption.first_bytes, exemption.last_bytes)}, "
+        f"{exemption.faster} is {times(exemption.ratio.median)} as fast{than} "
+        f"({between(exemption.ratio)})"
     )
 
 

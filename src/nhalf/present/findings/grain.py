@@ -18,22 +18,22 @@ class Grain(Finder):
         yield from map(_finding, crossings(facts))
 
 
-def _finding(one: Crossing) -> Finding:
-    other = ""
-    if one.faster_s:
-        other = f" With {one.algorithm} that is {_time(one.faster_s)}."
+def _finding(crossing: Crossing) -> Finding:
+    alternative = ""
+    if crossing.faster_s:
+        alternative = f" With {crossing.algorithm} that is {_time(crossing.faster_s)}."
     return Finding(
-        f"{one.series}: barriers take more than {percent(MATTERS)} of the time of {one.ranks} "
-        f"ranks where there is less than {_time(one.grain_s)} of work between them; beyond, "
-        f"a faster barrier gains less than that.{other}",
+        f"{crossing.series}: barriers take more than {percent(MATTERS)} of the time of "
+        f"{crossing.ranks} ranks where there is less than {_time(crossing.grain_s)} of work "
+        f"between them; beyond, a faster barrier gains less than that.{alternative}",
         importance=46,
         kind="grain",
         label="Work between barriers",
-        figure=format_time(one.grain_s.median),
-        value=one.grain_s.median,
-        low=one.grain_s.low,
-        high=one.grain_s.high,
-        mpi=one.mpi,
+        figure=format_time(crossing.grain_s.median),
+        value=crossing.grain_s.median,
+        low=crossing.grain_s.low,
+        high=crossing.grain_s.high,
+        mpi=crossing.mpi,
         pattern=PATTERN,
     )
 

@@ -45,26 +45,26 @@ class Ladder(Finder):
 
 def _first(rows: Iterable[Row], *, is_tuned: bool) -> dict[int, Row]:
     """The first row of each kernel, plain or tuned."""
-    found: dict[int, Row] = {}
+    first_rows: dict[int, Row] = {}
     for row in rows:
         if row["is_tuned"] == is_tuned:
-            found.setdefault(row["number"], row)
-    return found
+            first_rows.setdefault(row["number"], row)
+    return first_rows
 
 
 def _tuned(quickest: Mapping[int, Row], tuned: Mapping[int, Row]) -> Iterator[Finding]:
-    """What transformed kernels reach, and the same kernels as they were."""
-    both = [
+    """Compare what transformed kernels reach with what they reached before."""
+    shares = [
         (quickest[number]["share"], row["share"])
         for number, row in tuned.items()
         if row["share"] is not None and number in quickest and quickest[number]["share"] is not None
     ]
-    if not both:
+    if not shares:
         return
-    before = fmean(min(1.0, plain) for plain, _ in both)
-    after = fmean(min(1.0, share) for _, share in both)
+    before = fmean(min(1.0, plain) for plain, _ in shares)
+    after = fmean(min(1.0, share) for _, share in shares)
     yield Finding(
-        f"{count(len(both), 'tuned kernel')} reach {percent(after)} of the bounding rate on "
+        f"{count(len(shares), 'tuned kernel')} reach {percent(after)} of the bounding rate on "
         f"average, the same kernels before {percent(before)} (each counts 100 % at most).",
         43,
         "tuned-reached",

@@ -13,11 +13,11 @@ from nhalf.present.states import states_text
 
 class MachineStatesSeen(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for found in machine_states(facts):
+        for machine in machine_states(facts):
             yield Finding(
-                states_text(found),
-                importance=37 + 2 * (1 - found.states[0].share),
+                states_text(machine),
+                importance=37 + 2 * (1 - machine.states[0].share),
                 kind="machine-states",
                 remedy="A longer --budget, or --resume RUN --budget, adds launches at other times.",
-                value=len(found.states),
+                value=len(machine.states),
             )

@@ -19,12 +19,12 @@ class Multicast(Finder):
         yield from map(_spared, spared(facts))
 
 
-def _fastest(one: Fastest) -> Finding:
+def _fastest(multicast: Fastest) -> Finding:
     """The fastest method at the smallest size, and the sizes at which it changes."""
-    first = one.first
-    changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in one.changes]
+    first = multicast.first
+    changes = [f"{row['method']} from {format_size(row['bytes'])} on" for row in multicast.changes]
     return Finding(
-        f"{one.name}, {one.forwarding} multicast to {first['group']} destinations: "
+        f"{multicast.name}, {multicast.forwarding} multicast to {first['group']} destinations: "
         f"{first['method']} is fastest for {format_size(first['bytes'])} "
         f"({format_time(first['median_s'])}), {times(first['behind'])} as fast as "
         f"{first['slowest']}" + "".join(f"; {change}" for change in changes) + ".",
@@ -32,24 +32,24 @@ def _fastest(one: Fastest) -> Finding:
         kind="multicast-fastest",
         label="Multicast",
         value=first["behind"],
-        mpi=one.mpi,
+        mpi=multicast.mpi,
         pattern=PATTERN,
         size_bytes=first["bytes"],
         figure=times(first["behind"]),
     )
 
 
-def _spared(one: Spared) -> Finding:
+def _spared(saving: Spared) -> Finding:
     return Finding(
-        f"{one.name}: when adapters forward messages, a multicast to {one.group} destinations "
-        f"takes {format_time(one.nic_s)} of processor time per node on average instead of "
-        f"{format_time(one.host_s)}, {times(one.gain_ratio)} less.",
-        importance=weight(one.gain_ratio, 42, 60),
+        f"{saving.name}: when adapters forward messages, a multicast to {saving.group} "
+        f"destinations takes {format_time(saving.nic_s)} of processor time per node on average "
+        f"instead of {format_time(saving.host_s)}, {times(saving.gain_ratio)} less.",
+        importance=weight(saving.gain_ratio, 42, 60),
         kind="multicast-processor",
         label="Saved by adapters",
-        value=one.gain_ratio,
-        mpi=one.mpi,
+        value=saving.gain_ratio,
+        mpi=saving.mpi,
         pattern=PATTERN,
-        size_bytes=one.size_bytes,
-        figure=times(one.gain_ratio),
+        size_bytes=saving.size_bytes,
+        figure=times(saving.gain_ratio),
     )

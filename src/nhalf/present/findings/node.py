@@ -18,28 +18,28 @@ from nhalf.present.wording import sentence
 
 class Node(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for one in nodes(facts):
-            yield from _caches(one)
-            yield from _units(one)
-            yield from _doubts(one)
+        for node in nodes(facts):
+            yield from _caches(node)
+            yield from _units(node)
+            yield from _doubts(node)
         for roof in roofs(facts):
             if roof.level == MEMORY:
                 yield _roof(roof)
 
 
-def _caches(one: NodeFacts) -> Iterator[Finding]:
-    known = [level for level in one.levels.levels if level.size_bytes]
+def _caches(node: NodeFacts) -> Iterator[Finding]:
+    sized = [level for level in node.levels.levels if level.size_bytes]
     words = ", ".join(
         f"L{level.level} {format_size(level.size_bytes or 0)} in {level.ways} ways, "
         f"{format_time(level.hit_s)} a load"
-        for level in known
+        for level in sized
     )
-    memory = one.levels.memory_s
+    memory = node.levels.memory_s
     far = f"; a load from the largest arrays takes {format_time(memory)}" if memory else ""
     if words:
         text = f"Private caches: {words}{far}."
-        yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=f"{len(known)}")
-    for doubt in one.levels.unresolved:
+        yield Finding(text, 50, "caches", pattern=CHASE, label="Caches", figure=f"{len(sized)}")
+    for doubt in node.levels.unresolved:
         yield Finding(
             f"Not resolved: {doubt}.",
             35,
@@ -50,13 +50,13 @@ def _caches(one: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def _units(one: NodeFacts) -> Iterator[Finding]:
-    if not one.peak_per_s:
+def _units(node: NodeFacts) -> Iterator[Finding]:
+    if not node.peak_per_s:
         return
-    giga = one.peak_per_s / 1e9
+    giga = node.peak_per_s / 1e9
     yield Finding(
         f"One core does {giga:.3g} billion floating-point operations a second at most, at "
-        f"{one.clock_hz / 1e9:.2f} GHz.",
+        f"{node.clock_hz / 1e9:.2f} GHz.",
         48,
         "peak",
         pattern=UNIT,
@@ -65,12 +65,12 @@ def _units(one: NodeFacts) -> Iterator[Finding]:
     )
 
 
-def _doubts(one: NodeFacts) -> Iterator[Finding]:
+def _doubts(node: NodeFacts) -> Iterator[Finding]:
     """Disturbances of the whole run."""
-    for doubt in one.doubts:
-        what, _, remedy = map(sentence, doubt.partition("; "))
+    for doubt in node.doubts:
+        subject, _, remedy = map(sentence, doubt.partition("; "))
         yield Finding(
-            f"{what}.", 38, "busy-node", remedy=f"{remedy}.", pattern=CHASE, label="Neighbours"
+            f"{subject}.", 38, "busy-node", remedy=f"{remedy}.", pattern=CHASE, label="Neighbours"
         )
 
 

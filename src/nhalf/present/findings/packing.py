@@ -21,13 +21,13 @@ WORDS = {
 
 class Packing(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        found = packed_sooner(facts)
-        if not found:
+        costs = packed_sooner(facts)
+        if not costs:
             return
-        worst, *others = found
+        worst, *further = costs
         also = ", ".join(
-            f"{WORDS.get(one.layout, one.layout)} on {one.series} ({times(one.ratio.median)})"
-            for one in others
+            f"{WORDS.get(cost.layout, cost.layout)} on {cost.series} ({times(cost.ratio.median)})"
+            for cost in further
         )
         yield Finding(
             f"The data type of {WORDS.get(worst.layout, worst.layout)} takes "

@@ -43,18 +43,18 @@ class PairMap(Finder):
 
 def _slow(row: Row, about: str) -> Iterator[Finding]:
     """A finding for each sentence of a map, with the ratio of its subject."""
-    nodes = [one for one in row["slow"] if one["kind"] in ("sends", "receives", "node")]
-    links = [one for one in row["slow"] if one["kind"] in ("way", "link")]
-    within = [one for one in row["slow"] if one["kind"] == "within"]
+    nodes = [subject for subject in row["slow"] if subject["kind"] in ("sends", "receives", "node")]
+    links = [subject for subject in row["slow"] if subject["kind"] in ("way", "link")]
+    within = [subject for subject in row["slow"] if subject["kind"] == "within"]
     worst = [*nodes, *links[:1], *within]
-    for text, one in list(zip(row["sentences"], worst, strict=True))[:SENTENCES_MAX]:
-        low, high = one["ratio_ci"]
+    for text, subject in list(zip(row["sentences"], worst, strict=True))[:SENTENCES_MAX]:
+        low, high = subject["ratio_ci"]
         yield Finding(
             f"{sentence(about)}: {text}.",
-            importance=weight(one["ratio"], *SLOW),
-            kind="slow-link" if one["kind"] in ("way", "link") else "slow-node",
-            label="Slow link" if one["kind"] in ("way", "link") else "Slow node",
-            value=one["ratio"],
+            importance=weight(subject["ratio"], *SLOW),
+            kind="slow-link" if subject["kind"] in ("way", "link") else "slow-node",
+            label="Slow link" if subject["kind"] in ("way", "link") else "Slow node",
+            value=subject["ratio"],
             low=low,
             high=high,
             mpi=row["mpi"],

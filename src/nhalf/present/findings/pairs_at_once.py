@@ -15,14 +15,14 @@ from nhalf.present.wording import between, times, weight
 
 class PairsAtOnce(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        yield from map(_of, costly_loads(facts))
+        yield from map(_finding, costly_loads(facts))
 
 
-def _of(costs: list[LoadCost]) -> Finding:
+def _finding(costs: list[LoadCost]) -> Finding:
     """One finding for all libraries of a setting, the worst affected first."""
-    worst, *others = costs
+    worst, *further = costs
     ratio = worst.ratio
-    also = ", ".join(f"{one.series} {times(one.ratio.median)}" for one in others)
+    also = ", ".join(f"{cost.series} {times(cost.ratio.median)}" for cost in further)
     return Finding(
         f"{worst.pairs} pairs at once: a message of {format_size(worst.size_bytes)} takes "
         f"{times(ratio.median)} the time of one pair alone on {worst.series} "

@@ -23,50 +23,51 @@ VAGUE = 4.0
 
 class ProtocolSwitch(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        alone = len({one.pattern for one in switches(facts)}) == 1
-        for one in switches(facts):
-            yield _finding(one, named=one.pattern != MAIN_PATTERN or not alone)
+        alone = len({switch.pattern for switch in switches(facts)}) == 1
+        for switch in switches(facts):
+            yield _finding(switch, with_pattern=switch.pattern != MAIN_PATTERN or not alone)
 
 
-def _finding(one: Switch, *, named: bool) -> Finding:
-    jump = one.jump
-    where = f"in {one.pattern}, " if named else ""
+def _finding(switch: Switch, *, with_pattern: bool) -> Finding:
+    jump = switch.jump
+    where = f"in {switch.pattern}, " if with_pattern else ""
     base = weight(jump.at_least, 45 if jump.costs else 40, 70)
     return Finding(
-        f"{one.series}: {where}{_subject(one)} {_change(jump)}: {_times(jump)}." + _also(one),
-        importance=base - CACHE_WEIGHT if one.cache else base,
+        f"{switch.series}: {where}{_subject(switch)} {_change(jump)}: {_times(jump)}."
+        + _also(switch),
+        importance=base - CACHE_WEIGHT if switch.cache else base,
         kind="switch-costs" if jump.costs else "switch-saves",
-        label="Protocol or cache" if one.cache else "Protocol switch",
+        label="Protocol or cache" if switch.cache else "Protocol switch",
         figure=_figure(jump),
-        remedy=_remedy(one),
+        remedy=_remedy(switch),
         value=jump.ratio.median,
         low=jump.ratio.low,
         high=jump.ratio.high,
-        mpi=one.mpi,
-        pattern=one.pattern,
+        mpi=switch.mpi,
+        pattern=switch.pattern,
         size_bytes=jump.before_bytes,
     )
 
 
-def _subject(one: Switch) -> str:
+def _subject(switch: Switch) -> str:
     """'the switch at 4 KiB' or, near a cache size, 'the change between 1 MiB and 2 MiB (...)'."""
-    jump = one.jump
-    if one.at_one_size:
+    jump = switch.jump
+    if switch.at_one_size:
         return f"the switch at {exact_size(jump.before_bytes)}"
     place = f"between {exact_size(jump.before_bytes)} and {exact_size(jump.after_bytes)}"
-    if one.cache is None:
+    if switch.cache is None:
         return f"the switch {place}"
-    cache = f"{one.cache.name} cache, {format_size(one.cache.size_bytes)}"
+    cache = f"{switch.cache.name} cache, {format_size(switch.cache.size_bytes)}"
     return f"the change of slope {place} (protocol or cache: the {cache}, is near)"
 
 
 def _change(jump: Jump) -> str:
     """'costs 40 % (interval 35 to 46 %)', 'saves 30 % ...' or 'costs 6.8x the time ...'."""
     ratio, most = jump.ratio, "at least " if _vague(jump) else ""
-    said = jump.at_least if most else ratio.median
+    stated_ratio = jump.at_least if most else ratio.median
     if ratio.median >= 2:
-        return f"costs {most}{times(said)} the time ({between(ratio)})"
-    share, low, high = (abs(value - 1) for value in (said, ratio.low, ratio.high))
+        return f"costs {most}{times(stated_ratio)} the time ({between(ratio)})"
+    share, low, high = (abs(value - 1) for value in (stated_ratio, ratio.low, ratio.high))
     verb = "costs" if jump.costs else "saves"
     low, high = min(low, high), max(low, high)
     return f"{verb} {most}{percent(share)} (interval {low * 100:.0f} to {percent(high)})"
@@ -86,20 +87,20 @@ def _times(jump: Jump) -> str:
     )
 
 
-def _also(one: Switch) -> str:
+def _also(switch: Switch) -> str:
     """Other patterns with the same switch, the largest first."""
-    if not one.also:
+    if not switch.also:
         return ""
-    said = [f"{pattern} ({_figure(jump)})" for pattern, jump in one.also[:PATTERNS_MAX]]
-    more = len(one.also) - len(said)
-    return f" Also in {', '.join(said)}" + (f" and {more} more." if more else ".")
+    places = [f"{pattern} ({_figure(jump)})" for pattern, jump in switch.also[:PATTERNS_MAX]]
+    more = len(switch.also) - len(places)
+    return f" Also in {', '.join(places)}" + (f" and {more} more." if more else ".")
 
 
-def _remedy(one: Switch) -> str:
-    if one.quicker is not None:
-        needs, size = format_time(one.quicker.time_s), format_size(one.quicker.size_bytes)
-        return f"{one.quicker.title} needs {needs} for {size} here."
-    if one.cache is not None:
+def _remedy(switch: Switch) -> str:
+    if switch.quicker is not None:
+        needs, size = format_time(switch.quicker.time_s), format_size(switch.quicker.size_bytes)
+        return f"{switch.quicker.title} needs {needs} for {size} here."
+    if switch.cache is not None:
         return (
             "Also measure pingpong-diffbuf: with more buffers, the effect of a cache moves to "
             "smaller sizes; a protocol switch stays."

@@ -15,29 +15,30 @@ from nhalf.present.wording import between, times, weight
 class RootBusy(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
         worst: dict[tuple[str, str], Freed] = {}
-        for one in freed_first(facts):
-            known = worst.get((one.mpi, one.pattern))
-            if known is None or one.ratio.low > known.ratio.low:
-                worst[one.mpi, one.pattern] = one
+        for freed in freed_first(facts):
+            previous = worst.get((freed.mpi, freed.pattern))
+            if previous is None or freed.ratio.low > previous.ratio.low:
+                worst[freed.mpi, freed.pattern] = freed
         yield from map(_finding, worst.values())
 
 
-def _finding(one: Freed) -> Finding:
-    size = format_size(one.size_bytes)
+def _finding(freed: Freed) -> Finding:
+    size = format_size(freed.size_bytes)
     return Finding(
-        f"{one.library}: the fastest {one.pattern} is not the one that frees the root first. For "
-        f"{size} on {one.ranks} ranks {one.completes} completes first "
-        f"({format_time(one.complete_s)}; its root is busy for {format_time(one.completes_root_s)})"
-        f", but with {one.frees} the root is free after {format_time(one.frees_root_s)}, "
-        f"{times(one.ratio.median)} sooner ({between(one.ratio)}); all ranks then complete after "
-        f"{format_time(one.frees_complete_s)}.",
-        importance=weight(one.ratio.low, 41, 58),
+        f"{freed.library}: the fastest {freed.pattern} is not the one that frees the root first. "
+        f"For {size} on {freed.ranks} ranks {freed.completes} completes first "
+        f"({format_time(freed.complete_s)}; its root is busy for "
+        f"{format_time(freed.completes_root_s)}), but with {freed.frees} the root is free after "
+        f"{format_time(freed.frees_root_s)}, {times(freed.ratio.median)} sooner "
+        f"({between(freed.ratio)}); all ranks then complete after "
+        f"{format_time(freed.frees_complete_s)}.",
+        importance=weight(freed.ratio.low, 41, 58),
         kind="root-busy",
         label="The root's own time",
-        value=one.ratio.median,
-        low=one.ratio.low,
-        high=one.ratio.high,
-        mpi=one.mpi,
-        pattern=one.pattern,
-        size_bytes=one.size_bytes,
+        value=freed.ratio.median,
+        low=freed.ratio.low,
+        high=freed.ratio.high,
+        mpi=freed.mpi,
+        pattern=freed.pattern,
+        size_bytes=freed.size_bytes,
     )

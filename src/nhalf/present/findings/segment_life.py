@@ -29,16 +29,16 @@ def _finding(series: str, life: pl.DataFrame, shares: dict[str, float], facts: F
     times_s = dict(life.select("part", "time_s").iter_rows())
     steps = step_times(facts).filter(series=series, bytes=size_bytes)
     costliest = steps.sort("time_s").row(-1, named=True)
-    kept = shares.get("setup", 0.0) + shares.get("teardown", 0.0)
-    said = ", ".join(f"{part} {format_time(time_s)}" for part, time_s in times_s.items())
+    overhead_share = shares.get("setup", 0.0) + shares.get("teardown", 0.0)
+    parts = ", ".join(f"{part} {format_time(time_s)}" for part, time_s in times_s.items())
     return Finding(
-        f"{series}: of the life of a segment of {format_size(size_bytes)} ({said}), "
-        f"{percent(kept)} is setup and teardown; {costliest['step']} costs most "
+        f"{series}: of the life of a segment of {format_size(size_bytes)} ({parts}), "
+        f"{percent(overhead_share)} is setup and teardown; {costliest['step']} costs most "
         f"({format_time(costliest['time_s'])}).",
         importance=40,
         kind="segment-life",
         label="Setup and teardown of a segment",
-        value=kept,
+        value=overhead_share,
         pattern=PATTERN,
         size_bytes=size_bytes,
     )

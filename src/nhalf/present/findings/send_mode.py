@@ -19,19 +19,20 @@ class SendMode(Finder):
 
 
 def _mode(pattern: str, costs: list[ModeCost]) -> Finding:
-    worst, *others = costs
+    worst, *further = costs
     ratio = worst.ratio
     also = ", ".join(
-        f"{one.series} ({times(one.ratio.median)}, {one.size_class})" for one in others
+        f"{cost.series} ({times(cost.ratio.median)}, {cost.size_class})" for cost in further
     )
     mode = mode_name(pattern)
     if pattern.endswith("-diffbuf"):
-        what, remedy = "Changing the buffer costs", "Reuse one buffer: that is the standard case."
+        subject = "Changing the buffer costs"
+        remedy = "Reuse one buffer: that is the standard case."
     else:
-        what = f"A {mode} send costs" if "(" in mode else f"{mode} costs"
+        subject = f"A {mode} send costs" if "(" in mode else f"{mode} costs"
         remedy = "Use the standard send where the program allows it."
     return Finding(
-        f"{what} {times(ratio.median)} the standard send for {worst.size_class} messages on "
+        f"{subject} {times(ratio.median)} the standard send for {worst.size_class} messages on "
         f"{worst.series} ({between(ratio)})" + (f"; also {also}." if also else "."),
         importance=weight(ratio.median, 40, 60),
         kind="send-mode",

@@ -17,18 +17,20 @@ class SlowestPhaseFinder(Finder):
         yield from map(_finding, slowest_phases(facts))
 
 
-def _finding(one: SlowestPhase) -> Finding:
-    ratio = one.ratio
-    known = ratio.low < ratio.high
-    if one.pattern == "dense-cumulative":
-        slow, fast = (f"with {count(phase, 'pair')} at once" for phase in (one.slow, one.fast))
+def _finding(slowest: SlowestPhase) -> Finding:
+    ratio = slowest.ratio
+    has_interval = ratio.low < ratio.high
+    if slowest.pattern == "dense-cumulative":
+        slow, fast = (
+            f"with {count(phase, 'pair')} at once" for phase in (slowest.slow, slowest.fast)
+        )
     else:
-        slow, fast = (f"at distance {phase}" for phase in (one.slow, one.fast))
+        slow, fast = (f"at distance {phase}" for phase in (slowest.slow, slowest.fast))
     return Finding(
-        f"{one.series}, {one.ranks} ranks, {one.pattern} of {format_size(one.size_bytes)}: each "
-        f"process that takes part sends {format_rate(one.slow_Bps)} {slow} and "
-        f"{format_rate(one.fast_Bps)} {fast}, {times(ratio.median)} as much"
-        + (f" ({between(ratio)})." if known else "."),
+        f"{slowest.series}, {slowest.ranks} ranks, {slowest.pattern} of "
+        f"{format_size(slowest.size_bytes)}: each process that takes part sends "
+        f"{format_rate(slowest.slow_Bps)} {slow} and {format_rate(slowest.fast_Bps)} {fast}, "
+        f"{times(ratio.median)} as much" + (f" ({between(ratio)})." if has_interval else "."),
         importance=weight(ratio.median, 42, 68),
         kind="slowest-phase",
         label="Shared paths",
@@ -36,7 +38,7 @@ def _finding(one: SlowestPhase) -> Finding:
         low=ratio.low,
         high=ratio.high,
         figure=times(ratio.median).replace("x", "×"),
-        mpi=one.mpi,
-        pattern=one.pattern,
-        size_bytes=one.size_bytes,
+        mpi=slowest.mpi,
+        pattern=slowest.pattern,
+        size_bytes=slowest.size_bytes,
     )

@@ -18,10 +18,10 @@ class SmallestMessage(Finder):
         for contest in facts.contests():
             sizes = contest.sizes()[:1]
             if sizes:
-                yield from _of(facts, contest, sizes[0])
+                yield from _findings(facts, contest, sizes[0])
 
 
-def _of(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
+def _findings(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
     fast, *_, slow = contest.ranking([size])
     interval = contest.behind(slow, fast, [size])
     if interval is None:
@@ -51,6 +51,6 @@ def _remedy(facts: Facts, contest: Contest, fast: str) -> str:
             continue
         if lead.standing.best != fast or lead.exceptions:
             return ""
-        what = "send many small messages" if lead.agreeing else "wait for small messages"
-        return f"Programs that {what} run faster on {contest.titles[fast]} here."
+        activity = "send many small messages" if lead.agreeing else "wait for small messages"
+        return f"Programs that {activity} run faster on {contest.titles[fast]} here."
     return ""

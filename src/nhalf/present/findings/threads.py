@@ -14,20 +14,20 @@ from nhalf.present.wording import between, threads_name, times, weight
 
 class Threads(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for one in slower_ways(facts, THREADS, THREADS_STANDARD):
-            shared = one.way["communicators"] != "each"
+        for cost in slower_ways(facts, THREADS, THREADS_STANDARD):
+            shared = cost.way["communicators"] != "each"
             yield Finding(
-                f"{one.series}: {one.pattern} of {format_size(one.size_bytes)} with "
-                f"{threads_name(one.way)} at the same time takes {times(one.ratio.median)} as long "
-                f"as with one ({between(one.ratio)}).",
-                importance=weight(one.ratio.median, 40, 60),
+                f"{cost.series}: {cost.pattern} of {format_size(cost.size_bytes)} with "
+                f"{threads_name(cost.way)} at the same time takes {times(cost.ratio.median)} as "
+                f"long as with one ({between(cost.ratio)}).",
+                importance=weight(cost.ratio.median, 40, 60),
                 kind="threads",
                 label="Several threads of each rank",
                 remedy="Try a communicator for each thread." if shared else "",
-                value=one.ratio.median,
-                low=one.ratio.low,
-                high=one.ratio.high,
-                mpi=one.mpi,
-                pattern=one.pattern,
-                size_bytes=one.size_bytes,
+                value=cost.ratio.median,
+                low=cost.ratio.low,
+                high=cost.ratio.high,
+                mpi=cost.mpi,
+                pattern=cost.pattern,
+                size_bytes=cost.size_bytes,
             )

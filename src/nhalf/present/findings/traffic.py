@@ -36,5 +36,5 @@ class Traffic(Finder):
 
 
 def _choice(rule: Row) -> str:
-    """How a sender finds its destinations: 'uniform choice', 'cube 4'."""
+    """Name the rule by which a sender chooses destinations: 'uniform choice', 'cube 4'."""
     return "uniform choice" if rule["to"] == "uniform" else rule_name(rule)

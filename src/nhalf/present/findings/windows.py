@@ -14,20 +14,20 @@ from nhalf.present.wording import between, times, weight, window_name
 
 class Windows(Finder):
     def find(self, facts: Facts) -> Iterator[Finding]:
-        for one in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
+        for cost in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
             yield Finding(
-                f"{one.series}: of the window accesses measured, {one.pattern} of "
-                f"{format_size(one.size_bytes)} with {window_name(one.way)} costs most: "
-                f"{times(one.ratio.median)} the time of a flush on allocated memory "
-                f"({between(one.ratio)}).",
-                importance=weight(one.ratio.median, 40, 60),
+                f"{cost.series}: of the window accesses measured, {cost.pattern} of "
+                f"{format_size(cost.size_bytes)} with {window_name(cost.way)} costs most: "
+                f"{times(cost.ratio.median)} the time of a flush on allocated memory "
+                f"({between(cost.ratio)}).",
+                importance=weight(cost.ratio.median, 40, 60),
                 kind="windows",
                 label="One-sided synchronisation",
                 remedy="Keep the window locked for all (MPI_Win_lock_all), and flush.",
-                value=one.ratio.median,
-                low=one.ratio.low,
-                high=one.ratio.high,
-                mpi=one.mpi,
-                pattern=one.pattern,
-                size_bytes=one.size_bytes,
+                value=cost.ratio.median,
+                low=cost.ratio.low,
+                high=cost.ratio.high,
+                mpi=cost.mpi,
+                pattern=cost.pattern,
+                size_bytes=cost.size_bytes,
             )

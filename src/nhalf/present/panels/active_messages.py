@@ -44,9 +44,9 @@ class ActiveMessages(Panel):
         return ratio_chart(
             rows,
             facts.series_names,
-            what="way",
+            kind_title="way",
             standard="the standard way",
-            of="transport",
+            series_title="transport",
             order=list(KINDS.values()),
             outliers=False,
         )

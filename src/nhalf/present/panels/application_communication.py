@@ -22,7 +22,7 @@ class ApplicationCommunication(Panel):
     order = 84
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        every = [row for row in applications(facts) if row["communication_share"] is not None]
+        measured = [row for row in applications(facts) if row["communication_share"] is not None]
         rows = [
             {
                 "name": kernel_name(row),
@@ -32,7 +32,7 @@ class ApplicationCommunication(Panel):
                 "low": common.digits(row["communication_share"], 4),
                 "high": common.digits(row["communication_share"], 4),
             }
-            for row in sorted(every, key=lambda row: -row["ranks"] * row["threads"])
+            for row in sorted(measured, key=lambda row: -row["ranks"] * row["threads"])
             if row["ranks"] * row["threads"] > 1
         ]
         if not rows:

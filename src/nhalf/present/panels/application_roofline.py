@@ -24,15 +24,15 @@ class ApplicationRoofline(Panel):
     def render(self, facts: Facts) -> Table | None:
         rows = [
             [
-                one.kernel,
-                one.series,
-                str(one.workers),
-                f"{one.rate_per_s / 1e9:.2f}",
-                f"{one.bound_per_s / 1e9:.2f}",
-                LIMITS[one.limit],
-                percent(one.share),
+                application.kernel,
+                application.series,
+                str(application.workers),
+                f"{application.rate_per_s / 1e9:.2f}",
+                f"{application.bound_per_s / 1e9:.2f}",
+                LIMITS[application.limit],
+                percent(application.share),
             ]
-            for one in reached(facts)
+            for application in reached(facts)
         ]
         columns = ["kernel", "run by", "ranks or threads", "Gop/s", "bound", "limit", "reached"]
         return Table(columns, rows) if rows else None

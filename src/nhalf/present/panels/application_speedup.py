@@ -27,8 +27,7 @@ class ApplicationSpeedup(Panel):
     order = 81
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        every = [row for row in applications(facts) if row["speedup"]]
-        rows = [_drawn(row) for row in every]
+        rows = [_drawn(row) for row in applications(facts) if row["speedup"]]
         if len({row["workers"] for row in rows}) < 2:
             return None
         names = sorted({row["name"] for row in rows})
@@ -67,7 +66,7 @@ def _drawn(row: Row) -> Row:
 
 
 def _base(workers: int) -> str:
-    """What a speed-up is against; one that was not measured is no measurement."""
+    """State the base of a speed-up; without a run on one worker, its value is assumed."""
     return "one" if workers == 1 else f"{workers}, taken as {workers} times as fast as one"
 
 

@@ -24,13 +24,13 @@ class ApplicationTimes(Panel):
     order = 82
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        every = [row for row in applications(facts) if row["time_s"]]
+        timed = [row for row in applications(facts) if row["time_s"]]
         cells: dict[tuple[str, int], list[Row]] = {}
-        for row in every:
+        for row in timed:
             workers = row["ranks"] * row["threads"]
             cells.setdefault((kernel_name(row), workers), []).append(row)
         rows = [
-            _drawn(row, name, workers, min(one["time_s"] for one in cell))
+            _drawn(row, name, workers, min(entry["time_s"] for entry in cell))
             for (name, workers), cell in sorted(cells.items(), key=lambda item: -item[0][1])
             for row in cell
             if len(cell) > 1

@@ -21,20 +21,20 @@ class BEff(Panel):
     order = 70
 
     def render(self, facts: Facts) -> Table | None:
-        found = with_names(facts.results.get("b_eff", []), facts)
-        if not found:
+        averages = with_names(facts.results.get("b_eff", []), facts)
+        if not averages:
             return None
         columns = [
             replace(column, with_interval=True)
             for column in EffectiveBandwidth.columns
-            if any(row.get(column.name) is not None for row in found)
+            if any(row.get(column.name) is not None for row in averages)
         ]
         cells = [
             [row["series"], str(row["ranks"]), *(column.cell(row) for column in columns)]
-            for row in found
+            for row in averages
         ]
         titles = ["library", "processes", *(column.title for column in columns)]
-        if any(row["missing"] for row in found):
+        if any(row["missing"] for row in averages):
             titles.append("what is missing")
-            cells = [[*line, row["missing"]] for line, row in zip(cells, found, strict=True)]
+            cells = [[*line, row["missing"]] for line, row in zip(cells, averages, strict=True)]
         return Table(titles, cells)

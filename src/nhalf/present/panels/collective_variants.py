@@ -33,4 +33,4 @@ class CollectiveVariants(Panel):
             for row in common.thin(points, ["series", "pattern", "variant"]).to_dicts()
         ]
         names = facts.series_names
-        return ratio_chart(rows, names, what="condition", standard="the usual time")
+        return ratio_chart(rows, names, kind_title="condition", standard="the usual time")

@@ -58,8 +58,8 @@ class Distance(Panel):
         rows = [row for size in sizes for row in _rows(points.filter(bytes=size), facts)]
         ranks = int(points.select(pl.max_horizontal("first", "second").max()).item()) + 1
         chart = _matrix(rows, _names(points, facts, ranks))
-        here = {row["series"] for row in rows}
-        order = [name for name in facts.series_names if name in here]
+        series = {row["series"] for row in rows}
+        order = [name for name in facts.series_names if name in series]
         choices = list(dict.fromkeys(row["choice"] for row in rows))
         return (
             alt.layer(*chart, data=common.data_of(rows))
@@ -71,13 +71,13 @@ class Distance(Panel):
 
 
 def _names(points: pl.DataFrame, facts: Facts, ranks: int) -> list[str]:
-    """How each rank is called beside the matrix: with its host or its core, where all agree."""
+    """Name each rank beside the matrix, with its host or core if all runs agree."""
     numbers = [str(rank) for rank in range(ranks)]
     starts = points.unique(["run", "transport", "mpi", "ranks", "placement"]).to_dicts()
-    known = [places_of(facts, start) for start in starts]
-    if ranks > RANKS_WITH_PLACES or any(len(places) < ranks for places in known):
+    places_by_start = [places_of(facts, start) for start in starts]
+    if ranks > RANKS_WITH_PLACES or any(len(places) < ranks for places in places_by_start):
         return numbers
-    where = {tuple(_short(places)[:ranks]) for places in known}
+    where = {tuple(_short(places)[:ranks]) for places in places_by_start}
     if len(where) > 1:
         return numbers
     return [f"{number}{text}" for number, text in zip(numbers, where.pop(), strict=True)]
@@ -91,10 +91,10 @@ def _short(places: list[Place]) -> list[str]:
 
 
 def _matrix(rows: list[Row], names: list[str]) -> list[Any]:
-    """Both halves of the matrix, with numbers where there is room."""
+    """Draw both halves of the matrix, with numbers where there is room."""
     ranks = len(names)
     ordered = sorted(row["ratio"] for row in rows)
-    # A few far beyond the others have the last colour, too, or all others would look alike.
+    # A few far beyond the others have the last colour as well, or all others would look alike.
     most = max(COLOUR_FACTOR_MIN, ordered[-1 - len(ordered) // 20])
     color = alt.Color(
         "ratio:Q",
@@ -148,7 +148,7 @@ def _tooltip() -> list[alt.Tooltip]:
 
 
 def _rows(points: pl.DataFrame, facts: Facts) -> list[Row]:
-    """The cells of one size: text, colour and what more there is to say."""
+    """Make the cells of one size: text, colour and tooltip."""
     size = points["bytes"][0]
     is_rate = size >= LARGE_BYTES
     middle_s = points["middle_s"][0]
@@ -182,8 +182,10 @@ def _where(places: list[Place], first: int, second: int) -> str:
     """'core 0 and core 1 of node7: same memory domain', or that it is unknown."""
     if max(first, second) >= len(places):
         return "not known"
-    one, other = places[first], places[second]
-    return f"{_place(one)} and {_place(other)}: {relation(one, other)}"
+    first_place, second_place = places[first], places[second]
+    return (
+        f"{_place(first_place)} and {_place(second_place)}: {relation(first_place, second_place)}"
+    )
 
 
 def _place(place: Place) -> str:

@@ -41,11 +41,11 @@ class Fan(Panel):
             return None
         rows = _rows(common.thin(points, ["series", "pattern"]))
         time_axis = common.log_axis("per_message", "time per message", rows, common.TIME_LABEL)
-        here = {row["kind"] for row in rows}
+        shown_kinds = {row["kind"] for row in rows}
         return lines(
             rows,
             (common.size_axis(), time_axis),
-            kinds=[kind for kind in (*KINDS.values(), OWN) if kind in here],
+            kinds=[kind for kind in (*KINDS.values(), OWN) if kind in shown_kinds],
             facets=("series", facts.series_names),
             tooltip=[
                 alt.Tooltip("series:N", title="library"),

@@ -70,7 +70,7 @@ class LaunchSpread(Panel):
 
 
 def _range(points: pl.DataFrame) -> list[float]:
-    """What the axis shows: most deviations, not the one launch that was a thousand times slower."""
+    """Choose the ends of the axis: most deviations, without the one launch that was far slower."""
     deviations = sorted(points["deviation"].abs().to_list())
     usual = deviations[len(deviations) * 9 // 10]
     reach = max(0.02, min(USUAL_FACTOR * usual, deviations[-1]))

@@ -62,17 +62,17 @@ def _smallest(frame: pl.DataFrame, points: pl.DataFrame, pattern: str) -> str:
 
 def _message(facts: Facts, name: str, mpi: str) -> list[str]:
     """Latency, peak rate and n½ of the first curve of a library or layer."""
-    found = next((one for one in facts.overview if _is_of(one, name, mpi)), None)
-    if found is None:
+    overview = next((entry for entry in facts.overview if _is_about(entry, name, mpi)), None)
+    if overview is None:
         return ["–", "–", "–"]
-    half = found.n_half_bytes
+    half = overview.n_half_bytes
     return [
-        format_time(found.latency_s),
-        format_rate(found.peak_Bps),
+        format_time(overview.latency_s),
+        format_rate(overview.peak_Bps),
         format_size(round(half)) if math.isfinite(half) else "–",
     ]
 
 
-def _is_of(entry: Overview, name: str, mpi: str) -> bool:
-    """Whether a line of the overview is about a library or layer: its name leads the series."""
+def _is_about(entry: Overview, name: str, mpi: str) -> bool:
+    """Whether an entry of the overview is about a library or layer: its name leads the series."""
     return entry.mpi == mpi and f"{entry.series}, ".startswith(f"{name}, ")

@@ -28,14 +28,16 @@ class Layers(Panel):
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
         if not has_layers(facts):
             return None
-        wanted = pl.col("pattern").is_in(self.patterns) & (pl.col("axes") == "")
-        launches = against_layers(facts).filter(wanted)
+        is_classic = pl.col("pattern").is_in(self.patterns) & (pl.col("axes") == "")
+        launches = against_layers(facts).filter(is_classic)
         points = with_intervals(launches, ["label", "pattern", "bytes"])
-        named = points.rename({"pattern": "series"})
+        by_pattern = points.rename({"pattern": "series"})
         rows = [
             ratio_row(row, row["label"])
-            for row in common.thin(named, ["series", "label"]).iter_rows(named=True)
+            for row in common.thin(by_pattern, ["series", "label"]).iter_rows(named=True)
         ]
         if len({row["kind"] for row in rows}) < 2:
             return None
-        return ratio_chart(rows, self.patterns, "layer", "the quickest layer", of="pattern")
+        return ratio_chart(
+            rows, self.patterns, "layer", "the quickest layer", series_title="pattern"
+        )

@@ -24,7 +24,7 @@ class LevelBandwidth(Panel):
     patterns = tuple(f"memory-{kernel}" for kernel in KERNELS)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for one in facts.results.get("stream", []) for row in _rows(one)]
+        rows = [row for stream in facts.results.get("stream", []) for row in _rows(stream)]
         if not rows:
             return None
         return lines(
@@ -44,13 +44,13 @@ class LevelBandwidth(Panel):
         )
 
 
-def _rows(one: Row) -> list[Row]:
-    rates = {kernel: one.get(f"{kernel}_Bps") for kernel in KERNELS}
+def _rows(stream: Row) -> list[Row]:
+    rates = {kernel: stream.get(f"{kernel}_Bps") for kernel in KERNELS}
     return [
         {
-            "kind": one["level"],
+            "kind": stream["level"],
             "kernel": kernel,
-            "cores": one["ranks"],
+            "cores": stream["ranks"],
             "rate": common.digits(rate_Bps),
             "words": format_rate(rate_Bps),
         }

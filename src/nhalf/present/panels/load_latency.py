@@ -26,10 +26,10 @@ class LoadLatency(Panel):
     patterns = (CHASE,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for one in nodes(facts) for row in _rows(one)]
+        rows = [row for node in nodes(facts) for row in _rows(node)]
         if not rows:
             return None
-        marks = [row for one in nodes(facts) for row in _marks(one)]
+        marks = [row for node in nodes(facts) for row in _marks(node)]
         base = alt.Chart(common.data_of(rows)).encode(
             x=alt.X(
                 "bytes:Q",
@@ -59,25 +59,25 @@ class LoadLatency(Panel):
         return alt.layer(*layers).properties(width="container", height=common.CHART_HEIGHT)
 
 
-def _rows(one: NodeFacts) -> list[Row]:
-    both = (("huge pages", one.steps), ("small pages", one.small_steps))
+def _rows(node: NodeFacts) -> list[Row]:
+    steps_by_pages = (("huge pages", node.steps), ("small pages", node.small_steps))
     return [
         {
-            "kind": f"{one.run}, {pages}",
+            "kind": f"{node.run}, {pages}",
             "bytes": step.size_bytes,
             "time_s": common.digits(step.latency_s),
             "size": format_size(step.size_bytes),
             "words": format_time(step.latency_s),
             "cycles": common.digits(step.cycles_median, 3),
         }
-        for pages, steps in both
+        for pages, steps in steps_by_pages
         for step in steps
     ]
 
 
-def _marks(one: NodeFacts) -> list[Row]:
+def _marks(node: NodeFacts) -> list[Row]:
     return [
         {"name": f"L{level.level} {format_size(level.size_bytes)}", "bytes": level.size_bytes}
-        for level in one.levels.levels
+        for level in node.levels.levels
         if level.size_bytes is not None
     ]

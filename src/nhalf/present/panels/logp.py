@@ -34,7 +34,7 @@ class LogP(Panel):
     patterns = PATTERNS
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for found in facts.logp for row in _rows(found)]
+        rows = [row for library in facts.logp for row in _rows(library)]
         if not rows:
             return None
         names = sorted({row["series"] for row in rows})
@@ -70,16 +70,16 @@ class LogP(Panel):
         )
 
 
-def _rows(found: dict[str, Any]) -> Iterator[Row]:
-    """What is drawn of one library: logarithmic axes show what is above 0 only."""
-    for size in found["sizes"]:
+def _rows(library: dict[str, Any]) -> Iterator[Row]:
+    """Yield the points of one library; logarithmic axes show only values above 0."""
+    for size in library["sizes"]:
         for quantity, name in QUANTITIES.items():
             value_s = size[name]
             if value_s is None or value_s <= 0:
                 continue
             low_s, high_s = size[f"{name}_ci"] or (value_s, value_s)
             yield {
-                "series": found["series"],
+                "series": library["series"],
                 "quantity": quantity,
                 "bytes": size["bytes"],
                 "size": format_size(size["bytes"]),
@@ -87,5 +87,5 @@ def _rows(found: dict[str, Any]) -> Iterator[Row]:
                 "low": common.digits(common.drawn_low(low_s, value_s)),
                 "high": common.digits(common.drawn_high(high_s, value_s)),
                 "time": format_time(value_s),
-                "interval": interval_text(low_s, high_s, found["launches"]),
+                "interval": interval_text(low_s, high_s, library["launches"]),
             }

@@ -17,9 +17,9 @@ class LogPDoubts(Panel):
 
     def render(self, facts: Facts) -> Table | None:
         rows = [
-            [found["series"], f"{said}."]
-            for found in facts.logp
-            for said in [found["missing"], *found["doubts"]]
-            if said
+            [library["series"], f"{limit}."]
+            for library in facts.logp
+            for limit in [library["missing"], *library["doubts"]]
+            if limit
         ]
         return Table(["library", "what to know"], rows) if rows else None

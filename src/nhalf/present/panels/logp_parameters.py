@@ -30,14 +30,14 @@ class LogPParameters(Panel):
     order = 45
 
     def render(self, facts: Facts) -> Table | None:
-        found = facts.logp
-        if not found:
+        libraries = facts.logp
+        if not libraries:
             return None
         rows = [
-            [column.title, MEANINGS[column.name], *(_cell(row, place) for row in found)]
+            [column.title, MEANINGS[column.name], *(_cell(row, place) for row in libraries)]
             for place, column in enumerate(LogPResult.columns)
         ]
-        return Table(["", "what it is", *(row["series"] for row in found)], rows)
+        return Table(["", "what it is", *(row["series"] for row in libraries)], rows)
 
 
 def _cell(row: dict[str, Any], place: int) -> str:

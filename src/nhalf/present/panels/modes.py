@@ -27,7 +27,9 @@ class Modes(Panel):
         rows = _rows(facts)
         if not rows:
             return None
-        return ratio_chart(rows, facts.series_names, what="mode", standard="the standard send")
+        return ratio_chart(
+            rows, facts.series_names, kind_title="mode", standard="the standard send"
+        )
 
 
 def _rows(facts: Facts) -> list[Row]:

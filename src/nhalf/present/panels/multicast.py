@@ -72,8 +72,8 @@ class Multicast(Panel):
 
 def _time_axis(rows: list[Row]) -> alt.Y:
     """Completion times; ticks are close, as one size at a time covers little of all sizes."""
-    found = common.log_ticks(row["median"] for row in rows)
-    decades = [tick for tick in found if f"{tick:.0e}".startswith("1")]
+    round_ticks = common.log_ticks(row["median"] for row in rows)
+    decades = [tick for tick in round_ticks if f"{tick:.0e}".startswith("1")]
     ticks = [tick * step for tick in decades for step in (1, 2, 5)]
     axis = alt.Axis(values=ticks, labelExpr=common.TIME_LABEL, labelOverlap="greedy")
     return alt.Y("median:Q", title="completion time", scale=common.LOG_SCALE, axis=axis)

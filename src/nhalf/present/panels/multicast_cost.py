@@ -49,7 +49,7 @@ def _processor(row: Row) -> str:
 
 
 def _cells(row: dict[str, object]) -> list[str]:
-    """What does not depend on who makes the copies."""
+    """Make the cells that do not depend on whether host or adapter makes the copies."""
     return [
         str(row["group"]),
         format_size(int(str(row["bytes"]))),

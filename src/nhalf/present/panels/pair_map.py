@@ -20,7 +20,7 @@ from nhalf.present.panels import Panel
 from nhalf.results.pair_map.times import PATTERNS, natural
 
 MEMBERS_MAX = 64
-"""Of more ranks or hosts, this many groups of neighbours are drawn, each by its slowest pair."""
+"""More ranks or hosts are drawn as this many groups of neighbours, each by its slowest pair."""
 
 NAMES_MAX = 40
 NAME_LENGTH_MAX = 14
@@ -78,7 +78,7 @@ def _opening(views: Sequence[PairView], choices: Sequence[str]) -> str:
 
 
 def _orders(view: PairView) -> dict[str, list[str]]:
-    """Names in both orders."""
+    """List the names in both orders."""
     return {BY_NAME: view.names, BY_LIKENESS: view.by_likeness}
 
 

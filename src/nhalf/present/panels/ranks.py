@@ -34,7 +34,7 @@ class Ranks(Panel):
         names = facts.series_names
         rows = _rows(common.thin(points, ["series", "pattern"]))
         patterns = sorted({row["pattern"] for row in rows})
-        here = {row["series"] for row in rows}
+        series = {row["series"] for row in rows}
         marks = (
             alt.Chart()
             .mark_tick(thickness=3, size=9, opacity=0.75)
@@ -59,7 +59,7 @@ class Ranks(Panel):
             alt.layer(marks, data=common.data_of(rows))
             .properties(width=common.FACET_WIDTH, height=common.FACET_HEIGHT)
             .facet(
-                alt.Facet("series:N", title=None, sort=[name for name in names if name in here]),
+                alt.Facet("series:N", title=None, sort=[name for name in names if name in series]),
                 columns=2,
             )
             .transform_filter(common.only_shown())
@@ -68,7 +68,7 @@ class Ranks(Panel):
 
 
 def _rank_color(last: int) -> alt.Color:
-    """Whole ranks on the legend, at most five."""
+    """Colour by rank, with at most five integers on the legend."""
     step = max(1, math.ceil(last / 4))
     legend = alt.Legend(format="d", values=list(range(0, last + 1, step)))
     # The domain of all patterns: the legend's values would lie beyond that of a smaller one.

@@ -31,10 +31,10 @@ class Roofline(Panel):
     patterns = (UNIT,)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        found = roofs(facts)
-        if not found:
+        all_roofs = roofs(facts)
+        if not all_roofs:
             return None
-        rows = [row for one in found for row in _rows(one)]
+        rows = [row for roof in all_roofs for row in _rows(roof)]
         chart: alt.Chart = (
             alt.Chart(common.data_of(rows))
             .mark_line(point=True)
@@ -58,14 +58,14 @@ class Roofline(Panel):
         return chart.properties(width="container", height=common.CHART_HEIGHT)
 
 
-def _rows(one: Roof) -> list[Row]:
-    places = (FIRST_PER_BYTE, one.ridge_per_byte, max(LAST_PER_BYTE, 2 * one.ridge_per_byte))
+def _rows(roof: Roof) -> list[Row]:
+    places = (FIRST_PER_BYTE, roof.ridge_per_byte, max(LAST_PER_BYTE, 2 * roof.ridge_per_byte))
     return [
         {
-            "level": one.level,
+            "level": roof.level,
             "per_byte": common.digits(place, 4),
-            "giga": common.digits(one.reached_per_s(place) / 1e9, 4),
-            "rate": format_rate(one.rate_Bps),
+            "giga": common.digits(roof.reached_per_s(place) / 1e9, 4),
+            "rate": format_rate(roof.rate_Bps),
         }
         for place in places
     ]

@@ -25,7 +25,7 @@ class Sweeps(Panel):
     patterns = tuple(KINDS)
 
     def render(self, facts: Facts) -> alt.TopLevelMixin | None:
-        rows = [row for one in facts.results.get("sweeps", []) for row in _rows(one)]
+        rows = [row for sweep in facts.results.get("sweeps", []) for row in _rows(sweep)]
         if not rows:
             return None
         return lines(
@@ -49,16 +49,16 @@ class Sweeps(Panel):
         )
 
 
-def _rows(one: Row) -> list[Row]:
+def _rows(sweep: Row) -> list[Row]:
     return [
         {
-            "bytes": one["size_bytes"],
-            "size": format_size(one["size_bytes"]),
+            "bytes": sweep["size_bytes"],
+            "size": format_size(sweep["size_bytes"]),
             "access": f"{kind}s",
             "kind": f"every {stride} B",
             "cycles": common.digits(cycles, 3),
         }
         for kind in KINDS.values()
         for stride in SWEEP_STRIDES
-        if (cycles := one.get(f"{kind}_{stride}_cycles"))
+        if (cycles := sweep.get(f"{kind}_{stride}_cycles"))
     ]

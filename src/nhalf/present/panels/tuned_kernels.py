@@ -37,7 +37,7 @@ def _cells(plain: Row, tuned: Row) -> list[str]:
     shares = [plain["share"], tuned["share"]]
     return [
         plain["kernel"],
-        *("–" if one is None else f"{one:.2f}" for one in cycles),
-        *("–" if one is None else f"{one:.0%}" for one in shares),
+        *("–" if count is None else f"{count:.2f}" for count in cycles),
+        *("–" if share is None else f"{share:.0%}" for share in shares),
         ", ".join(TUNED[plain["number"]]),
     ]

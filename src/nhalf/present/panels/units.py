@@ -22,13 +22,13 @@ class Units(Panel):
     def render(self, facts: Facts) -> Table | None:
         rows = [
             [
-                one.name.replace("_", " "),
-                "scalar" if one.lanes == 1 else f"{64 * one.lanes} bits",
-                f"{one.per_cycle:.2f}",
-                f"{one.latency_cycles:.1f}" if one.latency_cycles else "–",
+                operation.name.replace("_", " "),
+                "scalar" if operation.lanes == 1 else f"{64 * operation.lanes} bits",
+                f"{operation.per_cycle:.2f}",
+                f"{operation.latency_cycles:.1f}" if operation.latency_cycles else "–",
             ]
             for node in nodes(facts)
-            for one in node.operations
+            for operation in node.operations
         ]
         if not rows:
             return None

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 STYLE = ("page", "findings", "tables", "charts", "screens", "print")
-"""The parts of the style in their order: what comes later wins."""
+"""Parts of the style in their order; later ones win."""
 SCRIPT = ("data", "theme", "choices", "charts", "tables", "save", "contents")
-"""The parts of the script in their order: they are one function's."""
+"""Parts of the script in their order; they form one function."""
 LEAD_FINDINGS = 3
-"""How many findings stand large; the others follow as a list."""
+"""This many findings stand large; the others follow as a list."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def section_of(
 
 def page(facts: Facts) -> str:
     """The whole report as HTML."""
-    found = findings(facts)
+    ordered = findings(facts)
     extent = facts.extent
     return rendered(
         title=heading.title(extent),
@@ -100,8 +100,8 @@ def page(facts: Facts) -> str:
         verdict=verdict(facts) or application_verdict(facts),
         sureness=heading.sureness(extent),
         footer=heading.footer(extent),
-        lead=[card(finding) for finding in found[:LEAD_FINDINGS]],
-        others=[card(finding) for finding in found[LEAD_FINDINGS:]],
+        lead=[card(finding) for finding in ordered[:LEAD_FINDINGS]],
+        others=[card(finding) for finding in ordered[LEAD_FINDINGS:]],
         libraries=[_library(entry, facts.series_names) for entry in facts.overview],
         sections=sections(facts),
         series=facts.series_names,
@@ -113,8 +113,8 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
 
     `series` are the libraries of which a reader may pick one.
     """
-    charts = [one.spec for one in values["sections"] if one.spec]
-    given = {
+    charts = [section.spec for section in values["sections"] if section.spec]
+    context = {
         "version": __version__,
         "verdict": "",
         "themes": {"light": themes.LIGHT, "dark": themes.DARK},
@@ -129,7 +129,7 @@ def rendered(series: Sequence[str] = (), **values: Any) -> str:
         **{"json": script_json, "tidy": tidy},
         **{"packed": packed, "in_words": in_words},
     }
-    return render(HERE / "page.html.j2", given, filters, autoescape=True)
+    return render(HERE / "page.html.j2", context, filters, autoescape=True)
 
 
 def tidy(text: str) -> Markup:

@@ -24,7 +24,7 @@ def said(measurements: pl.LazyFrame, kind: str) -> list[Finding]:
 def slower(
     measurements: pl.LazyFrame, mpi: str, pattern: str, first: int, last: int, factor: float
 ) -> pl.LazyFrame:
-    """The same, where one library needs `factor` times as long from the first to the last size."""
+    """Facts in which one library needs `factor` times as long from the first to the last size."""
     where = (
         (pl.col("mpi") == mpi)
         & (pl.col("pattern") == pattern)

@@ -28,8 +28,8 @@ class CostlyCollective(ProgramFinder):
         late = f", {percent(waits)} of it waiting" if waits > 0.1 else ""
         remedy = ""
         if row["operation"] in TUNED and waits < 0.5:
-            which = f"--pattern {row['operation']} --ranks {row['ranks']}"
-            remedy = f"Choose its algorithm: nhalf tune {which}."
+            arguments = f"--pattern {row['operation']} --ranks {row['ranks']}"
+            remedy = f"Choose its algorithm: nhalf tune {arguments}."
         yield Finding(
             f"{row['call']}{size} takes {percent(share)} of the run: "
             f"{count(row['operations'], 'operation')} among {row['ranks']} ranks, "

@@ -16,11 +16,11 @@ class Incomplete(ProgramFinder):
         trace = program.trace
         if trace.complete:
             return
-        cut = [str(each.rank) for each in trace.ranks if not each.finished]
-        which = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
-        said = f"{which if cut else ''}{' '.join(trace.notes)}"
+        cut = [str(record.rank) for record in trace.ranks if not record.finished]
+        unfinished = f"Rank{'s' if len(cut) > 1 else ''} {few(cut, 6)} did not reach MPI_Finalize. "
+        details = f"{unfinished if cut else ''}{' '.join(trace.notes)}"
         yield Finding(
-            f"The trace is incomplete: it ends where it was cut. {said}".strip(),
+            f"The trace is incomplete: it ends where it was cut. {details}".strip(),
             importance=100,
             kind="incomplete",
             label="Incomplete",

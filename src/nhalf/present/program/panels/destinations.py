@@ -29,9 +29,9 @@ class Destinations(ProgramPanel):
             ("mean_bytes", "mean size"),
             ("destinations", "destinations"),
         ):
-            found = spread(program.sends[name].drop_nulls())
+            distribution = spread(program.sends[name].drop_nulls())
             is_size = name.endswith("bytes")
-            values = found.values()
+            values = distribution.values()
             rows.append([title, *(format_size(v) if is_size else f"{v:.10g}" for v in values)])
         for row in destination_histogram(program.sends).iter_rows(named=True):
             to = count(row["destinations"], "destination")

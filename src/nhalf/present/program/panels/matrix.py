@@ -18,7 +18,7 @@ from nhalf.present.charts import common
 from nhalf.present.program.panels import ProgramPanel
 
 MEMBERS_MAX = 64
-"""Of more ranks, this many groups of neighbours are drawn."""
+"""More ranks are drawn as this many groups of neighbours."""
 BYTES, MESSAGES = "bytes", "messages"
 ALIKE = 10.0
 """Where no pair sends this many times as much as another, colours are linear, from 0 on."""
@@ -76,12 +76,12 @@ class CommunicationMatrix(ProgramPanel):
 
 
 def _orders(program: Program) -> dict[str, Sequence[int]]:
-    found: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
+    orders: dict[str, Sequence[int]] = {"by rank": range(program.ranks)}
     if len(set(program.hosts)) > 1:
-        found["by host"] = by_host(program.hosts)
+        orders["by host"] = by_host(program.hosts)
     if 3 <= program.ranks <= MEMBERS_MAX:
-        found["by traffic"] = by_traffic(program.matrix.bytes)
-    return found
+        orders["by traffic"] = by_traffic(program.matrix.bytes)
+    return orders
 
 
 def _rows(program: Program, order_name: str, order: Sequence[int]) -> list[Row]:

@@ -58,9 +58,9 @@ class OverTime(ProgramPanel):
 
 def _rows(program: Program) -> list[Row]:
     """Each bin of each kind that occurs, once for each measure."""
-    found = program.over_time
+    bins = program.over_time
     rows = []
-    for row in found.filter(found["kind"].is_in(list(KINDS))).iter_rows(named=True):
+    for row in bins.filter(bins["kind"].is_in(list(KINDS))).iter_rows(named=True):
         seconds = row["width_s"]
         for measure, name in ((CALLS, "messages"), (BYTES, "bytes")):
             rows.append(

@@ -28,13 +28,13 @@ class TimeInMpi(ProgramPanel):
     def render(self, program: Program) -> alt.TopLevelMixin | None:
         if program.time_by_call.is_empty() or program.elapsed_s <= 0:
             return None
-        found = program.time_by_call
-        totals = found.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
+        calls = program.time_by_call
+        totals = calls.group_by("call").agg(pl.col("time_s").sum()).sort("time_s", descending=True)
         shown = totals["call"].head(CALLS_MAX).to_list()
         name = pl.when(pl.col("call").is_in(shown)).then("call").otherwise(pl.lit(OTHERS))
         places = places_of(program.ranks)
         summed = (
-            found.with_columns(call=name)
+            calls.with_columns(call=name)
             .join(places, on="rank")
             .group_by("place", "ranks", "members", "call")
             .agg(pl.col("count", "time_s").sum())
