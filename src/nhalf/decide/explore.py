@@ -35,12 +35,12 @@ class Simulated:
         self, operation: str, machine: Machine, grid: Grid, progress: Progress, mpi: str = ""
     ) -> None:
         self.operation, self.machine, self.grid, self.progress = operation, machine, grid, progress
-        self.how = Simulation(ranks=grid.ranks[-1], mpi=mpi)
+        self.simulation = Simulation(ranks=grid.ranks[-1], mpi=mpi)
         self.site = site_of(machine, grid.ranks[-1], mpi)
-        room = len(self.site.hosts) * self.site.cores_per_host
-        if grid.ranks[-1] > room:
+        ranks_max = len(self.site.hosts) * self.site.cores_per_host
+        if grid.ranks[-1] > ranks_max:
             raise InputError(
-                f"{machine.name} holds {room} ranks and not {grid.ranks[-1]}",
+                f"{machine.name} holds {ranks_max} ranks and not {grid.ranks[-1]}",
                 "ask for fewer, or give it a larger network with --set network.topology=…",
             )
 
@@ -48,7 +48,7 @@ class Simulated:
         """Seconds of each cell; raises MissingError without the simulator."""
         with tempfile.TemporaryDirectory(prefix="nhalf-") as folder:
             blocks = list(self._blocks(cells))
-            prepared = begin(self.machine, self.how, "", blocks, Path(folder, "run"))
+            prepared = begin(self.machine, self.simulation, "", blocks, Path(folder, "run"))
             run = measure(prepared, self.progress).run
             rows = summarise(run.measurements()).select("algorithm", "ranks", "bytes", "median_s")
         times = {(row[0], row[1], row[2]): row[3] for row in rows.iter_rows()}
@@ -59,12 +59,12 @@ class Simulated:
     def _blocks(self, cells: Sequence[Cell]) -> list[Block]:
         """A block for each algorithm and number of ranks, with its sizes."""
         frame = pl.DataFrame(cells, schema=["algorithm", "row", "column"], orient="row")
-        found = []
+        blocks = []
         for (name, row), part in frame.group_by("algorithm", "row", maintain_order=True):
             ranks = self.grid.ranks[row]
             layout = both_ways(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
             sizes = sorted({self.grid.size_bytes[column] for column in part["column"]})
-            found.append(
+            blocks.append(
                 Block(
                     patterns=[self.operation],
                     ranks=[ranks],
@@ -73,7 +73,7 @@ class Simulated:
                     placements=[layout],
                 )
             )
-        return found
+        return blocks
 
 
 def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
@@ -86,7 +86,7 @@ def simulated_choice(
     operation: str,
     machine: Machine,
     grid: Grid,
-    known: Sequence[Algorithm],
+    algorithms: Sequence[Algorithm],
     share: float,
     progress: Progress,
     mpi: str = "",
@@ -100,7 +100,7 @@ def simulated_choice(
         rendezvous_bytes=parts.rendezvous_bytes,
         per_node=tuple(per_node(p, hosts, cores) for p in grid.ranks),
     )
-    choice = Choice.of(operation, known, parts, grid)
+    choice = Choice.of(operation, algorithms, parts, grid)
     cells = len(choice.prior_s) * len(grid.ranks) * len(grid.size_bytes)
     explore(choice, simulated.measure, round(share * cells))
     return choice

@@ -16,7 +16,7 @@ CONFIDENCE = 0.99
 def ratio_intervals(
     logs: Floats, confidence: float = CONFIDENCE
 ) -> tuple[tuple[float, float, float], tuple[Floats, Floats, Floats]]:
-    """Centre, low and high of the level, and the same (sizes,) for each size; all are logarithms.
+    """Centre, low and high of the level, and (sizes,) of each size; all are logarithms.
 
     `logs` (launches, sizes) are logarithms of ratios, NaN if a launch lacks a size. Intervals
     are NaN for fewer than two launches. A width of zero is correct without noise.
@@ -48,9 +48,9 @@ def _size_intervals(
         own = variance / count
         total = own + level_variance
         parts = np.nan_to_num(own**2 / freedom) + level_variance**2 / max(len(level) - 1, 1)
-        joined = np.where(total > 0, total**2 / parts, len(level) - 1.0)
-        sure = 1 - (1 - confidence) / 2 / logs.shape[1]
-        reach = _quantile(joined, sure) * np.sqrt(total)
+        joined_degrees = np.where(total > 0, total**2 / parts, len(level) - 1.0)
+        probability = 1 - (1 - confidence) / 2 / logs.shape[1]
+        reach = _quantile(joined_degrees, probability) * np.sqrt(total)
     centre = np.nanmedian(logs, axis=0)
     low, high = np.minimum(mean - reach, centre), np.maximum(mean + reach, centre)
     few = count < 2
@@ -67,8 +67,10 @@ def _level(logs: Floats) -> Floats:
 def _quantile(degrees: Floats, probability: float) -> Floats:
     from scipy.special import stdtrit
 
-    found: Floats = np.where(degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan)
-    return found
+    quantile: Floats = np.where(
+        degrees > 0, stdtrit(np.maximum(degrees, 1e-9), probability), np.nan
+    )
+    return quantile
 
 
 def _hull(centre: float, mean: float, reach: float) -> tuple[float, float, float]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.launches import predict_launches
-from nhalf.decide.program.predict import Asked, predict_program
+from nhalf.decide.program.predict import Target, predict_program
 from nhalf.facts.program.program import Program
 from nhalf.machines.machine import Machine
 from nhalf.machines.machine_file import write
@@ -21,7 +21,7 @@ from tests.nhalf.decide.program.known_programs import machine, message_s, ping_p
 from tests.nhalf.traced_programs import stored
 from tests.server import Ended
 
-ON = Asked(machine(3.0))
+ON = Target(machine(3.0))
 
 
 def test_one_launch_is_its_own_prediction() -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from nhalf.base.errors import InputError
 from nhalf.decide.program.costs import MachineCosts, pattern_of
-from nhalf.decide.program.predict import Asked, hosts_of, predict_program
+from nhalf.decide.program.predict import Target, hosts_of, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
@@ -46,12 +46,12 @@ def test_a_ping_pong_takes_twice_the_message(size_bytes: int) -> None:
 
 def test_computing_stays_and_can_be_scaled() -> None:
     made = ping_pong(5, 1000, computing_s=0.01)
-    found = predict_program(made, Asked(machine(3.0)), machine())
+    found = predict_program(made, Target(machine(3.0)), machine())
     assert found.time_s == pytest.approx(10 * (0.01 + message_s(1000, 3.0)))
     assert found.error == pytest.approx(0, abs=1e-9)
     assert (found.low_s, found.high_s) == pytest.approx((found.time_s, found.time_s))
     slower = ComputingRatio(0.5, {"as given": 0.5})
-    half = predict_program(made, Asked(machine(3.0), computing=slower), machine())
+    half = predict_program(made, Target(machine(3.0), computing=slower), machine())
     assert half.time_s == pytest.approx(10 * (0.005 + message_s(1000, 3.0)))
 
 
@@ -103,7 +103,7 @@ def test_an_exchange_with_receives_begun_before() -> None:
 
 def test_an_exchange_that_would_deadlock_is_told() -> None:
     made = exchange(RENDEZVOUS_BYTES, begun=False)
-    found = predict_program(made, Asked(machine()), machine())
+    found = predict_program(made, Target(machine()), machine())
     assert found.forced > 0
     assert found.time_s >= message_s(RENDEZVOUS_BYTES)
 
@@ -153,7 +153,7 @@ def test_counts_alone_give_a_time_and_its_error() -> None:
         timeline.path, timeline.trace, timeline.calls, timeline.bins, timeline.timeline.clear(),
         timeline.communicators,
     )  # fmt: skip
-    found = predict_program(made, Asked(machine(3.0)), machine())
+    found = predict_program(made, Target(machine(3.0)), machine())
     assert found.method == "counts"
     assert found.time_s > made.elapsed_s * 0.5
     assert found.low_s <= found.time_s <= found.high_s
@@ -174,13 +174,13 @@ def test_a_trace_that_was_cut_comes_to_an_end() -> None:
 @pytest.mark.slow
 def test_simgrid_replays_the_same() -> None:
     made = ping_pong(10, 1000, computing_s=0.01)
-    found = predict_program(made, Asked(machine(3.0), simgrid=True), machine())
+    found = predict_program(made, Target(machine(3.0), simgrid=True), machine())
     assert found.method == "simgrid"
     assert found.time_s == pytest.approx(20 * (0.01 + message_s(1000, 3.0)), rel=1e-3)
-    apart = predict_program(made, Asked(machine(), placement="2x1", simgrid=True), machine())
+    apart = predict_program(made, Target(machine(), placement="2x1", simgrid=True), machine())
     assert apart.time_s == pytest.approx(20 * (0.01 + 10 * T0_S + 1e-3), rel=1e-3)
     begun = exchange(1000, begun=True)
-    on = Asked(machine(), simgrid=True)
+    on = Target(machine(), simgrid=True)
     assert predict_program(begun, on).time_s == pytest.approx(message_s(1000), rel=1e-3)
     rows = [
         call(f"MPI_{name}", "collective", rank, root, (number, number + 0.1), size_bytes=size_bytes)

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
-from nhalf.decide.program.going import Spent
 from nhalf.decide.program.replay import Replay
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.machine import Machine

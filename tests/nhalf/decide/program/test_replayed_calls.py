@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from nhalf.base.errors import InputError
+from nhalf.decide.program.actor_state import Spent
 from nhalf.decide.program.costs import MachineCosts
 from nhalf.decide.program.counted import counted
-from nhalf.decide.program.going import Spent
-from nhalf.decide.program.predict import UNEXPLAINED, Asked, predict_program
+from nhalf.decide.program.predict import UNEXPLAINED, Target, predict_program
 from nhalf.decide.program.replay import Replay
 from nhalf.decide.program.traced_costs import TracedCosts
 from nhalf.facts.program.program import Program
@@ -130,17 +130,17 @@ def test_what_the_replay_leaves_out_stays() -> None:
     exact = ping_pong(5, 1000, computing_s=0.01)
     # Messages took three times as long here as the machine's file says.
     slow = machine(1 / 3)
-    found = predict_program(exact, Asked(slow), slow)
+    found = predict_program(exact, Target(slow), slow)
     assert found.error < 0
     assert found.time_s == pytest.approx(exact.elapsed_s)
-    faster = predict_program(exact, Asked(machine(1 / 6)), slow)
+    faster = predict_program(exact, Target(machine(1 / 6)), slow)
     saved_s = replayed_s(exact, slow) - replayed_s(exact, machine(1 / 6))
     assert saved_s == pytest.approx(10 * T0_S / 6, rel=0.1)
     assert faster.time_s == pytest.approx(exact.elapsed_s - saved_s)
     assert faster.time_share[UNEXPLAINED] > 0
     assert sum(faster.time_share.values()) == pytest.approx(1)
     # A replay that is too long is divided by as much.
-    too_long = predict_program(exact, Asked(machine(6.0)), machine(3.0))
+    too_long = predict_program(exact, Target(machine(6.0)), machine(3.0))
     assert too_long.error > 0
     alone_s = 10 * (0.01 + message_s(1000, 6.0))
     assert too_long.time_s == pytest.approx(alone_s / (1 + too_long.error))
