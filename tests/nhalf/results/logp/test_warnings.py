@@ -21,10 +21,10 @@ def test_an_overhead_above_the_gap_is_named_and_not_clipped() -> None:
 
     found = logp(ideal(change=slow_receive))
     assert values(found)["recv_overhead_s"] == 9e-6
-    doubts = [doubt for doubt in found.doubts if doubt.startswith("o_r exceeds g")]
-    assert len(doubts) == 1
-    assert "at 3 sizes from 0 B to 8 B (most at 0 B: 9 µs against 6 µs)" in doubts[0]
-    assert not any(doubt.startswith("o_s exceeds") for doubt in found.doubts)
+    warnings = [warning for warning in found.doubts if warning.startswith("o_r exceeds g")]
+    assert len(warnings) == 1
+    assert "at 3 sizes from 0 B to 8 B (most at 0 B: 9 µs against 6 µs)" in warnings[0]
+    assert not any(warning.startswith("o_s exceeds") for warning in found.doubts)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_stream_that_differs_from_round_trips_is_named(factor: float, words: s
     def other_stream(pattern: str, size: int, time_s: float) -> float:
         return time_s * factor if pattern == GAP and size >= 4096 else time_s
 
-    (doubt,) = logp(ideal(change=other_stream)).doubts
-    assert f"messages arrive {words}" in doubt
-    assert "at 3 sizes from 4 KiB to 64 KiB" in doubt
+    (warning,) = logp(ideal(change=other_stream)).doubts
+    assert f"messages arrive {words}" in warning
+    assert "at 3 sizes from 4 KiB to 64 KiB" in warning
     assert not logp(ideal()).doubts
 
 

@@ -36,33 +36,33 @@ NEARLY = 0.8
 NOISY = "its launches differ too much: measure more of them, or on an idle machine"
 
 
-def with_doubts(found: LogP, times: Times) -> LogP:
-    """The same parameters with the warnings about them."""
-    doubts = [
-        *_about_latency(found),
-        *_about_parameterised(found),
+def with_warnings(parameters: LogP, times: Times) -> LogP:
+    """Add to the parameters the warnings about them."""
+    warnings = [
+        *_about_latency(parameters),
+        *_about_parameterised(parameters),
         *_about_overheads(times),
         *_about_gap(times),
         *_about_stream(times),
-        *_about_clock(found),
+        *_about_clock(parameters),
     ]
-    return LogP(**{**vars(found), "doubts": tuple(doubts)})
+    return LogP(**{**vars(parameters), "doubts": tuple(warnings)})
 
 
-def _about_latency(found: LogP) -> Iterable[str]:
+def _about_latency(parameters: LogP) -> Iterable[str]:
     """If L cannot be distinguished from 0, what to use instead."""
-    half, latency = found.half_round_trip_s, found.latency_s
-    if half is None or latency is None or found.identifiable is not False:
+    half, latency = parameters.half_round_trip_s, parameters.latency_s
+    if half is None or latency is None or parameters.identifiable is not False:
         return
     yield (
-        f"L is indistinguishable from 0 ({_with_ends(latency)}), because {_reason(found)}; use "
-        f"half a round trip, the sum L + o_s + o_r, instead: {_with_ends(half)}"
+        f"L is indistinguishable from 0 ({_with_ends(latency)}), because {_reason(parameters)}; "
+        f"use half a round trip, the sum L + o_s + o_r, instead: {_with_ends(half)}"
     )
 
 
-def _reason(found: LogP) -> str:
+def _reason(parameters: LogP) -> str:
     """Why L cannot be distinguished from 0."""
-    half, latency, busy = found.half_round_trip_s, found.latency_s, found.busy_share
+    half, latency, busy = parameters.half_round_trip_s, parameters.latency_s, parameters.busy_share
     if half is None or latency is None or busy is None or not _sure(latency, half):
         return NOISY
     if busy.median > 1:
@@ -75,14 +75,14 @@ def _reason(found: LogP) -> str:
     return NOISY
 
 
-def _about_parameterised(found: LogP) -> Iterable[str]:
-    """The same for the L of the parameterised method, which leaves out g(0) instead."""
+def _about_parameterised(parameters: LogP) -> Iterable[str]:
+    """If L of the parameterised method, from which g(0) is subtracted, is lost in the noise."""
     half, gap, latency = (
-        found.half_round_trip_s,
-        found.saturation_gap_s,
-        found.parameterised_latency_s,
+        parameters.half_round_trip_s,
+        parameters.saturation_gap_s,
+        parameters.parameterised_latency_s,
     )
-    if half is None or gap is None or latency is None or found.launches < 2:
+    if half is None or gap is None or latency is None or parameters.launches < 2:
         return
     if latency.low > ROUNDING * half.median:
         return
@@ -127,10 +127,10 @@ def _about_overheads(times: Times) -> Iterable[str]:
 
 def _about_gap(times: Times) -> Iterable[str]:
     """If g is the stream's, because the difference of round trips is lost in their noise."""
-    found = gap.from_round_trips(times)
-    if found is not None and gap.is_noise(found) and gap.from_stream(times) is not None:
+    gap_s = gap.from_round_trips(times)
+    if gap_s is not None and gap.is_noise(gap_s) and gap.from_stream(times) is not None:
         yield (
-            f"g(1) = RTT(1) - RTT(0) + g(0) is indistinguishable from 0 ({_with_ends(found)}), "
+            f"g(1) = RTT(1) - RTT(0) + g(0) is indistinguishable from 0 ({_with_ends(gap_s)}), "
             "because round trips differ too much between launches; g is the gap of the stream "
             "instead"
         )
@@ -141,9 +141,9 @@ def _about_stream(times: Times) -> Iterable[str]:
     apart: dict[int, Interval] = {}
     for size in times.sizes(GAP):
         stream_s, gap_s = times(GAP, size), times.gap_s(size)
-        both = (stream_s > 0) & (gap_s > 0)
-        if size and both.any():
-            ratio = ratio_interval(stream_s[both] / gap_s[both])
+        is_usable = (stream_s > 0) & (gap_s > 0)
+        if size and is_usable.any():
+            ratio = ratio_interval(stream_s[is_usable] / gap_s[is_usable])
             if ratio.low > STREAM or ratio.high < 1 / STREAM:
                 apart[size] = ratio
     if not apart:
@@ -160,12 +160,12 @@ def _about_stream(times: Times) -> Iterable[str]:
     )
 
 
-def _about_clock(found: LogP) -> Iterable[str]:
+def _about_clock(parameters: LogP) -> Iterable[str]:
     """Overheads below the clock resolution."""
     for name, attribute in (("o_s", "send_overhead_s"), ("o_r", "recv_overhead_s")):
         below = [
             size.size_bytes
-            for size in found.sizes
+            for size in parameters.sizes
             if (value := getattr(size, attribute)) is not None and value.median <= 0
         ]
         if below:
