@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked to be measured, as texts; planning.py makes a plan of it."""
+"""Requests of measurements, as texts; planning.py turns them into a plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHAT, WHERE, EFFORT = "What to measure", "Where", "How long, how sure"
 
 @dataclass(frozen=True, kw_only=True)
 class Where(Request, heading=WHERE):
-    """The hosts, and how processes reach them; nothing said is this machine, or the allocation."""
+    """The hosts and their launcher; the default is this machine, or the current allocation."""
 
     hosts: Annotated[str, Option("Hosts, e.g. n1,n2 or n[1-4] or n1:8 (cores).")] = ""
     host_file: Annotated[Path | None, Option("File of hosts, one per line.")] = None
@@ -24,7 +24,7 @@ class Where(Request, heading=WHERE):
 
     @property
     def host_file_path(self) -> str:
-        """The host file, absolute; '' if none is given."""
+        """The absolute path of the host file; '' without one."""
         return str(self.host_file.resolve()) if self.host_file else ""
 
 
@@ -43,7 +43,7 @@ class Started(Request, heading=EFFORT):
 
     @property
     def mpi_prefixes(self) -> list[str]:
-        """The folders, absolute."""
+        """The absolute paths of the install folders."""
         return [str(path.resolve()) for path in self.mpi_prefix]
 
 
@@ -99,7 +99,7 @@ class Subjects(Request, heading=WHAT):
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(Started, heading=EFFORT):
-    """How much is done for an answer, and how exact it has to be."""
+    """How much to measure, and how precise the result has to be."""
 
     launches: Annotated[
         int,
@@ -118,4 +118,4 @@ class Effort(Started, heading=EFFORT):
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring(Patterns, Subjects, Effort, Where):
-    """All that makes a plan. Where a study is named, what is `given` overrides what it says."""
+    """Everything needed for a plan; options that are `given` override those of a study."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The description of a machine for the simulator: its wiring, and its curves in pieces.
 
-The text is read by native/simulator/machine.hpp, which says what each line means. Every time t0 +
-n/r of a ping-pong is divided into what the two processors do (o_s, o_r: they are busy), a latency
-and n/r; from the threshold of rendezvous on, where SMPI charges processors nothing, all is latency.
-So a message that is alone takes what the curve says, at any size and distance.
+The text is read by native/simulator/machine.hpp, which explains each line. Every time t0 + n/r of a
+ping-pong is divided into the overheads of the two processors (o_s, o_r: they are busy), a latency
+and n/r; from the rendezvous threshold on, where SMPI charges processors nothing, all of t0 is
+latency. So a message without contention takes the time of the curve, at any size and distance.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ NODES_MAX = 1 << 20
 class Description:
     """A machine as the simulator knows it.
 
-    `text` is what it reads, `nodes` how many there are and `ranks_per_node` what each holds (0: as
-    many as are asked for), with this many `hosts_per_node` that tell them apart, `rendezvous_bytes`
-    from which size on a send waits, `shortest_s` what the shortest message takes; `assumed` tells
-    in sentences what was unknown.
+    `text` is the simulator's input, `nodes` the number of nodes and `ranks_per_node` the ranks of
+    each (0: as many as requested), distinguished by `hosts_per_node` hosts; `rendezvous_bytes` is
+    the size from which a send waits for its receiver, `shortest_s` the time of the shortest
+    message; `assumed` lists in sentences what was unknown.
     """
 
     text: str
@@ -61,12 +61,12 @@ class Description:
 
 
 def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
-    """The description of a machine, of as many `nodes` where its own number is not fixed.
+    """Describe a machine, with this many `nodes` if its own number is not fixed.
 
-    `mpi` names the library whose ping-pong counts where there are several. Raises InputError
-    where there is no ping-pong, or there are more nodes than NODES_MAX.
+    `mpi` names the library whose ping-pong is used if there are several. Raises InputError
+    without a ping-pong, or with more nodes than NODES_MAX.
     """
-    message_curve(machine, mpi)  # it says what is wrong where there is none, or several
+    message_curve(machine, mpi)  # raises an error if there is none, or several
     network = _network(machine)
     topology = network.topology
     if isinstance(topology, Crossbar) and not topology.nodes:
@@ -117,7 +117,7 @@ def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
 
 
 def _network(machine: Machine) -> Network:
-    """The network of a machine; one that was measured without any is one node."""
+    """Return the network of a machine; a single node if it was measured without one."""
     if machine.network is not None:
         return machine.network
     several = any(is_between_nodes(model.placement) for model in machine.models)
@@ -140,7 +140,7 @@ def _link_Bps(network: Network, fastest_Bps: float, assumed: list[str]) -> float
 
 
 def _wiring(topology: Topology) -> str:
-    """A topology in the words of the simulator."""
+    """Return a topology in the simulator's syntax."""
     match topology:
         case SharedMemory() | Crossbar():
             return "kind=star"
@@ -164,7 +164,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _nearest(topology: Topology) -> int:
-    """The links between nodes that are next to each other."""
+    """Return the number of links between adjacent nodes."""
     return 1 if isinstance(topology, Direct | Torus | Hypercube) else 2
 
 
@@ -176,15 +176,15 @@ def _curve(
     rendezvous_bytes: int,
     assumed: list[str],
 ) -> list[str]:
-    """The lines of one curve."""
-    known = overhead_s(machine, model)
-    if known is None:
+    """Return the lines of one curve."""
+    overheads_s = overhead_s(machine, model)
+    if overheads_s is None:
         assumed.append(
             f"Of the latency each processor is taken to be busy for {OVERHEAD_SHARE:.0%}: o_s and "
             "o_r are unknown."
         )
     share_s = max(0.0, OVERHEAD_SHARE * model.segments[0].t0_s)
-    send_s, recv_s = known or (share_s, share_s)
+    send_s, recv_s = overheads_s or (share_s, share_s)
     lines = [f"curve apart={apart}"]
     for piece in pieces(model, max(link_Bps, fastest_Bps(model)), [rendezvous_bytes]):
         busy_s = min(piece.t0_s, send_s + recv_s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a simulated machine has room for the ranks that are asked for."""
+"""Whether a simulated machine can hold the requested ranks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHANGE = "change the machine: --set network.topology=... or --set node.ranks=...
 
 
 def ranks_asked(ranks: str, placements: Iterable[str]) -> int:
-    """The largest number of ranks that is written out, in a list or a layout; 2 where none is."""
+    """Return the largest number of ranks written as a number, in a list or layout; default 2."""
     words = ranks.replace(":", ",").split(",")
     numbers = [int(word) for word in words if word.strip().isdecimal()]
     layouts = (parse_layout(text) for text in placements)
@@ -24,7 +24,7 @@ def ranks_asked(ranks: str, placements: Iterable[str]) -> int:
 
 
 def check_placements(machine: Machine, placements: Sequence[str], site: Site) -> None:
-    """Raises InputError for placements that are unknown or need more nodes than there are."""
+    """Raises InputError for placements that are unknown or need more nodes than available."""
     for text in placements:
         needed = hosts_asked(check_placement(text))
         if needed > len(site.hosts):
@@ -35,7 +35,7 @@ def check_placements(machine: Machine, placements: Sequence[str], site: Site) ->
 
 
 def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
-    """Raises InputError if a machine, or one of its nodes, does not hold this many ranks."""
+    """Raises InputError if a machine, or one of its nodes, cannot hold the ranks."""
     for block in blocks:
         most = max(block.ranks, default=0)
         if most > site.cores:
@@ -57,5 +57,5 @@ def check_room(machine: Machine, blocks: Sequence[Block], site: Site) -> None:
                 )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
