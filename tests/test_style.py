@@ -88,8 +88,9 @@ def test_a_module_that_nothing_imports_is_dead() -> None:
     alive = style.Source("src/nhalf/a.py", "def f():\n    from nhalf.study import b\n")
     imported = style.Source("src/nhalf/study/b.py", "import nhalf.a\n")
     plugin = style.Source("src/nhalf/present/panels/c.py", "x = 1\n")
+    by_subject = style.Source("src/nhalf/present/panels/pairs/e.py", "x = 1\n")
     dead = style.Source("src/nhalf/study/d.py", "import nhalf.a\n")
-    found = list(style.no_dead_module([alive, imported, plugin, dead]))
+    found = list(style.no_dead_module([alive, imported, plugin, by_subject, dead]))
     assert [complaint.path for complaint in found] == ["src/nhalf/study/d.py"]
 
 

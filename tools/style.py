@@ -36,6 +36,8 @@ PLUGIN_FOLDERS = {
     *("mpi/vendors", "present/findings", "present/panels", "results", "sites/batch"),
     *("sites/launchers", "measure/apps", "present/program/findings", "present/program/panels"),
 }
+FOLDERS_BY_SUBJECT = ("present/findings/", "present/panels/")
+"""Plug-in folders with sub-folders."""
 NATIVE_PLUGINS = (
     *("native/patterns", "native/transports", "native/algorithms", "native/multicast"),
     "native/apps/npb",
@@ -166,7 +168,9 @@ def no_dead_module(sources: list[Source]) -> Iterator[Complaint]:
     imported = {name for source in modules for name in _imports(source)}
     for source in modules:
         parts = list(PurePosixPath(source.path).with_suffix("").parts[1:])
-        if parts[-1] in {"__init__", "__main__"} or "/".join(parts[1:-1]) in PLUGIN_FOLDERS:
+        folder = "/".join(parts[1:-1])
+        is_plugin = folder in PLUGIN_FOLDERS or folder.startswith(FOLDERS_BY_SUBJECT)
+        if parts[-1] in {"__init__", "__main__"} or is_plugin:
             continue
         called_by_name = any(f'"{parts[-1]}.py"' in other.text for other in modules)
         if ".".join(parts) not in imported and not called_by_name:

@@ -4,6 +4,9 @@
 Built-in plug-ins are found by their folder, those of installed packages by their entry points:
 the group for `nhalf.sites.launchers` is `nhalf.launchers`, and so on (a folder whose group has
 another name defines `ENTRY_POINTS`). Entry points are looked up only when a kind is loaded.
+
+A folder that defines `BY_SUBJECT = True` may hold its files in sub-folders, one level deep; the
+name of a plug-in is that of its module all the same.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import importlib
 import inspect
 import keyword
 import pkgutil
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,9 +30,22 @@ Kind = TypeVar("Kind")
 
 def names(package: str) -> list[str]:
     """The names of the modules in a package, dashes for underscores, without importing them."""
-    path = importlib.import_module(package).__path__
-    modules = [m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")]
-    return sorted(name.rstrip("_").replace("_", "-") for name in modules)
+    return sorted(map(_plugin_name, _modules(package)))
+
+
+def _plugin_name(module: str) -> str:
+    """The plug-in's name for a dotted module."""
+    return module.rpartition(".")[2].rstrip("_").replace("_", "-")
+
+
+def _modules(package: str) -> list[str]:
+    """The dotted names of the modules that hold the built-in plug-ins of a package."""
+    folder = importlib.import_module(package)
+    modules = [m for m in pkgutil.iter_modules(folder.__path__) if not m.name.startswith("_")]
+    if not getattr(folder, "BY_SUBJECT", False):
+        return [f"{package}.{m.name}" for m in modules]
+    subjects = (_modules(f"{package}.{m.name}") for m in modules if m.ispkg)
+    return [f"{package}.{m.name}" for m in modules if not m.ispkg] + list(chain(*subjects))
 
 
 def module_name(name: str) -> str:
@@ -51,9 +68,13 @@ def load(package: str, kind: type[Kind]) -> dict[str, type[Kind]]:
     error and is never skipped silently.
     """
     loaded: dict[str, type[Kind]] = {}
-    for name in names(package):
-        module = importlib.import_module(f"{package}.{module_name(name)}")
-        loaded[name] = _only_class(module, kind, module.__name__)
+    for path in sorted(_modules(package), key=_plugin_name):
+        name = _plugin_name(path)
+        if name in loaded:
+            raise MissingError(
+                f"{path} has the name of {loaded[name].__module__}", "rename one of them"
+            )
+        loaded[name] = _only_class(importlib.import_module(path), kind, path)
     for point in sorted(_entry_points().select(group=group(package))):
         origin = f"{_package_of(point)} ({point.group}: {point.name} = {point.value})"
         if point.name in loaded:

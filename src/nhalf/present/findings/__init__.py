@@ -6,7 +6,8 @@ neighbour or a change of clock frequency disturbs both. A finding is made only i
 lies beyond a stated threshold, and a remedy is given only if it was measured or if the warning
 itself says what would remove it.
 
-To add a finding, put a file into this folder: `NAME.py` with one class that derives from `Finder`.
+To add a finding, put a file into the folder of its subject, or into this one: `NAME.py` with one
+class that derives from `Finder`.
 It then appears in the report, in `report --json` and at the end of `nhalf run`; no other file
 changes. Facts (nhalf.facts) compute; a finder decides which of them to report and phrases them
 with the wording and weights of present/wording.py.
@@ -36,6 +37,8 @@ from nhalf.base.plugins import load
 from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
+
+BY_SUBJECT = True
 
 
 @dataclass(frozen=True)

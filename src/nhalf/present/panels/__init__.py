@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: one file per chart or table of the report."""
+"""Panels: one file per chart or table of the report, in folders by subject."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import ClassVar
 import altair as alt
 
 from nhalf.facts.facts import Facts
+
+BY_SUBJECT = True
 
 
 @dataclass(frozen=True)

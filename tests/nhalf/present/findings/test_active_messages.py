@@ -9,9 +9,9 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finding
-from nhalf.present.findings.active_messages import ActiveMessages
+from nhalf.present.findings.sending.active_messages import ActiveMessages
 from nhalf.present.panels import Table
-from nhalf.present.panels.active_messages import ActiveMessages as Ways
+from nhalf.present.panels.sending.active_messages import ActiveMessages as Ways
 
 Make = Callable[..., pl.LazyFrame]
 EXACT: dict[str, Any] = {

@@ -9,9 +9,9 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.memory import rates
-from nhalf.present.findings.array_access import ArrayAccess
+from nhalf.present.findings.memory.array_access import ArrayAccess
 from nhalf.present.panels import Table
-from nhalf.present.panels.memory import Memory
+from nhalf.present.panels.memory.memory import Memory
 
 Make = Callable[..., pl.LazyFrame]
 EXACT: dict[str, Any] = {

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.array_scaling import ArrayScaling
+from nhalf.present.findings.memory.array_scaling import ArrayScaling
 
 Make = Callable[..., pl.LazyFrame]
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.both_ways import BothWaysFinder
+from nhalf.present.findings.messages.both_ways import BothWaysFinder
 
 Make = Callable[..., pl.LazyFrame]
 QUIET = {"noise": 0.002, "launch_noise": 0.002}

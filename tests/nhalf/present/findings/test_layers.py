@@ -11,10 +11,10 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.layers import against_layers, has_layers
-from nhalf.present.findings.layers import Layers as Finder
+from nhalf.present.findings.messages.layers import Layers as Finder
 from nhalf.present.panels import Table
-from nhalf.present.panels.layer_table import LayerTable
-from nhalf.present.panels.layers import Layers as Panel
+from nhalf.present.panels.messages.layer_table import LayerTable
+from nhalf.present.panels.messages.layers import Layers as Panel
 
 Make = Callable[..., pl.LazyFrame]
 QUIET = {"noise": 0.002, "launch_noise": 0.002, "sizes": (8, 1024, 65536)}

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.pairs_at_once import PairsAtOnce
-from nhalf.present.findings.slowest_pair import SlowestPair
+from nhalf.present.findings.pairs.pairs_at_once import PairsAtOnce
+from nhalf.present.findings.pairs.slowest_pair import SlowestPair
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.precision_missed import PrecisionMissed
+from nhalf.present.findings.precision.precision_missed import PrecisionMissed
 from tests.nhalf.synthetic import build_measurements
 
 

@@ -10,9 +10,9 @@ import polars as pl
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.root_busy import freed_first
-from nhalf.present.findings.root_busy import RootBusy
+from nhalf.present.findings.collectives.root_busy import RootBusy
 from nhalf.present.panels import Table
-from nhalf.present.panels.root_busy import RootBusy as Panel
+from nhalf.present.panels.collectives.root_busy import RootBusy as Panel
 
 Make = Callable[..., pl.LazyFrame]
 QUIET = {"noise": 0.002, "launch_noise": 0.002}

@@ -10,11 +10,11 @@ import altair as alt
 import pytest
 
 from nhalf.present.panels import Panel, Table
-from nhalf.present.panels.application_communication import ApplicationCommunication
-from nhalf.present.panels.application_parts import ApplicationParts
-from nhalf.present.panels.application_shapes import ApplicationShapes
-from nhalf.present.panels.application_speedup import PERFECT, ApplicationSpeedup
-from nhalf.present.panels.application_times import ApplicationTimes
+from nhalf.present.panels.applications.application_communication import ApplicationCommunication
+from nhalf.present.panels.applications.application_parts import ApplicationParts
+from nhalf.present.panels.applications.application_shapes import ApplicationShapes
+from nhalf.present.panels.applications.application_speedup import PERFECT, ApplicationSpeedup
+from nhalf.present.panels.applications.application_times import ApplicationTimes
 from tests.nhalf.applied import Ran, applied
 
 RUNS = {

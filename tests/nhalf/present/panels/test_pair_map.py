@@ -11,8 +11,8 @@ import pytest
 import vl_convert
 
 from nhalf.facts.facts import Facts
-from nhalf.present.findings.pair_map import PairMap as PairMapFinder
-from nhalf.present.panels.pair_map import PairMap
+from nhalf.present.findings.pairs.pair_map import PairMap as PairMapFinder
+from nhalf.present.panels.pairs.pair_map import PairMap
 from nhalf.store.places import Place
 
 Make = Callable[..., pl.LazyFrame]

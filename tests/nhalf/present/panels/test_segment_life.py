@@ -11,8 +11,8 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.facts.segment_life import part_times, step_times
-from nhalf.present.findings.segment_life import SegmentLife as Finder
-from nhalf.present.panels.segment_life import SegmentLife
+from nhalf.present.findings.memory.segment_life import SegmentLife as Finder
+from nhalf.present.panels.memory.segment_life import SegmentLife
 
 Make = Callable[..., pl.LazyFrame]
 TIMES_US = {"create": 20, "connect": 30, "put": 10, "get": 10, "fence": -0.001, "destroy": 30}

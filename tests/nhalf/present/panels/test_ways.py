@@ -11,12 +11,12 @@ import pytest
 
 from nhalf.facts.facts import Facts
 from nhalf.present.findings import Finder
-from nhalf.present.findings.threads import Threads as ThreadsFinder
-from nhalf.present.findings.windows import Windows as WindowsFinder
+from nhalf.present.findings.sending.threads import Threads as ThreadsFinder
+from nhalf.present.findings.sending.windows import Windows as WindowsFinder
 from nhalf.present.panels import Panel, Table
-from nhalf.present.panels.layouts import Layouts
-from nhalf.present.panels.threads import Threads
-from nhalf.present.panels.windows import Windows
+from nhalf.present.panels.sending.layouts import Layouts
+from nhalf.present.panels.sending.threads import Threads
+from nhalf.present.panels.sending.windows import Windows
 
 Make = Callable[..., pl.LazyFrame]
 
