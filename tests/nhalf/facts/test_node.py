@@ -18,7 +18,8 @@ from nhalf.node.measuring import ask
 from nhalf.node.reading import UNIT, Reading
 from nhalf.present.findings import findings
 from nhalf.present.panels.applications.application_roofline import ApplicationRoofline
-from nhalf.present.report.page import page, sections
+from nhalf.present.report.page import page
+from nhalf.present.report.sections import sections
 from nhalf.store.record import Record, event, named_values
 from nhalf.store.run import Run
 from tests.nhalf.applied import Ran, applied

@@ -3,7 +3,7 @@ import pytest
 
 from nhalf.node.measured import measured
 from nhalf.node.reading import UNIT, Reading, reading
-from nhalf.node.units import joined_pairs, operations, together, window
+from nhalf.node.units import joined_pairs, operations, reorder_buffer_instructions, together
 
 TRUTH = {
     ("add", 64, 1): 4.0,
@@ -92,7 +92,7 @@ def test_pairs_that_enter_as_one_take_a_place_less() -> None:
 def test_the_window_is_seen_by_how_chains_overlap(room: int, cycles: float) -> None:
     # A round has 421 instructions, 6 of which enter in a cycle, and a chain of 20 quotients.
     found = [unit("divide", 1, 0, 14.0, 14.0), unit("window", 1, 0, cycles, cycles)]
-    assert window(found, 6.0) == pytest.approx(room, rel=0.01)
+    assert reorder_buffer_instructions(found, 6.0) == pytest.approx(room, rel=0.01)
 
 
 @pytest.mark.parametrize(
