@@ -20,7 +20,7 @@ from nhalf.base.errors import InputError
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
 from nhalf.machines.shared import ends
-from nhalf.machines.together import Pairs, Together
+from nhalf.machines.together import ConcurrentMessages, Pairs
 from nhalf.measure.plan.sizes import b_eff_lengths
 
 RINGS, RANDOM = 6, 30
@@ -64,7 +64,7 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
     per_node = _ranks_per_node(machine, ranks)
     draws = Draws()
     longest = draws.of((float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1])))
-    together = Together(machine, draws, per_node, mpi, cold=True)
+    together = ConcurrentMessages(machine, draws, per_node, mpi, cold=True)
     sizes = _lengths(longest)
     rates: dict[str, list[Floats]] = {"rings": [], "random": []}
     for kind, rings in patterns(ranks):
@@ -78,7 +78,7 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
         kind: _geometric([rate[:, -1] for rate in pattern_rates])
         for kind, pattern_rates in rates.items()
     }
-    warm = Together(machine, draws, per_node, mpi)
+    warm = ConcurrentMessages(machine, draws, per_node, mpi)
     alone = longest / warm.time_s([(0, 1)], longest[:, None])[:, 0]
     figures = (
         np.sqrt(whole["rings"] * whole["random"]),

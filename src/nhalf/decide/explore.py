@@ -16,7 +16,7 @@ import polars as pl
 from nhalf.base.errors import InputError
 from nhalf.decide.choice import Cell, Choice, Grid, explore
 from nhalf.machines.algorithms import Algorithm
-from nhalf.machines.layout import both_ways, parse_layout
+from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine
 from nhalf.machines.parts import parts_of
 from nhalf.measure.loop.progress import Progress
@@ -62,7 +62,7 @@ class Simulated:
         blocks = []
         for (name, row), part in frame.group_by("algorithm", "row", maintain_order=True):
             ranks = self.grid.ranks[row]
-            layout = both_ways(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
+            layout = contrasting_layouts(ranks, len(self.site.hosts), self.site.cores_per_host)[-1]
             sizes = sorted({self.grid.size_bytes[column] for column in part["column"]})
             blocks.append(
                 Block(
@@ -78,7 +78,7 @@ class Simulated:
 
 def per_node(ranks: int, hosts: int, cores_per_host: int) -> int:
     """The number of ranks per node, spread over as many nodes as divide them evenly."""
-    layout = parse_layout(both_ways(ranks, hosts, cores_per_host)[-1])
+    layout = parse_layout(contrasting_layouts(ranks, hosts, cores_per_host)[-1])
     return layout.per_host if layout else 1
 
 

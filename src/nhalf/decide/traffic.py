@@ -19,8 +19,8 @@ from nhalf.decide.permutations import ALL, destinations
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
-from nhalf.machines.steady import Steady
-from nhalf.machines.together import Together
+from nhalf.machines.steady import SteadyFlows
+from nhalf.machines.together import ConcurrentMessages
 
 RANKS_MAX = 512
 DRAWS = 200
@@ -79,20 +79,20 @@ def predict_traffic(
     rules by which no rank sends.
     """
     _check(machine, layout, size_bytes)
-    together = Together(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
+    together = ConcurrentMessages(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
     rows = [row for to in rules for row in _rows(together, to, layout, size_bytes)]
     reasons = tuple(range_reasons(machine))
     return PredictedTraffic(machine.name, layout, size_bytes, tuple(rows), reasons)
 
 
 def _rows(
-    together: Together, to: str, layout: Layout, size_bytes: int
+    together: ConcurrentMessages, to: str, layout: Layout, size_bytes: int
 ) -> Iterator[PermutationRate]:
     """The rates of one permutation between nodes and within them, as far as it has any."""
     pairs = destinations(to, layout.ranks)
     placed = [(_place(layout, a), _place(layout, b)) for a, b in pairs]
-    rates_Bps = Steady(together, placed, float(size_bytes)).rates_Bps()
-    away = np.array([together.is_away(pair) for pair in placed])
+    rates_Bps = SteadyFlows(together, placed, float(size_bytes)).rates_Bps()
+    away = np.array([together.crosses_nodes(pair) for pair in placed])
     published = published_Bps(together.machine, to, layout.ranks)
     for place, mask in (("other-node", away), ("same-node", ~away)):
         if mask.any():

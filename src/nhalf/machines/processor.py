@@ -189,8 +189,12 @@ class Processor(_Part, frozen=True, kw_only=True):
 
     def operation(self, name: str, lanes: int = 1) -> Operation | None:
         """The operation of this name and width; None if it is not described."""
-        found = (one for one in self.operations if one.name == name and one.lanes == lanes)
-        return next(found, None)
+        matches = (
+            operation
+            for operation in self.operations
+            if operation.name == name and operation.lanes == lanes
+        )
+        return next(matches, None)
 
     def forwarded_cycles(self, name: Literal["forwarded_load", "updated_load"]) -> float:
         """What a load of a whole number that was just stored takes of the loads' unit.
@@ -209,9 +213,11 @@ class Processor(_Part, frozen=True, kw_only=True):
         That of the nearest width that is. Accesses to whole numbers are those to real ones where
         these alone are described.
         """
-        for known in (name, name.removeprefix("whole_")):
-            widths = [one for one in self.operations if one.name == known]
+        for described_name in (name, name.removeprefix("whole_")):
+            widths = [
+                operation for operation in self.operations if operation.name == described_name
+            ]
             if widths:
-                nearest = min(widths, key=lambda one: abs(one.lanes - lanes))
+                nearest = min(widths, key=lambda operation: abs(operation.lanes - lanes))
                 return 1 / nearest.most_per_cycle
         return 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions of processors as TOML: those of record, and files of users and of `nhalf node`."""
+"""Descriptions of processors as TOML: records, and files of users and of `nhalf node`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TABLES: dict[str, type[msgspec.Struct]] = {
 
 
 def names() -> list[str]:
-    """The processors of record."""
+    """The names of the processors of record."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def processor(name: str | Path) -> Processor:
-    """A processor of record by its name, else the one in a file.
+    """A processor of record by its name, else the processor in a file.
 
     Raises InputError for an unknown name, and for a file that describes no processor.
     """
@@ -40,30 +40,30 @@ def processor(name: str | Path) -> Processor:
 
 
 def read(path: Path) -> Processor:
-    """The processor in a file; raises InputError if there is none, or it is damaged."""
+    """Read the processor in a file; raises InputError if there is none, or it is damaged."""
     content = read_toml(path)
     version = content.get("schema")
     if version != SCHEMA or isinstance(version, bool):
-        said = "no schema version" if version is None else f"schema version {version}"
-        raise InputError(f"{path} has {said}, this nhalf reads version {SCHEMA}")
+        version_text = "no schema version" if version is None else f"schema version {version}"
+        raise InputError(f"{path} has {version_text}, this nhalf reads version {SCHEMA}")
     return typed(path, content, Processor, TABLES)
 
 
-def write(described: Processor, path: Path) -> None:
+def write(processor: Processor, path: Path) -> None:
     """Write the file whole or not at all; raises MissingError if it cannot be written."""
-    write_bytes(path, encode(described))
+    write_bytes(path, encode(processor))
 
 
-def encode(described: Processor) -> bytes:
-    """The processor as TOML, its version first; what is unknown is left out."""
-    content = _known(msgspec.to_builtins(described))
+def encode(processor: Processor) -> bytes:
+    """The processor as TOML, its version first, without unknown values."""
+    content = _without_none(msgspec.to_builtins(processor))
     return msgspec.toml.encode({"schema": content.pop("schema"), **content})
 
 
-def _known(value: Any) -> Any:
-    """The same without entries that are None: TOML has no null."""
+def _without_none(value: Any) -> Any:
+    """A copy of a value without entries that are None: TOML has no null."""
     if isinstance(value, dict):
-        return {key: _known(item) for key, item in value.items() if item is not None}
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_known(item) for item in value]
+        return [_without_none(item) for item in value]
     return value

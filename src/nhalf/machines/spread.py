@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a machine's times counts for ranks on one node, and for ranks spread over nodes."""
+"""Restrict a machine's models to ranks on one node, or to ranks spread over nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE_NODE = ("cores", "free", "same-cache", "same-node", "whole-host")
 
 
 def spans_nodes(placement: str) -> bool | None:
-    """Whether ranks of a placement are on several nodes; None if it does not say.
+    """Whether ranks of a placement are on several nodes; None if unspecified.
 
     Models of patterns have placements such as 'any x 2' and '1 x any' as well.
     """
@@ -30,9 +30,9 @@ def spans_nodes(placement: str) -> bool | None:
 
 
 def over_nodes(machine: Machine) -> Machine:
-    """The machine without what was timed within a node, except for its messages.
+    """The machine without models of ranks within a node, except for its messages.
 
-    A machine without a ping-pong between nodes remains as it is.
+    A machine without a ping-pong between nodes is returned unchanged.
     """
     if not any(is_between_nodes(model.placement) for model in ping_pongs(machine)):
         return machine
@@ -48,7 +48,7 @@ def over_nodes(machine: Machine) -> Machine:
 
 
 def within_node(machine: Machine, message: FittedModel) -> Machine:
-    """The machine without what was timed between nodes; `message` stands for a missing curve."""
+    """The machine without models between nodes; `message` replaces a missing curve."""
 
     def counts(model: FittedModel | PatternModel) -> bool:
         return spans_nodes(model.placement) is not True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nhalf.base.errors import InputError
-from nhalf.machines.layout import Layout, both_ways, parse_layout
+from nhalf.machines.layout import Layout, contrasting_layouts, parse_layout
 
 
 def test_forms() -> None:
@@ -44,4 +44,4 @@ def test_blocks_and_turns() -> None:
     ],
 )
 def test_on_one_host_and_over_many(ranks: int, hosts: int, cores: int, expected: list[str]) -> None:
-    assert both_ways(ranks, hosts, cores) == expected
+    assert contrasting_layouts(ranks, hosts, cores) == expected

@@ -9,16 +9,15 @@ from typing import Any
 import msgspec
 
 from nhalf.base.errors import InputError, unknown
-from nhalf.base.units import parse_duration
-from nhalf.machines.layout import contrasting_layouts, parse_layout
+from nhalf.machines.layout import contrasting_layouts
 from nhalf.measure.plan import catalogue
 from nhalf.measure.plan.algorithm import AXIS
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.options import check_options
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.request import Measuring, Where
+from nhalf.measure.plan.request import Measuring, Where, words
 from nhalf.measure.plan.setting import parse_settings
-from nhalf.sites.placement import CORES, check_placement, fits
+from nhalf.sites.placement import CORES, Placement
 from nhalf.sites.site import Site, find_site
 
 
@@ -45,7 +44,7 @@ def plan_of(request: Measuring, site: Site) -> Plan:
         precision=parse_precision(request.precision),
         options=request.model,
         seed=request.seed,
-        timeout_s=parse_duration(request.timeout),
+        timeout_s=request.timeout_s,
         mpi_prefixes=request.mpi_prefixes,
         study=request.study,
         hosts=request.hosts,
@@ -59,21 +58,13 @@ def plan_of(request: Measuring, site: Site) -> Plan:
 
 def _blocks(request: Measuring, site: Site) -> tuple[list[Block], float, list[str]]:
     """Return the blocks before placement, the seconds for all of them (0: none), the transports."""
-    budget_s = parse_duration(request.budget) if request.budget else 0.0
+    budget_s = request.budget_s
     if not request.study:
         return [_block(request, site)], budget_s, words(request.transport)
     chosen = catalogue.study(request.study, site.cores)
     by_study = chosen.transports if "transport" not in request.given else []
     transports = by_study or words(request.transport)
     return _overridden(chosen.blocks, request, site), budget_s or chosen.budget_s, transports
-
-
-def words(text: str) -> list[str]:
-    """Split a list into its words, each once. Raises InputError for an empty list."""
-    names = [word.strip() for word in text.split(",") if word.strip()]
-    if not names:
-        raise InputError(f"{text!r} names nothing", "give names separated by commas")
-    return list(dict.fromkeys(names))
 
 
 def placed(block: Block, explicit_options: Collection[str], site: Site) -> Block:
@@ -90,38 +81,40 @@ def placed(block: Block, explicit_options: Collection[str], site: Site) -> Block
             for placement in contrasting_layouts(ranks, len(site.hosts), site.cores_per_host)
         ]
         return msgspec.structs.replace(block, placements=list(dict.fromkeys(one_and_many_hosts)))
-    placements = [text for name in block.placements if (text := site.in_numbers(name))]
-    if not placements:
+    texts = [text for name in block.placements if (text := site.in_numbers(name))]
+    if not texts:
         raise InputError("there is one host only: every-host needs several", "give --hosts")
     is_free = "placement" not in explicit_options and block.placements != [CORES]
+    numbered = msgspec.structs.replace(block, placements=texts)
+    placements = numbered.parsed_placements
     if "ranks" in explicit_options and is_free and not _any_fits(placements, block.ranks):
         return placed(msgspec.structs.replace(block, placements=[CORES]), explicit_options, site)
-    block = msgspec.structs.replace(block, placements=placements)
-    layouts = [layout for text in block.placements if (layout := parse_layout(text))]
+    layouts = [placement.layout for placement in placements if placement.layout]
     if layouts and "ranks" not in explicit_options:
-        block_ranks = block.ranks if len(layouts) < len(block.placements) else []
+        block_ranks = block.ranks if len(layouts) < len(placements) else []
         ranks = sorted({*block_ranks, *(layout.ranks for layout in layouts)})
-        return msgspec.structs.replace(block, ranks=ranks)
-    for text in block.placements:
-        if block.ranks and not _any_fits([text], block.ranks):
+        return msgspec.structs.replace(numbered, ranks=ranks)
+    for placement in placements:
+        if block.ranks and not _any_fits([placement], block.ranks):
             ranks_text = ", ".join(map(str, block.ranks))
             raise InputError(
-                f"--placement {text} does not have {ranks_text} ranks", "leave --ranks out"
+                f"--placement {placement.text} does not have {ranks_text} ranks",
+                "leave --ranks out",
             )
-    return block
+    return numbered
 
 
-def _any_fits(placements: Sequence[str], ranks: Sequence[int]) -> bool:
-    return any(fits(text, count) for text in placements for count in ranks)
+def _any_fits(placements: Sequence[Placement], ranks: Sequence[int]) -> bool:
+    return any(placement.fits(count) for placement in placements for count in ranks)
 
 
 def check_hosts(blocks: list[Block], site: Site) -> None:
     """Raises an error for placements that need more hosts than there are."""
     for block in blocks:
-        for text in block.placements:
+        for placement in block.parsed_placements:
             for ranks in block.ranks:
-                if fits(text, ranks):
-                    site.layout(text, ranks)
+                if placement.fits(ranks):
+                    site.layout(placement.text, ranks)
 
 
 def _block(request: Measuring, site: Site) -> Block:
@@ -131,7 +124,7 @@ def _block(request: Measuring, site: Site) -> Block:
         ranks=_ranks(request.ranks, site),
         bytes=request.sizes,
         axes=_all_axes(request),
-        placements=placements(request.placement),
+        placements=placement_texts(request.placements),
     )
 
 
@@ -143,7 +136,7 @@ def _overridden(blocks: list[Block], request: Measuring, site: Site) -> list[Blo
     if "sizes" in request.given:
         changes["bytes"] = request.sizes
     if "placement" in request.given:
-        changes["placements"] = placements(request.placement)
+        changes["placements"] = placement_texts(request.placements)
     if "launches" in request.given:
         changes["launches"] = request.launches
     if "precision" in request.given:
@@ -199,9 +192,9 @@ def _axes(texts: Iterable[str]) -> dict[str, str]:
     return axes
 
 
-def placements(text: str) -> list[str]:
-    """Return the placements in a list, checked."""
-    return [check_placement(name) for name in words(text)]
+def placement_texts(placements: Iterable[Placement]) -> list[str]:
+    """Return placements as a plan stores them. Raises InputError for an unknown one."""
+    return [placement.check().text for placement in placements]
 
 
 def parse_precision(value: float) -> float:
