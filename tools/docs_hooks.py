@@ -77,7 +77,7 @@ def importers() -> str:
     from nhalf.exchange.importers import Importer
 
     found = load("nhalf.exchange.importers", Importer).items()
-    return "\n".join(f"- `{name}`: {importer.what}" for name, importer in found)
+    return "\n".join(f"- `{name}`: {importer.description}" for name, importer in found)
 
 
 def coverage() -> str:
