@@ -254,7 +254,7 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _curve_json(curve: CurveRatio) -> dict[str, Any]:
-    """One curve as JSON."""
+    """A curve in the output of `nhalf compare --json`."""
     return {
         **curve.point,
         "mpi": curve.mpi,

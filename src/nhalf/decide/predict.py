@@ -27,7 +27,7 @@ from nhalf.machines.machine import Machine
 
 @dataclass(frozen=True)
 class Crossover:
-    """With `ranks` ranks, a different algorithm is the fastest from `size_bytes` on."""
+    """A change of the fastest algorithm: on `ranks` ranks, from `size_bytes` on."""
 
     ranks: int
     size_bytes: int
@@ -55,7 +55,7 @@ class Prediction:
 
     @property
     def notes(self) -> list[str]:
-        """Caveats about the times."""
+        """Sentences on missing and extrapolated times."""
         count = int((self.extrapolated & ~np.isnan(self.time_s)).sum())
         words = f"{count} of the times are extrapolated beyond what was measured or published"
         return [*self.missing, *([words] if count else [])]
@@ -193,7 +193,7 @@ def _check_known(
 
 
 def _crossovers(prediction: Prediction) -> Iterator[Crossover]:
-    """By number of ranks: the sizes where the fastest algorithm changes, to the byte.
+    """The sizes where the fastest algorithm changes, to the byte, by number of ranks.
 
     Between two requested sizes one change is sought; none is reported if the time of either
     algorithm is unknown in between.

@@ -51,7 +51,7 @@ class Cell(NamedTuple):
 Launches = Mapping[tuple[str, int], float]
 """The median time of each launch, seconds, by run and number."""
 Times = Mapping[Cell, Mapping[str, Launches]]
-"""By cell and algorithm; NATIVE is the library's own choice."""
+"""Launches by cell and algorithm; NATIVE is the library's own choice."""
 
 
 @dataclass(frozen=True)

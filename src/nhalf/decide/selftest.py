@@ -71,7 +71,7 @@ class SelfTest:
 
     @property
     def held(self) -> bool:
-        """Whether every promise held."""
+        """Whether every figure lies in its promised range."""
         return all(check.held for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def selftest(runs: int = 1000, seed: int = 1) -> SelfTest:
 def _coverage(
     name: str, claim: str, world: Simulated, launches: int, promised: tuple[float, float]
 ) -> Check:
-    """How often the 95 % interval contains the next run's value, over all sizes and runs."""
+    """The coverage of the 95 % interval for the next run's value, over all sizes and runs."""
     inside = _covered(world.summaries[launches])
     return Check(name, claim, float(inside.mean()), *promised, len(inside))
 
@@ -145,7 +145,7 @@ def _covered(summary: pl.DataFrame) -> NDArray[np.bool_]:
 
 
 def _of_lasting_states(world: Simulated) -> dict[str, float]:
-    """What a state that lasts for launches and that no flag shows does to the intervals.
+    """The effect on intervals of a state that lasts for launches and that no flag shows.
 
     No interval can be promised for these: runs that never met the other state cannot know it.
     """
@@ -159,7 +159,7 @@ def _of_lasting_states(world: Simulated) -> dict[str, float]:
 
 
 def _false_alarms(world: Simulated) -> Check:
-    """How often equal machines are found to differ, anywhere on the curve; consecutive runs."""
+    """The rate at which equal machines are reported to differ, anywhere on the curve."""
     pairs = zip(world.medians, [*world.medians[1:], world.medians[0]], strict=True)
     alarms = [compare(a, b).regressed for a, b in pairs]
     claim = f"compare calls an equal machine slower, anywhere on {len(SIZES)} sizes"
@@ -167,7 +167,7 @@ def _false_alarms(world: Simulated) -> Check:
 
 
 def _detection(factor: str, least: float, usual: Simulated, slower: Simulated) -> Check:
-    """How often a machine that is slower by a factor is called slower."""
+    """The rate at which a machine that is slower by a factor is called slower."""
     pairs = list(zip(usual.medians, slower.medians, strict=False))
     detections = [compare(a, b).verdict == "slower" for a, b in pairs]
     claim = f"compare finds a slow-down of {factor}x"
@@ -177,7 +177,7 @@ def _detection(factor: str, least: float, usual: Simulated, slower: Simulated) -
 
 
 def _advice_alarms(steady: Simulated) -> list[Check]:
-    """How often advice is raised on plain lognormal noise, per point."""
+    """The rate of warnings per point on plain lognormal noise."""
     advice = steady.summary["advice"]
     return [
         Check(

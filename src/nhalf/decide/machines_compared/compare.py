@@ -61,7 +61,7 @@ class RatioCurve:
 
 @dataclass(frozen=True)
 class RankCrossings:
-    """Where the order changes with the number of ranks, at one size."""
+    """The numbers of ranks at which the order changes, for one size."""
 
     size_bytes: int
     crossings: tuple[Crossing, ...]

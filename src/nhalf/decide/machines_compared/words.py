@@ -56,7 +56,7 @@ def title(pattern: PatternRatio) -> str:
 
 
 def factor(place: Place) -> float:
-    """By how much the faster one is faster, 1 or more."""
+    """The ratio of the slower to the faster time, 1 or more."""
     return max(place.ratio, 1 / place.ratio)
 
 

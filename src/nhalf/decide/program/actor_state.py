@@ -11,7 +11,7 @@ from nhalf.facts.program.schedule import Actor, Step
 
 @dataclass
 class Spent:
-    """Where the time of one actor goes, in seconds."""
+    """The parts of the time of one actor, in seconds."""
 
     end_s: float = 0.0
     computing_s: float = 0.0

@@ -169,7 +169,7 @@ def _spent(program: Program, costs: Costs, computing_ratio: float) -> tuple[list
 
 
 def _later_s(program: Program, costs: Costs, computing: ComputingRatio, ratio: float) -> float:
-    """How much later a run ends if computing takes `ratio` times as long."""
+    """The additional run time, seconds, if computing takes `ratio` times as long."""
     if ratio == computing.mean_ratio:
         return 0.0
     return _end_s(_spent(program, costs, ratio)[0]) - _end_s(
