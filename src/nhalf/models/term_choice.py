@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +114,7 @@ def choose(cells: Cells) -> Chosen:
     best: tuple[int, ...] = ()
     best_error, best_solution = np.inf, np.empty(0)
     beam: list[tuple[int, ...]] = []
+    is_evident = partial(_evident, sums=sums.all_cells, cells=cells)
     for length in range(1, min(TERMS_MAX, np.unique(cells.ranks).size) + 1):
         subsets = _longer(beam, constraints.columns, length)
         if subsets.size == 0:
@@ -122,12 +124,7 @@ def choose(cells: Cells) -> Chosen:
         error = np.where(constraints.are_met(subsets, solution), error, np.inf)
         order = np.argsort(np.round(error, 9), kind="stable")[:BEAM]
         beam = [tuple(map(int, subsets[i])) for i in order if np.isfinite(error[i])]
-        evident = (
-            i
-            for i in order
-            if length == 1 or _evident(subsets[i], solution[i], sums.all_cells, cells)
-        )
-        first = next(evident, None)
+        first = next((i for i in order if length == 1 or is_evident(subsets[i], solution[i])), None)
         if first is None:
             continue
         gain = best_error - error[first]
@@ -154,10 +151,7 @@ def _longer(beam: list[tuple[int, ...]], columns: list[int], length: int) -> NDA
 
 
 def _folds(cells: Cells) -> list[NDArray[np.bool_]]:
-    """Masks of the cells left out: all of some rank counts, then all of some sizes.
-
-    Three rank counts, or sizes, are needed for that; without either, cells are left out in turn.
-    """
+    """Masks of cells left out: of rank counts, and of sizes, if there are three; else of any."""
     masks = []
     for values in (cells.ranks, cells.size_bytes):
         different, place = np.unique(values, return_inverse=True)
@@ -199,13 +193,11 @@ class _Sums:
     def solve(self, subsets: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Coefficients (c, k) from all cells, and errors (c,) on cells left out."""
         coefficients, held_out = _solved(self.training, subsets), self.held_out
-        rows, columns = subsets[:, :, None], subsets[:, None, :]
+        gram = held_out.gram[:, subsets[:, :, None], subsets[:, None, :]]
         square = (
             held_out.square[:, None]
             - 2 * np.einsum("fck,fck->fc", coefficients, held_out.moment[:, subsets])
-            + np.einsum(
-                "fci,fcij,fcj->fc", coefficients, held_out.gram[:, rows, columns], coefficients
-            )
+            + np.einsum("fci,fcij,fcj->fc", coefficients, gram, coefficients)
         )
         mean = np.maximum(square, 0.0).sum(axis=0) / held_out.square.sum()
         return _solved(self.all_cells, subsets)[0], np.sqrt(mean)
