@@ -22,7 +22,7 @@ def ratio_intervals(
     are NaN for fewer than two launches. A width of zero is correct without noise.
     """
     complete = ~np.isnan(logs).any(axis=0)
-    level = _level(logs[:, complete]) if complete.any() else np.zeros(len(logs))
+    level = interquartile_mean(logs[:, complete]) if complete.any() else np.zeros(len(logs))
     launches = len(level)
     level_variance = float(np.var(level, ddof=1)) / launches if launches > 1 else math.nan
     reach = _quantile(np.array(launches - 1.0), (1 + confidence) / 2) * math.sqrt(level_variance)
@@ -57,11 +57,15 @@ def _size_intervals(
     return centre, np.where(few, np.nan, low), np.where(few, np.nan, high)
 
 
-def _level(logs: Floats) -> Floats:
-    """Interquartile mean over sizes of each launch: robust, and nearly as precise as the mean."""
-    quarter = logs.shape[1] // 4
-    middle: Floats = np.sort(logs, axis=1)[:, quarter : logs.shape[1] - quarter].mean(axis=1)
-    return middle
+def interquartile_mean(values: Floats) -> Floats:
+    """The mean of the middle half of the values, over the last axis.
+
+    As a level over sizes it is robust, and nearly as precise as the mean.
+    """
+    count = values.shape[-1]
+    quarter = count // 4
+    mean: Floats = np.sort(values, axis=-1)[..., quarter : count - quarter].mean(axis=-1)
+    return mean
 
 
 def _quantile(degrees: Floats, probability: float) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from nhalf.base.arrays import Floats
+from nhalf.decide.ratio_intervals import interquartile_mean
 from nhalf.statistics.flags import with_flags
 from nhalf.statistics.intervals import launch_intervals
 from nhalf.statistics.summary import launch_medians
@@ -106,7 +107,7 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
     launches = relative.group_by("run", "launch").agg("log")
     by_launch: dict[str, list[float]] = {run: [] for run in runs}
     for run, _, values in launches.sort("run", "launch").iter_rows():
-        by_launch[run].append(_interquartile_mean(np.sort(values)))
+        by_launch[run].append(float(interquartile_mean(np.array(values))))
     matrix = np.full((len(runs), max(map(len, by_launch.values()))), np.nan)
     for number, run in enumerate(runs):
         matrix[number, : len(by_launch[run])] = np.exp(by_launch[run])
@@ -128,11 +129,6 @@ def _levels(curve: dict[str, Any], rows: pl.DataFrame, runs: list[str]) -> Level
         float(ratio[0] * np.exp(middle["middle"][0])) if len(sizes) == 1 else float("nan"),
         np.array([np.nan if flag is None else flag for flag in flags]),
     )
-
-
-def _interquartile_mean(ordered: Floats) -> float:
-    quarter = len(ordered) // 4
-    return float(ordered[quarter : len(ordered) - quarter].mean())
 
 
 def _values_by_run(rows: pl.DataFrame, runs: list[str], expression: pl.Expr) -> list[Any]:
