@@ -87,10 +87,7 @@ def _remaining_hosts(run: Run) -> list[str]:
 
 def _default_hosts(request: AllocatingRequest) -> list[str]:
     """Options for as many hosts as the placements need, or for a few if they do not say."""
-    from nhalf.machines.layout import parse_layout
-    from nhalf.measure.plan.planning import words
-
-    layouts = [layout for text in words(request.placement) if (layout := parse_layout(text))]
+    layouts = [placement.layout for placement in request.placements if placement.layout]
     if layouts:
         return [f"--nodes={max(layout.hosts for layout in layouts)}"]
     return [f"--nodes={min(DEFAULT_HOSTS, len(_idle_names()))}"]

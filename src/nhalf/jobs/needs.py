@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nhalf.base.errors import InputError, MissingError, unknown
-from nhalf.measure.plan.planning import plan_of, words
+from nhalf.measure.plan.planning import plan_of
 from nhalf.measure.plan.resolve import ALL
-from nhalf.measure.plan.sizes import sizes_of
 from nhalf.measure.probe.subject import plain_subject, transport_file
 from nhalf.sites.hosts import Host, parse_hosts, read_host_file
-from nhalf.sites.placement import check_placement, hosts_asked
 from nhalf.sites.site import Site
 
 if TYPE_CHECKING:
@@ -36,9 +34,7 @@ def needs(request: Measuring, nodes: int, named_hosts: int) -> tuple[int, float]
     by_user = nodes or named_hosts
     placement_hosts = 1
     if "placement" in request.given:
-        placement_hosts = max(
-            hosts_asked(check_placement(text)) for text in words(request.placement)
-        )
+        placement_hosts = max(placement.check().hosts for placement in request.placements)
     if 0 < by_user < placement_hosts:
         option = f"--nodes={nodes}" if nodes else "--hosts"
         raise InputError(
@@ -49,7 +45,8 @@ def needs(request: Measuring, nodes: int, named_hosts: int) -> tuple[int, float]
     hosts = tuple(Host(f"n{number}", CORES_MOST) for number in range(by_user or placement_hosts))
     plan = plan_of(request, Site(hosts, request.launcher))
     _check_names(plan)
-    needed = max((hosts_asked(text) for b in plan.blocks for text in b.placements), default=1)
+    placements = (placement for block in plan.blocks for placement in block.parsed_placements)
+    needed = max((placement.hosts for placement in placements), default=1)
     return by_user or needed, plan.budget_s
 
 
@@ -62,7 +59,7 @@ def _check_names(plan: Plan) -> None:
         transport_file(transport)
     for block in plan.blocks:
         for ranks in block.ranks:
-            sizes_of(block.bytes, ranks)
+            block.sizes_on(ranks)
     patterns = {}
     with contextlib.suppress(MissingError):
         patterns = plain_subject("model").infos

@@ -93,7 +93,6 @@ def _simulated(request: Request) -> Prepared:
     from nhalf.cli.machine_side import calibrated_machine
     from nhalf.machines.change import change
     from nhalf.measure.apps import app_of
-    from nhalf.measure.plan.planning import words
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import site_of
@@ -108,7 +107,7 @@ def _simulated(request: Request) -> Prepared:
             f"computing takes {request.computing_factor} times as long", "give more than 0"
         )
     machine = change(calibrated_machine(request.machine), request.set_)
-    placements = words(request.placement)
+    placements = request.placements
     simulation = session.Simulation(
         ranks=ranks_asked(request.ranks, placements),
         app=request.name,

@@ -143,13 +143,12 @@ def _plan(request: RunRequest, site: Site) -> Plan:
 
 def _more(request: RunRequest) -> More | None:
     """The launches and the budget to add to a resumed run, None if there are none."""
-    from nhalf.base.units import parse_duration
     from nhalf.measure.loop.session import More
 
     if not request.given.intersection(MORE):
         return None
     launches = request.launches if "launches" in request.given else 0
-    return More(launches, parse_duration(request.budget) if request.budget else 0.0)
+    return More(launches, request.budget_s)
 
 
 def _resume_simulation(run: Run, request: RunRequest) -> Prepared:

@@ -107,7 +107,6 @@ def _is_multicast(study: str) -> bool:
 
 def _messages(machine: Machine, request: Request) -> Prepared:
     """A run of MPI messages on a simulated machine."""
-    from nhalf.measure.plan.planning import words
     from nhalf.measure.simulate import session
     from nhalf.measure.simulate.room import check_placements, check_room, ranks_asked
     from nhalf.measure.simulate.subject import SELECTORS, site_of
@@ -116,7 +115,7 @@ def _messages(machine: Machine, request: Request) -> Prepared:
         raise InputError("--cost is for multicasts", "see nhalf simulate multicast")
     if request.collectives not in SELECTORS:
         raise unknown("choice of collectives", request.collectives, SELECTORS)
-    placements = words(request.placement)
+    placements = request.placements
     simulation = session.Simulation(
         ranks=ranks_asked(request.ranks, placements),
         mpi=request.mpi,

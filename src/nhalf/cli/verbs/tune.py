@@ -90,7 +90,7 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     from nhalf.measure.plan.planning import site_of
     from nhalf.mpi.tuner import content
     from nhalf.mpi.tuning import tuner_for
-    from nhalf.sites.placement import check_placement
+    from nhalf.sites.placement import Placement
 
     if not 0 < request.least_share < 1:
         raise InputError(f"a gain of {request.least_share} is not possible", "0.05 means 5 %")
@@ -102,7 +102,7 @@ def _begin(request: Request) -> tuple[Bench, TuningRequest]:
     plan = _plan(request, library, goal.budget_s)
     tuner = tuner_for(library, request.to)
     folder = request.out or default_folder().with_name(f"tune-{default_folder().name}")
-    placement = check_placement(request.placement)
+    placement = Placement.parse(request.placement).check().text
     check_operations(tuner, goal.operations)
     if request.check is not None:
         tuner.read(request.check)
@@ -117,7 +117,7 @@ def _goal(request: Request, cores: int) -> TuningRequest:
     from nhalf.decide.tune.bench import size_text
     from nhalf.decide.tune.search import TuningRequest
     from nhalf.measure.plan.axes import parse_ranks
-    from nhalf.measure.plan.planning import words
+    from nhalf.measure.plan.request import words
     from nhalf.measure.plan.sizes import parse_sizes
 
     ranks = tuple(sorted(set(parse_ranks(request.ranks, cores))))
@@ -130,7 +130,6 @@ def _goal(request: Request, cores: int) -> TuningRequest:
 
 def _plan(request: Request, library: Library, budget_s: float) -> Plan:
     """The plan of all measurements; its blocks come with the search."""
-    from nhalf.base.units import parse_duration
     from nhalf.measure.plan.plan import Plan
 
     return Plan(
@@ -142,7 +141,7 @@ def _plan(request: Request, library: Library, budget_s: float) -> Plan:
         precision=PRECISION,
         options="",
         seed=request.seed,
-        timeout_s=parse_duration(request.timeout),
+        timeout_s=request.timeout_s,
         mpi_prefixes=request.mpi_prefixes,
         hosts=request.hosts,
         host_file=request.host_file_path,

@@ -7,6 +7,7 @@ What its programs support is known only when the plan is resolved.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,10 @@ from typing import Annotated, ClassVar
 from nhalf.base import plugins
 from nhalf.base.errors import unknown
 from nhalf.base.request import Option, Request, Word
-from nhalf.base.units import parse_duration
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import parse_precision, words
-from nhalf.measure.plan.request import WHAT, Effort, Where
+from nhalf.measure.plan.planning import parse_precision
+from nhalf.measure.plan.request import WHAT, Effort, Where, parse_placements, words
+from nhalf.sites.placement import Placement
 from nhalf.sites.site import Site
 
 PACKAGE = "nhalf.measure.apps"
@@ -54,6 +55,11 @@ class Running(Request, heading=WHAT):
         Option("Also run with this decision table, e.g. from nhalf tune; repeatable."),
     ] = ()
 
+    @functools.cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown. Raises InputError for none."""
+        return parse_placements(self.placement)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AppRequest(Running, Effort, Where):
@@ -83,11 +89,11 @@ def make_plan(request: AppRequest, transports: list[str], blocks: list[Block]) -
         mpi=words(request.mpi),
         blocks=blocks,
         launches=request.launches,
-        budget_s=parse_duration(request.budget) if request.budget else 0.0,
+        budget_s=request.budget_s,
         precision=parse_precision(request.precision),
         options="",
         seed=request.seed,
-        timeout_s=parse_duration(request.timeout),
+        timeout_s=request.timeout_s,
         mpi_prefixes=request.mpi_prefixes,
         hosts=request.hosts,
         host_file=request.host_file_path,

@@ -12,7 +12,8 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, placed, placements, words
+from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.request import words
 from nhalf.measure.plan.setting import Setting
 from nhalf.measure.probe.exchanged import barrier_tables, exchange_settings
 from nhalf.measure.probe.libraries import libraries_of
@@ -79,7 +80,7 @@ def _block(request: AppRequest, site: Site, program: TransportFile) -> Block:
     )
     if program.threads:
         return block
-    block = msgspec.structs.replace(block, placements=placements(request.placement))
+    block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
     return placed(block, request.given, site)
 
 

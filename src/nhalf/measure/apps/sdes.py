@@ -9,7 +9,8 @@ from nhalf.base.errors import InputError, unknown
 from nhalf.measure.apps import App, AppRequest, make_plan
 from nhalf.measure.plan.axes import parse_ranks
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.planning import check_hosts, placed, placements, words
+from nhalf.measure.plan.planning import check_hosts, placed, placement_texts
+from nhalf.measure.plan.request import words
 from nhalf.sites.site import Site
 
 ALL = "all"
@@ -60,7 +61,7 @@ def _block(request: AppRequest, site: Site, model: str) -> Block:
     )
     if model != "mpi":
         return block
-    block = msgspec.structs.replace(block, placements=placements(request.placement))
+    block = msgspec.structs.replace(block, placements=placement_texts(request.placements))
     return placed(block, request.given, site)
 
 

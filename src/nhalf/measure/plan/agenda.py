@@ -12,11 +12,9 @@ from nhalf.base.listing import few
 from nhalf.measure.plan.algorithm import axes_for
 from nhalf.measure.plan.axes import combinations
 from nhalf.measure.plan.plan import Plan, Point, Start
-from nhalf.measure.plan.sizes import sizes_of
 from nhalf.measure.plan.state import Curve, State
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.placement import fits
 from nhalf.store.axes import parse_axes
 
 Value = TypeVar("Value")
@@ -196,17 +194,17 @@ class Agenda:
                 for ranks in block.ranks:
                     if not info.runs_on(ranks):
                         continue
-                    sizes = sizes_of(block.bytes, ranks)
+                    sizes = block.sizes_on(ranks)
                     axes = _axes(info, axis_texts, ranks)
                     if not axes:
                         continue
                     plain = info.sized and axes == ("",) and info.timing == "first-rank"
-                    for placement in block.placements:
-                        if not fits(placement, ranks):
+                    for placement in block.parsed_placements:
+                        if not placement.fits(ranks):
                             continue
                         yield Family(
                             number,
-                            Curve(subject.key, name, ranks, placement, block.bytes),
+                            Curve(subject.key, name, ranks, placement.text, block.bytes),
                             axes,
                             info.sizes(sizes.size_bytes),
                             sizes.adaptive and plain and not self.state.like,

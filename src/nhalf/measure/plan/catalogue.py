@@ -16,7 +16,7 @@ from nhalf.base.units import parse_duration
 from nhalf.measure.plan.axes import expand, parse_ranks
 from nhalf.measure.plan.plan import Block, Count, Fraction, Positive
 from nhalf.measure.plan.sizes import sizes_of
-from nhalf.sites.placement import CORES, check_placement
+from nhalf.sites.placement import CORES, Placement
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -120,7 +120,7 @@ def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
     )
     _checked(path, f"{place}.bytes", functools.partial(sizes_of, ranks=1), text)
     for number, name in enumerate(written.placements):
-        _checked(path, f"{place}.placements[{number}]", check_placement, name)
+        _checked(path, f"{place}.placements[{number}]", _check_placement, name)
     axes = {name: str(value) for name, value in written.axes.items()}
     for name, values in axes.items():
         read = functools.partial(expand, variables=_AnyName())
@@ -136,6 +136,11 @@ def _block(path: Path, place: str, written: StudyBlock, cores: int) -> Block:
         precision=written.precision,
         whole=written.whole,
     )
+
+
+def _check_placement(text: str) -> None:
+    """Raises InputError for an unknown placement."""
+    Placement.parse(text).check()
 
 
 class _AnyName(dict[str, int | str]):

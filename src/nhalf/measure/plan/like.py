@@ -12,10 +12,9 @@ import polars as pl
 
 from nhalf.base.errors import InputError, NhalfError
 from nhalf.base.request import parameters
-from nhalf.base.units import parse_duration
 from nhalf.measure.plan.plan import Block, Plan, read_plan
-from nhalf.measure.plan.planning import parse_precision, words
-from nhalf.measure.plan.request import Measuring
+from nhalf.measure.plan.planning import parse_precision
+from nhalf.measure.plan.request import Measuring, words
 from nhalf.measure.plan.setting import parse_settings
 from nhalf.mpi import discover
 from nhalf.store.axes import axes_text
@@ -45,11 +44,11 @@ def plan_like(request: Measuring, former: Run) -> Plan:
         "transport": ("transports", lambda: words(request.transport)),
         "setting": ("settings", lambda: parse_settings(request.setting)),
         "model": ("options", lambda: request.model),
-        "budget": ("budget_s", lambda: parse_duration(request.budget)),
+        "budget": ("budget_s", lambda: request.budget_s),
         "launches": ("launches", lambda: request.launches),
         "precision": ("precision", lambda: parse_precision(request.precision)),
         "seed": ("seed", lambda: request.seed),
-        "timeout": ("timeout_s", lambda: parse_duration(request.timeout)),
+        "timeout": ("timeout_s", lambda: request.timeout_s),
     }
     changes |= {name: read() for key, (name, read) in readers.items() if key in request.given}
     return msgspec.structs.replace(

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from nhalf.measure.plan.setting import JOINT, Setting
-from nhalf.sites.placement import CORES
+from nhalf.measure.plan.sizes import Sizes, sizes_of
+from nhalf.sites.placement import CORES, Placement
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Fraction = Annotated[float, msgspec.Meta(ge=0, lt=1)]
@@ -17,7 +19,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 _BLOCK_KEYS = ("patterns", "ranks", "bytes")
 
 
-class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Some patterns, each measured at every number of ranks, placement, size and value of axes.
 
     `bytes` is the text that sizes.py parses, `axes` maps names to texts that axes.py parses; an
@@ -26,6 +28,7 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     block keeps all of its points where time is short, or is left out entirely, because its result
     needs all of them. `settings` names the settings that measure the block, '' for libraries as
     they are; None for all. `transports` names the transports that measure it; None for all.
+    Texts are what is stored; they are parsed once into `parsed_placements` and `sizes_on`.
     """
 
     patterns: list[str]
@@ -45,6 +48,22 @@ class Block(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         is_setting = self.settings is None or setting in self.settings
         plain = transport.partition(JOINT)[0]
         return is_setting and (self.transports is None or plain in self.transports)
+
+    @functools.cached_property
+    def parsed_placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown."""
+        return tuple(map(Placement.parse, self.placements))
+
+    def sizes_on(self, ranks: int) -> Sizes:
+        """Return its sizes on this many ranks. Raises InputError for an invalid text."""
+        if ranks not in self._sizes_by_ranks:
+            self._sizes_by_ranks[ranks] = sizes_of(self.bytes, ranks)
+        return self._sizes_by_ranks[ranks]
+
+    @functools.cached_property
+    def _sizes_by_ranks(self) -> dict[int, Sizes]:
+        """The sizes that have been parsed."""
+        return {}
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

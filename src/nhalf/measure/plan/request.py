@@ -1,15 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of measurements, as texts; planning.py turns them into a plan."""
+"""Requests of measurements: texts, parsed once; planning.py turns them into a plan."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from nhalf.base.errors import InputError
 from nhalf.base.request import Option, Request, Word
+from nhalf.base.units import parse_duration
+
+if TYPE_CHECKING:
+    from nhalf.sites.placement import Placement
 
 WHAT, WHERE, EFFORT = "What to measure", "Where", "How long, how sure"
+
+
+def words(text: str) -> list[str]:
+    """Split a list into its words, each once. Raises InputError for an empty list."""
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    if not names:
+        raise InputError(f"{text!r} names nothing", "give names separated by commas")
+    return list(dict.fromkeys(names))
+
+
+def parse_placements(text: str) -> tuple[Placement, ...]:
+    """Parse a list of placements, which may be unknown. Raises InputError for an empty list."""
+    from nhalf.sites.placement import Placement
+
+    return tuple(map(Placement.parse, words(text)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +67,11 @@ class Started(Request, heading=EFFORT):
         """The absolute paths of the install folders."""
         return [str(path.resolve()) for path in self.mpi_prefix]
 
+    @functools.cached_property
+    def timeout_s(self) -> float:
+        """The timeout in seconds. Raises InputError if it is not a duration."""
+        return parse_duration(self.timeout)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Patterns(Request, heading=WHAT):
@@ -73,6 +99,11 @@ class Patterns(Request, heading=WHAT):
             "other-node or 4x2 (hosts x ranks)."
         ),
     ] = "cores"
+
+    @functools.cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        """The placements as parsed, which may be unknown. Raises InputError for none."""
+        return parse_placements(self.placement)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +145,11 @@ class Effort(Started, heading=EFFORT):
         float,
         Option("Target relative half-width of the interval over launches.", is_share=True),
     ] = 0.03
+
+    @functools.cached_property
+    def budget_s(self) -> float:
+        """The budget in seconds, 0 without one. Raises InputError if it is not a duration."""
+        return parse_duration(self.budget) if self.budget else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,10 @@ from nhalf.measure.plan.algorithm import (
 )
 from nhalf.measure.plan.axes import check_axes
 from nhalf.measure.plan.plan import Block, Plan
-from nhalf.measure.plan.sizes import memory_bytes, sizes_of
+from nhalf.measure.plan.sizes import memory_bytes
 from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.measure.probe.ranks_rule import WORDS, largest, nearby
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.placement import check_placement, hosts_asked
 
 ALL = "all"
 
@@ -29,11 +28,11 @@ ALL = "all"
 def check_blocks(plan: Plan) -> None:
     """Check what needs no probe: sizes and placements. Raises InputError."""
     for block in plan.blocks:
-        for placement in block.placements:
-            check_placement(placement)
+        for placement in block.parsed_placements:
+            placement.check()
         # Two ranks hold two messages each: refuse what cannot fit before memory runs out.
         largest_bytes = max(
-            (max(sizes_of(block.bytes, ranks).size_bytes) for ranks in block.ranks), default=0
+            (max(block.sizes_on(ranks).size_bytes) for ranks in block.ranks), default=0
         )
         if 4 * largest_bytes > memory_bytes():
             raise InputError(
@@ -119,7 +118,7 @@ def _resolved(block: Block, patterns: dict[str, PatternInfo], *, strict: bool) -
             axis_texts = without_choice(axis_texts, infos)
         check_axes(axis_texts, [info.axes for info in infos])
     for info in infos:
-        check_memory(info, block, min(map(hosts_asked, block.placements)))
+        check_memory(info, block, min(placement.hosts for placement in block.parsed_placements))
     return msgspec.structs.replace(block, patterns=names, axes=axis_texts)
 
 

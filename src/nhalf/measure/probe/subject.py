@@ -18,7 +18,7 @@ from nhalf.measure.probe.pattern import PatternInfo
 from nhalf.mpi import Library
 from nhalf.mpi.probe import probe_command
 from nhalf.mpi.transport_files import MPI, TransportFile, program_files, transport_files
-from nhalf.sites.placement import FREE, asked_cores
+from nhalf.sites.placement import FREE, requested_cores
 from nhalf.sites.site import HERE, Site
 from nhalf.sites.start import start
 from nhalf.sites.threads import OPENMP, bound_threads
@@ -100,7 +100,7 @@ class Subject:
         layout = site.layout(placement, ranks)
         command = list(self.command)
         options = ",".join(filter(None, [options, self.options]))
-        cpus = asked_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
+        cpus = requested_cores(placement, ranks) or site.cores_of_one_host(placement, layout)
         if cpus:
             command += ["--cpus", ",".join(map(str, cpus))]
         if options:
