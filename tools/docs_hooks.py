@@ -68,7 +68,7 @@ def launchers() -> str:
     from nhalf.sites.launchers import launchers as known
 
     own = f"- `{OWN}`: the launcher that came with each library, which is the usual one"
-    return "\n".join([own, *(f"- `{name}`: {one.what}" for name, one in sorted(known().items()))])
+    return "\n".join([own, *(f"- `{name}`: {one.description}" for name, one in sorted(known().items()))])
 
 
 def importers() -> str:

@@ -20,7 +20,7 @@ import msgspec
 from nhalf.base.errors import InputError, MissingError
 from nhalf.base.files import write_bytes, write_text
 from nhalf.jobs.script import Commands, job_variables, script
-from nhalf.sites.batch import BatchSystem, Request, systems_known
+from nhalf.sites.batch import BatchSystem, Request, batch_systems
 from nhalf.store.run import DESCRIPTION, Run
 
 SCRIPT, OUTPUT, RECORD = "job.sh", "job.out", "job.json"
@@ -75,11 +75,11 @@ class Job:
 
 def system_here() -> tuple[str, BatchSystem]:
     """Return the batch system of this machine; raises MissingError if there is none."""
-    systems = systems_known()
+    systems = batch_systems()
     for name, system in systems.items():
         if system.is_here():
             return name, system
-    systems_text = ", ".join(system.what for system in systems.values())
+    systems_text = ", ".join(system.description for system in systems.values())
     raise MissingError(
         f"there is no batch system here: looked for {systems_text}",
         "go to a login node or load its module, or run without --submit",

@@ -34,7 +34,7 @@ class Layout:
         """The number of the host on which a rank is."""
         return rank % self.hosts if self.cyclic else rank // self.per_host
 
-    def expected(self, names: Sequence[str], ranks: int) -> list[str]:
+    def host_names(self, names: Sequence[str], ranks: int) -> list[str]:
         """The name of every rank's host, given the names of the hosts."""
         return [names[self.host_of(rank)] for rank in range(ranks)]
 

@@ -19,7 +19,7 @@ GOOD = """
 from nhalf.mpi.job import Job, Launcher
 
 class Yod(Launcher):
-    what = "yod of the Paragon"
+    description = "yod of the Paragon"
 
     def tokens(self, job):
         return ["yod", "-sz", str(job.ranks), *job.command]
@@ -51,7 +51,7 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
 def test_a_module_or_its_class(add: Add, value: str) -> None:
     add("paragon", GOOD, f"[nhalf.launchers]\nyod = {value}\n")
     found = plugins.load(LAUNCHERS, Launcher)
-    assert found["yod"].what == "yod of the Paragon"
+    assert found["yod"].description == "yod of the Paragon"
     assert "srun" in found
 
 

@@ -24,10 +24,10 @@ def test_no_machine_is_so(text: str) -> None:
 
 def test_blocks_and_turns() -> None:
     names = ["a", "b"]
-    assert Layout(2, 2).expected(names, 4) == ["a", "a", "b", "b"]
-    assert Layout(2, 2, cyclic=True).expected(names, 4) == ["a", "b", "a", "b"]
-    assert Layout(2, 2).expected(names, 3) == ["a", "a", "b"]
-    assert Layout(2, 2, cyclic=True).expected(names, 3) == ["a", "b", "a"]
+    assert Layout(2, 2).host_names(names, 4) == ["a", "a", "b", "b"]
+    assert Layout(2, 2, cyclic=True).host_names(names, 4) == ["a", "b", "a", "b"]
+    assert Layout(2, 2).host_names(names, 3) == ["a", "a", "b"]
+    assert Layout(2, 2, cyclic=True).host_names(names, 3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from nhalf.measure.plan.plan import Plan
 from nhalf.measure.plan.state import State
 from nhalf.measure.probe.process import Probe
 from nhalf.measure.probe.subject import Subject
-from nhalf.sites.health import unanswered
+from nhalf.sites.health import unreachable_hosts
 from nhalf.sites.placement import FREE
 from nhalf.sites.site import HERE, Site
 from nhalf.store.run import Run
@@ -85,7 +85,7 @@ class Measuring:
 def _living(site: Site, state: State, progress: Progress) -> Site:
     """Return the site without hosts that died before and are still dead."""
     died = [host.name for host in site.hosts if host.name in state.dead]
-    still = unanswered(died) if died else []
+    still = unreachable_hosts(died) if died else []
     for host in still:
         progress.say(f"{host} still does not answer and is left out")
     state.dead = {host: state.dead[host] for host in still}

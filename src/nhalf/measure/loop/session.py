@@ -70,7 +70,7 @@ def begin(plan: Plan, out: Path | None, site: Site = HERE, like: Run | None = No
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "environment": {
             **environment(),
-            "site": site.in_words(),
+            "site": site.as_json(),
             **_variables(plan),
             **programs(plan),
         },

@@ -92,7 +92,7 @@ class Starting:
     def hosts(self, start: Start) -> list[str]:
         """Return the host of every rank of a start; empty on this machine."""
         site = self.site if self.subjects[start.subject].library else HERE
-        return site.expected(start.placement, start.ranks)
+        return site.expected_hosts(start.placement, start.ranks)
 
     def _options(self, subject: Subject, launch: int) -> str:
         options = self.plan.options

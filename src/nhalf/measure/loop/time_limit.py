@@ -66,9 +66,9 @@ UNLIMITED = TimeLimit(lambda: None)
 
 def time_limit(began_s: float | None = None) -> TimeLimit:
     """Return the limit of the job in which this process runs, for a run that began at `began_s`."""
-    from nhalf.sites.batch import systems_known
+    from nhalf.sites.batch import batch_systems
 
-    for system in systems_known().values():
+    for system in batch_systems().values():
         job = system.job_here(os.environ)
         if job:
             left_s = functools.partial(system.time_left_s, job, os.environ)

@@ -74,14 +74,15 @@ def placed(block: Block, explicit_options: Collection[str], site: Site) -> Block
     number, ranks are placed on cores. On several hosts, the default is to measure ranks on one
     host and ranks over many hosts separately.
     """
-    if site.several and "placement" not in explicit_options and block.placements == [CORES]:
+    is_explicit = "placement" in explicit_options
+    if site.has_several_hosts and not is_explicit and block.placements == [CORES]:
         one_and_many_hosts = [
             placement
             for ranks in block.ranks
             for placement in contrasting_layouts(ranks, len(site.hosts), site.cores_per_host)
         ]
         return msgspec.structs.replace(block, placements=list(dict.fromkeys(one_and_many_hosts)))
-    texts = [text for name in block.placements if (text := site.in_numbers(name))]
+    texts = [text for name in block.placements if (text := site.layout_text(name))]
     if not texts:
         raise InputError("there is one host only: every-host needs several", "give --hosts")
     is_free = "placement" not in explicit_options and block.placements != [CORES]

@@ -169,7 +169,7 @@ class Probe:
 
     def _silent(self, timeout_s: float) -> LaunchError:
         """Return the error for a missing answer, with the reason found while the processes live."""
-        diagnosis = self._examiner.look(self.launch.get("placement", []), self._words())
+        diagnosis = self._examiner.diagnose(self.launch.get("placement", []), self._words())
         why = f": {diagnosis.text}" if diagnosis.text else self._last_words()
         return LaunchError(f"no answer within {timeout_s:.3g} s{why}", diagnosis.dead)
 
@@ -183,7 +183,7 @@ class Probe:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             how = f"the processes ended with {how}"
         self._look(0)
-        diagnosis = self._examiner.told(self._words())
+        diagnosis = self._examiner.diagnose_messages(self._words())
         text = diagnosis.text or self._ended_rank()
         return LaunchError(
             f"{how}: {text}" if text else f"{how}{self._last_words()}", diagnosis.dead

@@ -85,7 +85,7 @@ class SmpiMachine(SimulatedMachine):
     ) -> tuple[list[str], dict[str, str]]:
         """Return the tokens and variables that simulate the ranks on the machine's own nodes."""
         hosts = distinct_hosts(
-            self.site.expected(placement, ranks), self.machine_description.hosts_per_node
+            self.site.expected_hosts(placement, ranks), self.machine_description.hosts_per_node
         )
         settings = settings_of(self.machine_description, self.selector, self.precision_s(ranks))
         if self.computing_factor:
