@@ -38,8 +38,8 @@ def read_variables(path: Path, check: Callable[[str, str], str]) -> dict[str, st
                 raise rejected(path, number, f"{word!r} is not NAME=value")
             if name in variables:
                 raise rejected(path, number, f"{name} stands twice")
-            if error := check(name, value):
-                raise rejected(path, number, error)
+            if reason := check(name, value):
+                raise rejected(path, number, reason)
             variables[name] = value
     if not variables:
         raise rejected(path, 1, "it sets no variable")
