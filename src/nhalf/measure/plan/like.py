@@ -28,7 +28,7 @@ _CURVE = ("pattern", "algorithm", "ranks", "placement", "axes")
 def plan_like(request: Measuring, former: Run) -> Plan:
     """Return the plan of an earlier run, changed by the options given besides its points.
 
-    Libraries are the same as then, or of the same vendor. Raises InputError where options also
+    Libraries are the same as then, or of the same vendor. Raises InputError if options also
     choose points, MissingError where a library is missing.
     """
     _check_given(request, former)
