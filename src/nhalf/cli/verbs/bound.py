@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nhalf.machines.processor import Processor
     from nhalf.node.bound.bounds import Bound
     from nhalf.node.bound.program import Program
-    from nhalf.node.ladder.of_file import Ladders
+    from nhalf.node.ladder.file_ladders import Ladders
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def _ladders(request: Request, processor: Processor, bounds: Sequence[Bound]) ->
     from nhalf.base.errors import InputError
     from nhalf.node.described import HERE
     from nhalf.node.ladder.execution import Execution
-    from nhalf.node.ladder.of_file import ladders
+    from nhalf.node.ladder.file_ladders import ladders
 
     if request.machine != HERE:
         if request.run:

@@ -15,7 +15,7 @@ from nhalf.base.compiled import Program, compiled
 from nhalf.base.errors import FailedError
 from nhalf.base.processes import run
 from nhalf.node.ladder.builds import Build
-from nhalf.node.ladder.samples import SAMPLES, SECONDS, taken
+from nhalf.node.ladder.samples import SAMPLES, SECONDS, loop_time
 from nhalf.node.livermore.corpus import FOLDER, sources_of
 from nhalf.node.livermore.titles import TITLES
 from nhalf.node.livermore.tuned import TUNED
@@ -82,7 +82,7 @@ def _timings(build: Build, number: int) -> Iterator[Timing]:
 def _timing(build: Build, result: dict[str, Any]) -> Timing:
     """The timing in a line that the driver printed."""
     count = result["iterations"]
-    sample = taken(result, count)
+    sample = loop_time(result, count)
     cycles, clock_hz = sample.cycles_per_iteration, sample.clock_hz
     return Timing(result["kernel"], build, cycles, count, result["sum"], clock_hz, sample.samples_s)
 

@@ -37,4 +37,4 @@ def executed_cycles(
             except FailedError as error:
                 reason = f"kernel {number} cannot be followed: {error.message}"
                 raise FailedError(reason) from None
-            yield number, trace.pass_cycles / trace.said["iterations"]
+            yield number, trace.pass_cycles / trace.report["iterations"]

@@ -15,7 +15,7 @@ from nhalf.present.terminal.ladders import ladder_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.of_file import Ladders
+    from nhalf.node.ladder.file_ladders import Ladders
 
 UNITS = {
     "fp": "floating point",

@@ -10,7 +10,7 @@ from nhalf.node.bound.bounds import Bound
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nhalf.node.ladder.of_file import Ladder, Ladders
+    from nhalf.node.ladder.file_ladders import Ladder, Ladders
 
 
 def ladder_json(bound: Bound, ladders: Ladders | None) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def show_ladders(console: Console, ladders: Ladders | None) -> None:
     for name in ("MA", "MAC", "MACS", "measured"):
         table.add_column(name, justify="right")
     table.add_column("largest gap, and what helps")
-    for ladder in ladders.found:
+    for ladder in ladders.ladders:
         table.add_row(*_cells(ladder))
-    if ladders.found:
+    if ladders.ladders:
         console.print()
         console.print(table)
     for reason in ladders.reasons:

@@ -16,7 +16,7 @@ from nhalf.node.bound.program import Reading, read_program
 from nhalf.node.ladder import execution
 from nhalf.node.ladder.builds import Build, builds
 from nhalf.node.ladder.execution import Execution, cycles_of, followed_cycles
-from nhalf.node.ladder.of_file import Ladders, ladders
+from nhalf.node.ladder.file_ladders import Ladders, ladders
 from nhalf.node.ladder.rungs import READABLE
 from tests.nhalf.node.ladder.test_core import PROCESSOR
 
@@ -60,15 +60,17 @@ def _path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def bounds(path: Path, function: str) -> list[Bound]:
     loops = read_program(path, Reading(function)).loops
-    return [bound(one, processor("power2")) for one in loops]
+    return [bound(counts, processor("power2")) for counts in loops]
 
 
 def run(path: Path, function: str, **numbers: int) -> dict[int, int]:
-    """How often each loop of a function ran, by its line."""
-    asked = Execution(path, numbers)
-    found = cycles_of(asked, builds()[0], [one.counts for one in bounds(path, function)])
-    assert all(cycles > 0 for cycles in found.values())
-    return asked.iterations
+    """Iterations of each loop of a function, by its line."""
+    execution_of_file = Execution(path, numbers)
+    cycles_by_line = cycles_of(
+        execution_of_file, builds()[0], [loop.counts for loop in bounds(path, function)]
+    )
+    assert all(cycles > 0 for cycles in cycles_by_line.values())
+    return execution_of_file.iterations
 
 
 def test_loops_are_counted_while_they_run(path: Path) -> None:
@@ -93,37 +95,37 @@ def test_what_cannot_be_run_has_a_reason(path: Path) -> None:
 
 @pytest.mark.skipif(platform.machine() not in READABLE, reason="listings of x86-64")
 def test_each_build_has_a_ladder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [Build("gcc", ("-O0",)), Build("gcc", ("-O2",)), Build("no-compiler", ("-O2",))]
-    monkeypatch.setattr("nhalf.node.ladder.of_file.builds", lambda: few)
-    (one,) = bounds(path, "inner")
-    found = ladders(path, [one], processor("power2"), Execution(path, {"n": 10}))
-    slow, fast = [each.climb for each in found.of(one)]
+    three_builds = [Build("gcc", ("-O0",)), Build("gcc", ("-O2",)), Build("no-compiler", ("-O2",))]
+    monkeypatch.setattr("nhalf.node.ladder.file_ladders.builds", lambda: three_builds)
+    (loop,) = bounds(path, "inner")
+    file_ladders = ladders(path, [loop], processor("power2"), Execution(path, {"n": 10}))
+    slow, fast = [ladder.climb for ladder in file_ladders.of(loop)]
     assert (slow.is_optimised, fast.is_optimised) == (False, True)
     assert (slow.measured_cycles or 0) > 0
     assert (slow.emitted_cycles or 0) > (fast.emitted_cycles or 0) > 0
-    (reason,) = found.reasons
+    (reason,) = file_ladders.reasons
     assert "no-compiler" in reason
-    unrun = ladders(path, [one], processor("power2"), None)
-    assert [each.climb.measured_cycles for each in unrun.found] == [None, None]
+    unrun = ladders(path, [loop], processor("power2"), None)
+    assert [ladder.climb.measured_cycles for ladder in unrun.ladders] == [None, None]
 
 
 @pytest.mark.skipif(platform.machine() not in READABLE, reason="listings of x86-64")
 def test_what_is_executed_is_followed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build = Build("gcc", ("-O2",))
-    monkeypatch.setattr("nhalf.node.ladder.of_file.builds", lambda: [build])
-    (one,) = bounds(path, "chosen")
-    # The sum is skipped by some passes for all that the listing says; with ones, by none.
-    (listed,) = ladders(path, [one], PROCESSOR, None).found
-    (found,) = ladders(path, [one], PROCESSOR, Execution(path, {"n": 2000})).found
+    monkeypatch.setattr("nhalf.node.ladder.file_ladders.builds", lambda: [build])
+    (loop,) = bounds(path, "chosen")
+    # The listing suggests that some passes skip the add; on data of ones none does.
+    (listed,) = ladders(path, [loop], PROCESSOR, None).ladders
+    (executed,) = ladders(path, [loop], PROCESSOR, Execution(path, {"n": 2000})).ladders
     assert (listed.climb.scheduled_cycles or 0) < 2
-    assert found.climb.scheduled_cycles == pytest.approx(2, rel=0.1)
+    assert executed.climb.scheduled_cycles == pytest.approx(2, rel=0.1)
     many = Execution(path, {"n": 1_000_000})
     with pytest.raises(FailedError, match="more instructions than can be followed"):
-        followed_cycles(many, build, PROCESSOR, [one.counts])
+        followed_cycles(many, build, PROCESSOR, [loop.counts])
 
 
 def test_without_a_compiler_there_is_a_reason(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr("nhalf.node.ladder.builds.COMPILERS", ())
-    found = ladders(path, bounds(path, "inner"), processor("power2"), None)
-    assert found == Ladders(reasons=("there is no C compiler",))
+    file_ladders = ladders(path, bounds(path, "inner"), processor("power2"), None)
+    assert file_ladders == Ladders(reasons=("there is no C compiler",))

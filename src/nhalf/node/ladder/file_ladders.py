@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ladders of the loops of a user's file, in every build that can be made here."""
+"""Ladders of the loops of a user's file, in every build that can be made here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nhalf.node.ladder.rungs import READABLE, listing, rungs
 
 @dataclass(frozen=True)
 class Ladder:
-    """One loop in one build."""
+    """The climb of one loop in one build."""
 
     bound: Bound
     build: Build
@@ -29,27 +29,27 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Ladders:
-    """Loop by loop, build by build; `reasons` say what is missing and why."""
+    """Ladders by loop and build; `reasons` say what is missing and why."""
 
-    found: tuple[Ladder, ...] = ()
+    ladders: tuple[Ladder, ...] = ()
     reasons: tuple[str, ...] = ()
 
     def of(self, bound: Bound) -> list[Ladder]:
-        """Those of one loop."""
-        return [one for one in self.found if one.bound is bound]
+        """The ladders of one loop."""
+        return [ladder for ladder in self.ladders if ladder.bound is bound]
 
 
 def ladders(
     path: Path, bounds: Sequence[Bound], processor: Processor, execution: Execution | None
 ) -> Ladders:
-    """The rungs that can be had: what was emitted on x86-64, and times with an `execution`."""
-    found: list[Ladder] = []
+    """Ladders with emitted operations on x86-64, and with times if there is an `execution`."""
+    found_ladders: list[Ladder] = []
     reasons: dict[str, None] = {}
     try:
-        every = builds() if platform.machine() in READABLE else []
+        possible_builds = builds() if platform.machine() in READABLE else []
     except MissingError as error:
         return Ladders(reasons=(error.message,))
-    for build in every:
+    for build in possible_builds:
         try:
             text = listing(build.compiler, build.level, path)
         except FailedError as error:
@@ -57,23 +57,23 @@ def ladders(
             continue
         times = _times(build, bounds, execution, reasons)
         followed = _followed(build, bounds, processor, execution, reasons) if times else {}
-        emitted = rungs(text, [one.counts for one in bounds], processor, build.is_optimised)
-        for one, loop in zip(bounds, emitted, strict=True):
+        emitted = rungs(text, [bound.counts for bound in bounds], processor, build.is_optimised)
+        for bound, loop in zip(bounds, emitted, strict=True):
             if loop is not None:
-                line = one.counts.line
-                rung = climb([one], [loop], build, times.get(line), followed.get(line))
-                found.append(Ladder(one, build, rung))
-    return Ladders(tuple(found), tuple(reasons))
+                line = bound.counts.line
+                climbed = climb([bound], [loop], build, times.get(line), followed.get(line))
+                found_ladders.append(Ladder(bound, build, climbed))
+    return Ladders(tuple(found_ladders), tuple(reasons))
 
 
 def _times(
     build: Build, bounds: Sequence[Bound], execution: Execution | None, reasons: dict[str, None]
 ) -> Mapping[int, float]:
-    """Cycles of an iteration by the line of its loop, where it can be run."""
+    """Measured cycles of an iteration by the line of its loop; empty if it cannot be run."""
     if execution is None:
         return {}
     try:
-        return cycles_of(execution, build, [one.counts for one in bounds])
+        return cycles_of(execution, build, [bound.counts for bound in bounds])
     except FailedError as error:
         reasons[f"not run: {error.message}"] = None
         return {}
@@ -86,11 +86,11 @@ def _followed(
     execution: Execution | None,
     reasons: dict[str, None],
 ) -> Mapping[int, float]:
-    """Cycles of an iteration at least by the line of its loop, where it can be followed."""
+    """Fewest cycles of an iteration by the line of its loop; empty if it cannot be followed."""
     if execution is None:
         return {}
     try:
-        return followed_cycles(execution, build, processor, [one.counts for one in bounds])
+        return followed_cycles(execution, build, processor, [bound.counts for bound in bounds])
     except FailedError as error:
         reasons[f"MACS without what is executed: {error.message}"] = None
         return {}
