@@ -19,11 +19,12 @@ from nhalf.base.arrays import Floats
 from nhalf.base.errors import InputError
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.machine import Machine, PublishedPoint
+from nhalf.machines.message import Messages
 from nhalf.machines.shared import ends
 from nhalf.machines.together import ConcurrentMessages, Pairs
 from nhalf.measure.plan.sizes import b_eff_lengths
+from nhalf.results.b_eff.average import RANDOM, geometric_mean
 
-RINGS, RANDOM = 6, 30
 LONGEST_BYTES = (4 << 20, 32 << 20)
 """A 128th of the memory of a process with 0.5 to 4 GB."""
 NAMES = ("b_eff", "at-longest", "rings-at-longest", "pingpong")
@@ -64,21 +65,22 @@ def predict_b_eff(machine: Machine, ranks: int, mpi: str = "") -> EffectiveBandw
     per_node = _ranks_per_node(machine, ranks)
     draws = Draws()
     longest = draws.of((float(LONGEST_BYTES[0]), float(LONGEST_BYTES[1])))
-    together = ConcurrentMessages(machine, draws, per_node, mpi, cold=True)
+    library_messages = Messages(machine, mpi)
+    together = ConcurrentMessages(library_messages, draws, per_node, cold=True)
     sizes = _lengths(longest)
     rates: dict[str, list[Floats]] = {"rings": [], "random": []}
     for kind, rings in patterns(ranks):
         pairs = messages(rings)
         rates[kind].append(len(pairs) * sizes / together.time_s(pairs, sizes))
     whole = {
-        kind: _geometric([rate.mean(axis=1) for rate in pattern_rates])
+        kind: geometric_mean([rate.mean(axis=1) for rate in pattern_rates])
         for kind, pattern_rates in rates.items()
     }
     last = {
-        kind: _geometric([rate[:, -1] for rate in pattern_rates])
+        kind: geometric_mean([rate[:, -1] for rate in pattern_rates])
         for kind, pattern_rates in rates.items()
     }
-    warm = ConcurrentMessages(machine, draws, per_node, mpi)
+    warm = ConcurrentMessages(library_messages, draws, per_node)
     alone = longest / warm.time_s([(0, 1)], longest[:, None])[:, 0]
     figures = (
         np.sqrt(whole["rings"] * whole["random"]),
@@ -143,11 +145,6 @@ def messages(rings: Sequence[Sequence[int]]) -> Pairs:
         for place, rank in enumerate(ring)
         for step in ((1, -1) if len(ring) > 2 else (1,))
     ]
-
-
-def _geometric(rates: Sequence[Floats]) -> Floats:
-    mean: Floats = np.exp(np.mean(np.log(rates), axis=0))
-    return mean
 
 
 def _published(points: Sequence[PublishedPoint], ranks: int) -> dict[str, float]:
