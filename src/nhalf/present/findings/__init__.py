@@ -12,7 +12,7 @@ It then appears in the report, in `report --json` and at the end of `nhalf run`;
 changes. Facts (nhalf.facts) compute; a finder decides which of them to report and phrases them
 with the wording and weights of present/wording.py.
 
-    class Example(Finder):
+    class Example(Finder[Facts]):
         def find(self, facts):
             slowest_s = facts.summary["median_s"].max()
             if slowest_s is not None and slowest_s > 1:
@@ -31,14 +31,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nhalf.base.plugins import load
 from nhalf.facts.basis import once
 from nhalf.facts.facts import Facts
 from nhalf.facts.series import MAIN_PATTERN
 
+if TYPE_CHECKING:
+    from nhalf.facts.program.program import Program
+
 BY_SUBJECT = True
+RUN_FINDERS = "nhalf.present.findings"
+TRACE_FINDERS = "nhalf.present.program.findings"
 
 
 @dataclass(frozen=True)
@@ -66,21 +71,27 @@ class Finding:
     figure: str = ""
 
 
-class Finder(ABC):
-    """Looks for one kind of finding."""
+Known = TypeVar("Known")
+
+
+class Finder(ABC, Generic[Known]):
+    """Looks for one kind of finding.
+
+    It reads what is known of runs (`Finder[Facts]`) or of a traced program (`Finder[Program]`).
+    """
 
     @abstractmethod
-    def find(self, facts: Facts) -> Iterator[Finding]:
+    def find(self, known: Known, /) -> Iterator[Finding]:
         """The findings of this kind; none if the data has no basis for one."""
 
 
 @once
-def findings(facts: Facts) -> list[Finding]:
-    """All findings about the data, the most important first."""
-    found: list[Finding] = []
-    for kind in load("nhalf.present.findings", Finder).values():
-        found += kind().find(facts)
-    return sorted(found, key=lambda finding: -finding.importance)
+def findings(known: Facts | Program) -> list[Finding]:
+    """All findings about runs or a traced program, the most important first."""
+    package = RUN_FINDERS if isinstance(known, Facts) else TRACE_FINDERS
+    finders = load(package, Finder).values()
+    every_finding = [finding for finder in finders for finding in finder().find(known)]
+    return sorted(every_finding, key=lambda finding: -finding.importance)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

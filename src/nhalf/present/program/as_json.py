@@ -12,7 +12,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, spread
 from nhalf.facts.program.sizes import histogram, median_bytes
 from nhalf.present.findings import as_json as finding_json
-from nhalf.present.program.findings import program_findings
+from nhalf.present.findings import findings
 
 
 def program_json(program: Program) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def program_json(program: Program) -> dict[str, Any]:
         "late_messages": program.late_messages.to_dicts(),
         "arrivals": program.arrivals.to_dicts(),
         "placement": _placement(program),
-        "findings": [finding_json(finding) for finding in program_findings(program)],
+        "findings": [finding_json(finding) for finding in findings(program)],
     }
 
 

@@ -9,7 +9,7 @@ from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import spread
 from nhalf.facts.program.sizes import histogram
-from nhalf.present.program.findings import program_findings
+from nhalf.present.findings import findings
 from nhalf.present.terminal.output import stdout_console
 from nhalf.present.terminal.tables import show_table
 from nhalf.present.wording import percent
@@ -21,7 +21,7 @@ def show_program(program: Program) -> None:
     """Print what fits on a screen or two; --json and the report have the rest."""
     console = stdout_console()
     console.print(_headline(program), markup=False, soft_wrap=True)
-    for finding in program_findings(program):
+    for finding in findings(program):
         console.print(f"• {finding.text}", markup=False)
         if finding.remedy:
             console.print(f"  {finding.remedy}", markup=False, style="dim")

@@ -9,7 +9,8 @@ from nhalf.present.charts.history import history_chart
 from nhalf.present.curve_names import curve_names
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     f"Levels are the interquartile mean over sizes, relative to the first run; changes by {METHOD}."

@@ -21,7 +21,8 @@ from nhalf.present.charts import common
 from nhalf.present.charts.ratios import ratio_chart
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned
-from nhalf.present.report.page import LEAD_FINDINGS, Section, rendered
+from nhalf.present.report.page import LEAD_FINDINGS, rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     "There is no significance test here: each machine is shown by its models, and those of "

@@ -17,7 +17,8 @@ from nhalf.present.charts.choice_map import choice_map
 from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Table
 from nhalf.present.report.caption import captioned, choice_of
-from nhalf.present.report.page import Section, rendered
+from nhalf.present.report.page import rendered
+from nhalf.present.report.sections import Section
 
 FOOTER = (
     "Nothing here was measured: times are composed of a machine's models, or simulated where "

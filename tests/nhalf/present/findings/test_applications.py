@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from nhalf.present.findings.applications.application_parts import ApplicationParts
+from nhalf.present.findings.applications.application_speedup import ApplicationSpeedup
 from nhalf.present.findings.applications.applications import Applications
-from nhalf.present.findings.applications.applications.application_parts import ApplicationParts
-from nhalf.present.findings.applications.applications.application_speedup import ApplicationSpeedup
 from tests.nhalf.applied import Ran, applied
 
 

@@ -17,7 +17,7 @@ from nhalf.facts.overlaid import of_machine, of_run
 from nhalf.machines import catalogue
 from nhalf.present.panels.messages.bandwidth import Bandwidth
 from nhalf.present.panels.messages.latency import Latency
-from nhalf.present.report.page import sections
+from nhalf.present.report.sections import sections
 from tests.nhalf.present.report.test_page import stored
 
 Make = Callable[..., pl.LazyFrame]

@@ -17,7 +17,7 @@ from nhalf.statistics.intervals import Interval
 KERNELS_MAX = 4
 
 
-class ApplicationParts(Finder):
+class ApplicationParts(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for race in part_races(facts):
             library = str(race.place["library"])

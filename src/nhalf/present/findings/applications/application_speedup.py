@@ -15,7 +15,7 @@ HALF_WIDTH_MAX = 0.25
 """A speed-up with a wider interval is not reported."""
 
 
-class ApplicationSpeedup(Finder):
+class ApplicationSpeedup(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for race in growth(facts):
             finding = _finding(race)

@@ -17,7 +17,7 @@ KERNELS_MAX = 4
 PLACES_MAX = 3
 
 
-class Applications(Finder):
+class Applications(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         kind, label = "application-library", "Applications"
         yield from _findings(series_races(facts), _workers, kind, label)

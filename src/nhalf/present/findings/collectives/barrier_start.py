@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times
 
 
-class BarrierStart(Finder):
+class BarrierStart(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         most = misled(facts)
         if most is None:

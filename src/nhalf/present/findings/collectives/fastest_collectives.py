@@ -16,7 +16,7 @@ from nhalf.present.wording import between, times, weight
 OPERATIONS_MAX = 4
 
 
-class FastestCollectives(Finder):
+class FastestCollectives(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for name, low, high in CLASSES:
             operations = list(matches(facts, low, high))

@@ -13,7 +13,7 @@ from nhalf.present.wording import percent
 from nhalf.statistics.intervals import Interval
 
 
-class Grain(Finder):
+class Grain(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, crossings(facts))
 

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import times, weight
 
 
-class Multicast(Finder):
+class Multicast(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_fastest, fastest_multicasts(facts))
         yield from map(_spared, spared(facts))

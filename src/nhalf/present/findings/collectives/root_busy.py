@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
 
-class RootBusy(Finder):
+class RootBusy(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         worst: dict[tuple[str, str], Freed] = {}
         for freed in freed_first(facts):

@@ -15,7 +15,7 @@ NEAR_LINEAR = 0.9
 """The share of a rate proportional to the ranks that counts as near-linear."""
 
 
-class ArrayScaling(Finder):
+class ArrayScaling(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, cast_scaling(facts))
 

@@ -14,7 +14,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
-class SegmentLife(Finder):
+class SegmentLife(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         parts = part_times(facts)
         for (series,), lives in parts.group_by("series", maintain_order=True):

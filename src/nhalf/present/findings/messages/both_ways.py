@@ -15,7 +15,7 @@ HALF = 1.8
 """From this ratio on, both directions together move hardly more than one alone."""
 
 
-class BothWaysFinder(Finder):
+class BothWaysFinder(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, both_ways(facts))
 

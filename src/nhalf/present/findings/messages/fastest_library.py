@@ -17,7 +17,7 @@ EXCEPTIONS_MAX = 3
 PATTERNS_MAX = 4
 
 
-class FastestLibrary(Finder):
+class FastestLibrary(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, leads(facts))
 

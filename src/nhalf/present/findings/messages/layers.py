@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent, weight
 
 
-class Layers(Finder):
+class Layers(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for about, parts in own_parts(facts):
             first, last = parts[0], parts[-1]

@@ -15,7 +15,7 @@ BUSY = 0.5
 """Reported if processors are busy for more than this share of a message's time."""
 
 
-class Busy(Finder):
+class Busy(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         rows = facts.logp
         unknown = [row for row in rows if row["identifiable"] is False]

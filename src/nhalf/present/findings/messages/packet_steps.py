@@ -11,7 +11,7 @@ from nhalf.facts.series import MAIN_PATTERN, library_label
 from nhalf.present.findings import Finder, Finding
 
 
-class PacketSteps(Finder):
+class PacketSteps(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for model in facts.models:
             steps = model.packet_steps

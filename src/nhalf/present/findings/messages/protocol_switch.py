@@ -21,7 +21,7 @@ VAGUE = 4.0
 """For a wider interval, high over low, only the end closer to no change is stated."""
 
 
-class ProtocolSwitch(Finder):
+class ProtocolSwitch(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         alone = len({switch.pattern for switch in switches(facts)}) == 1
         for switch in switches(facts):

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
 
-class SmallestMessage(Finder):
+class SmallestMessage(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for contest in facts.contests():
             sizes = contest.sizes()[:1]

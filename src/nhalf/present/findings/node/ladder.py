@@ -14,7 +14,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, percent, sentence
 
 
-class Ladder(Finder):
+class Ladder(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         rows = sorted(facts.results.get("ladder", []), key=lambda row: row["cycles"])
         quickest, tuned = _first(rows, is_tuned=False), _first(rows, is_tuned=True)

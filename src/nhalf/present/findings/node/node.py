@@ -16,7 +16,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import sentence
 
 
-class Node(Finder):
+class Node(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for node in nodes(facts):
             yield from _caches(node)

@@ -18,7 +18,7 @@ SLOW = (80.0, 98.0)
 """Weights: what is broken comes before what libraries are like, if they differ alike."""
 
 
-class PairMap(Finder):
+class PairMap(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for row in facts.results.get("pair_map", []):
             name = library_label(facts, row["transport"], row["mpi"])

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
 
-class PairsAtOnce(Finder):
+class PairsAtOnce(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, costly_loads(facts))
 

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
 
-class SlowestPair(Finder):
+class SlowestPair(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for pair in slowest_pairs(facts):
             where = f" ({pair.relation})" if pair.relation else ""

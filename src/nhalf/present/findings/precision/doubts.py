@@ -26,7 +26,7 @@ SAID_ELSEWHERE = {"unverified", "imprecise"}
 """Warnings that have their own finding."""
 
 
-class Doubts(Finder):
+class Doubts(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         total = facts.summary.height
         for doubt in facts.doubts:

@@ -11,7 +11,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.states import states_text
 
 
-class MachineStatesSeen(Finder):
+class MachineStatesSeen(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for machine in machine_states(facts):
             yield Finding(

@@ -17,7 +17,7 @@ FEW_LAUNCHES = 2
 """An interval over this few launches is wide even on a quiet machine."""
 
 
-class PrecisionMissed(Finder):
+class PrecisionMissed(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         reached = reach(facts)
         if reached is not None:

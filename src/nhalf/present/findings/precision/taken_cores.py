@@ -11,7 +11,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 
-class TakenCores(Finder):
+class TakenCores(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         share = taken_share(facts)
         if not share:

@@ -13,7 +13,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count
 
 
-class WrongData(Finder):
+class WrongData(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         wrong = with_series(facts.summary.filter(~pl.col("verified")), facts)
         if wrong.is_empty():

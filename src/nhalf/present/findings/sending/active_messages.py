@@ -43,7 +43,7 @@ STANDARDS = {
 }
 
 
-class ActiveMessages(Finder):
+class ActiveMessages(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         if not facts.summary["pattern"].str.starts_with("am-").any():
             return

@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-class Packing(Finder):
+class Packing(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         costs = packed_sooner(facts)
         if not costs:

@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight
 
 
-class SendMode(Finder):
+class SendMode(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for pattern, costs in costly_modes(facts):
             yield _mode(pattern, costs)

@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, threads_name, times, weight
 
 
-class Threads(Finder):
+class Threads(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in slower_ways(facts, THREADS, THREADS_STANDARD):
             shared = cost.way["communicators"] != "each"

@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, times, weight, window_name
 
 
-class Windows(Finder):
+class Windows(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for cost in slower_ways(facts, WINDOWS, WINDOW_STANDARD):
             yield Finding(

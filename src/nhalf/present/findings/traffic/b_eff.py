@@ -20,7 +20,7 @@ MORE = (
 )
 
 
-class BEff(Finder):
+class BEff(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for row in facts.results.get("b_eff", []):
             name = library_label(facts, row["transport"], row["mpi"])

@@ -12,7 +12,7 @@ from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import between, count, times, weight
 
 
-class SlowestPhaseFinder(Finder):
+class SlowestPhaseFinder(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         yield from map(_finding, slowest_phases(facts))
 

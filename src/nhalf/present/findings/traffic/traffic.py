@@ -14,7 +14,7 @@ from nhalf.present.wording import between, times, weight
 from nhalf.results.traffic.accepted import PATTERN, rule_name, setting_name
 
 
-class Traffic(Finder):
+class Traffic(Finder[Facts]):
     def find(self, facts: Facts) -> Iterator[Finding]:
         for rules in costly_rules(facts):
             row, ratio = rules.setting, rules.ratio

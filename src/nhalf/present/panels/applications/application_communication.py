@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import kernel_name, run_by
 
 
-class ApplicationCommunication(Panel):
+class ApplicationCommunication(Panel[Facts]):
     title = "Applications: time in communication"
     how_to_read = (
         "The share of the time that ranks spend in MPI calls, or threads waiting for each other, "

@@ -14,7 +14,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import ends
 
 
-class ApplicationParts(Panel):
+class ApplicationParts(Panel[Facts]):
     title = "Applications: replaced parts"
     how_to_read = (
         "Each kernel's speed with a different barrier or decision table over that of the "

@@ -12,7 +12,7 @@ from nhalf.present.wording import percent
 LIMITS = {MEMORY: "memory bandwidth", "units": "floating-point units"}
 
 
-class ApplicationRoofline(Panel):
+class ApplicationRoofline(Panel[Facts]):
     title = "Applications: how near to the machine's limits"
     how_to_read = (
         "The operations per second of a kernel, as the reference counts them, the maximum that "

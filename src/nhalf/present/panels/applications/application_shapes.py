@@ -11,7 +11,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import kernel_name, times
 
 
-class ApplicationShapes(Panel):
+class ApplicationShapes(Panel[Facts]):
     title = "Applications: shapes"
     how_to_read = (
         "The time of a kernel on the same number of ranks in several shapes, hosts x ranks on "

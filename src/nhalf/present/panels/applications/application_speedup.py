@@ -17,7 +17,7 @@ from nhalf.present.wording import interval_text, kernel_name, run_by
 PERFECT = "as many times as ranks"
 
 
-class ApplicationSpeedup(Panel):
+class ApplicationSpeedup(Panel[Facts]):
     title = "Applications: speed-up"
     how_to_read = (
         "How many times as fast a kernel is as on one rank or thread; if the smallest number "

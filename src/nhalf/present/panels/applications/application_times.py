@@ -15,7 +15,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text, kernel_name, run_by
 
 
-class ApplicationTimes(Panel):
+class ApplicationTimes(Panel[Facts]):
     title = "Applications: libraries and programming models"
     how_to_read = (
         "Each kernel's time relative to the fastest on the same number of ranks, with its "

@@ -14,7 +14,7 @@ from nhalf.present.panels import Panel
 OWN = "the library's own"
 
 
-class Algorithms(Panel):
+class Algorithms(Panel[Facts]):
     title = "Algorithms of collective operations"
     how_to_read = (
         "Lower is faster: each line is one algorithm, built from the library's sends and receives; "

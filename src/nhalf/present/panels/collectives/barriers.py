@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import interval_text
 
 
-class Barriers(Panel):
+class Barriers(Panel[Facts]):
     title = "Barriers"
     how_to_read = (
         "The time until every process knows that all have arrived: a program that synchronises in "

@@ -13,7 +13,7 @@ from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
 
 
-class CollectiveVariants(Panel):
+class CollectiveVariants(Panel[Facts]):
     title = "The same operation under different conditions"
     how_to_read = (
         "Each line is one condition, as a multiple of the time under the usual ones (started "

@@ -12,7 +12,7 @@ from nhalf.present.charts.curves import time_curves
 from nhalf.present.panels import Panel
 
 
-class Collectives(Panel):
+class Collectives(Panel[Facts]):
     title = "Collective operations"
     how_to_read = (
         "Lower is faster: the time from the moment when the first process starts the operation to "

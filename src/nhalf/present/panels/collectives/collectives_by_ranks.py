@@ -16,7 +16,7 @@ from nhalf.present.panels import Panel
 SIZES_SHOWN = 4
 
 
-class CollectivesByRanks(Panel):
+class CollectivesByRanks(Panel[Facts]):
     title = "Collective operations by number of ranks"
     how_to_read = (
         "How much longer an operation takes when more processes take part: each line is one "

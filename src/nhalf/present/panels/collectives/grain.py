@@ -14,7 +14,7 @@ from nhalf.present.charts.lines import lines
 from nhalf.present.panels import Panel
 
 
-class Grain(Panel):
+class Grain(Panel[Facts]):
     title = "Work between barriers"
     how_to_read = (
         "Every rank works for a while, then all wait for each other: the share of the time that is "

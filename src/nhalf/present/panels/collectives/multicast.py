@@ -15,7 +15,7 @@ from nhalf.present.charts.lines import count_axis
 from nhalf.present.panels import Panel
 
 
-class Multicast(Panel):
+class Multicast(Panel[Facts]):
     title = "Multicast"
     how_to_read = (
         "The time until the last of this many destinations has one node's message, low is fast: "

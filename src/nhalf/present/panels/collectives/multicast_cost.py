@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import percent
 
 
-class MulticastCost(Panel):
+class MulticastCost(Panel[Facts]):
     title = "Costs of a multicast besides time"
     how_to_read = (
         "For the largest group and the smallest message: the mean processor time per node, lost "

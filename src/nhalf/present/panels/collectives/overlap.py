@@ -12,7 +12,7 @@ from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
 
-class Overlap(Panel):
+class Overlap(Panel[Facts]):
     title = "Overlap with computing"
     how_to_read = (
         "Higher is better: 100 % means that a non-blocking operation costs nothing while the "

@@ -18,7 +18,7 @@ from nhalf.present.panels import Panel
 RANKS_SHOWN = 64
 
 
-class Ranks(Panel):
+class Ranks(Panel[Facts]):
     title = "Who finishes when"
     how_to_read = (
         "Each mark is one process: the share of the whole operation's time after which it may "

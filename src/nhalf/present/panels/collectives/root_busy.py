@@ -18,7 +18,7 @@ SIZES_SHOWN = 3
 ROWS_MAX = 60
 
 
-class RootBusy(Panel):
+class RootBusy(Panel[Facts]):
     title = "How long the root is busy"
     how_to_read = (
         "The root of an operation may continue before all others are done: the algorithm that "

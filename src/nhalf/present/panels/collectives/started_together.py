@@ -14,7 +14,7 @@ from nhalf.present.panels import Panel, Table
 ROWS_MAX = 60
 
 
-class StartedTogether(Panel):
+class StartedTogether(Panel[Facts]):
     title = "Started together, or after a barrier"
     how_to_read = (
         "Most benchmarks start an operation when a process leaves a barrier, and processes leave "

@@ -16,7 +16,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text, way_name
 
 
-class Memory(Panel):
+class Memory(Panel[Facts]):
     title = "Memory bandwidth"
     how_to_read = (
         "Bytes per second that all processes or threads together read and write, counted as STREAM "

@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import percent
 
 
-class SegmentLife(Panel):
+class SegmentLife(Panel[Facts]):
     title = "The life of a segment"
     how_to_read = (
         "One bar is the whole life of a segment of remote memory: setup (create, "

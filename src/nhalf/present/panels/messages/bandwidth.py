@@ -17,7 +17,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import n_half_text
 
 
-class Bandwidth(Panel):
+class Bandwidth(Panel[Facts]):
     title = "Bandwidth"
     how_to_read = (
         "Higher is faster: the bytes that arrive per second at each message size; a diamond marks "

@@ -11,7 +11,7 @@ from nhalf.present.charts.curves import time_curves
 from nhalf.present.panels import Panel
 
 
-class Latency(Panel):
+class Latency(Panel[Facts]):
     title = "Latency"
     how_to_read = (
         "Lower is faster: each line is one library, each mark the time of one message, bars and "

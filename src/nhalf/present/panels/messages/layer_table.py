@@ -17,7 +17,7 @@ from nhalf.present.panels import Panel, Table
 PATTERNS = (*CLASSIC_PATTERNS, "barrier")
 
 
-class LayerTable(Panel):
+class LayerTable(Panel[Facts]):
     title = "Layers side by side"
     how_to_read = (
         "Each row is a library or a layer: the time of its smallest message, its highest rate, the "

@@ -15,7 +15,7 @@ from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
 
 
-class Layers(Panel):
+class Layers(Panel[Facts]):
     title = "Layers"
     how_to_read = (
         "Each line is a library, or a layer below or beside MPI, as a multiple of the time of the "

@@ -23,7 +23,7 @@ QUANTITIES = {
 }
 
 
-class LogP(Panel):
+class LogP(Panel[Facts]):
     title = "Overheads and gap (LogP)"
     how_to_read = (
         "Lower is better: o_s and o_r are how long a processor is kept busy by sending and by "

@@ -7,7 +7,7 @@ from nhalf.facts.facts import Facts
 from nhalf.present.panels import Panel, Table
 
 
-class LogPDoubts(Panel):
+class LogPDoubts(Panel[Facts]):
     title = "Limits of LogP"
     how_to_read = (
         "A model with five parameters is simpler than a library: where it leaves something out, "

@@ -20,7 +20,7 @@ MEANINGS = {
 UNKNOWN = "not above 0"
 
 
-class LogPParameters(Panel):
+class LogPParameters(Panel[Facts]):
     title = "Parameters of LogP"
     how_to_read = (
         "Every message costs its sender o_s and its receiver o_r of computing time and is in "

@@ -23,7 +23,7 @@ STEPS_PER_SEGMENT = 24
 """Places at which a segment's line is drawn: it is curved on logarithmic axes."""
 
 
-class Model(Panel):
+class Model(Panel[Facts]):
     title = "Model"
     how_to_read = (
         "Dots are measured, lines are fitted as start-up time plus bytes over rate; a shaded "

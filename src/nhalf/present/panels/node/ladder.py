@@ -11,7 +11,7 @@ from nhalf.present.panels import Panel, Table
 RUNGS = ("ma_cycles", "mac_cycles", "macs_cycles", "cycles")
 
 
-class Ladder(Panel):
+class Ladder(Panel[Facts]):
     title = "From the bound to the time"
     how_to_read = (
         "Cycles per iteration: what is essential in the source (MA), what the compiler emitted "

@@ -14,7 +14,7 @@ from nhalf.present.charts.lines import count_axis, lines
 from nhalf.present.panels import Panel
 
 
-class LevelBandwidth(Panel):
+class LevelBandwidth(Panel[Facts]):
     title = "Bandwidth of each level"
     how_to_read = (
         "Bytes per second that all cores together read and write with arrays in one level, counted "

@@ -14,7 +14,7 @@ from nhalf.present.charts import common
 from nhalf.present.panels import Panel
 
 
-class LoadLatency(Panel):
+class LoadLatency(Panel[Facts]):
     title = "Memory hierarchy"
     how_to_read = (
         "The time of a load whose address comes from the load before, in random order over so much "

@@ -20,7 +20,7 @@ _NUMBER = "format(datum.value, '~r')"
 _FRACTION = f"datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : {_NUMBER}"
 
 
-class Roofline(Panel):
+class Roofline(Panel[Facts]):
     title = "Roofline of one core"
     how_to_read = (
         "A loop with this many floating-point operations for each byte it moves stays below the "

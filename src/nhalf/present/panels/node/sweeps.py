@@ -15,7 +15,7 @@ from nhalf.present.panels import Panel
 from nhalf.results.sweeps import KINDS
 
 
-class Sweeps(Panel):
+class Sweeps(Panel[Facts]):
     title = "Loads and stores by stride"
     how_to_read = (
         "Cycles of an access that waits for no other, over an array again and again: where lines "

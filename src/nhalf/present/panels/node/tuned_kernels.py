@@ -10,7 +10,7 @@ from nhalf.node.livermore.tuned import TUNED
 from nhalf.present.panels import Panel, Table
 
 
-class TunedKernels(Panel):
+class TunedKernels(Panel[Facts]):
     title = "Plain, tuned and bound"
     how_to_read = (
         "Cycles per iteration in the fastest build of each kernel: its bound, the source as it is "

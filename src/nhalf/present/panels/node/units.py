@@ -9,7 +9,7 @@ from nhalf.node.reading import UNIT
 from nhalf.present.panels import Panel, Table
 
 
-class Units(Panel):
+class Units(Panel[Facts]):
     title = "Units of a core"
     how_to_read = (
         "The number of operations of each kind that start per cycle if nothing else does, and the "

@@ -38,7 +38,7 @@ UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 RATE_UNITS = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0))
 
 
-class Distance(Panel):
+class Distance(Panel[Facts]):
     title = "Distance between processes"
     how_to_read = (
         "Each cell is a pair of processes, the darkest is the fastest pair: brighter cells are "

@@ -16,7 +16,7 @@ from nhalf.present.charts.ratios import ratio_axis, ratio_domain
 from nhalf.present.panels import Panel
 
 
-class Load(Panel):
+class Load(Panel[Facts]):
     title = "Latency under load"
     how_to_read = (
         "The more pairs of processes communicate at once, the longer each may have to wait: 2× "

@@ -16,7 +16,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import interval_text
 
 
-class LoadBandwidth(Panel):
+class LoadBandwidth(Panel[Facts]):
     title = "Bandwidth of many pairs"
     how_to_read = (
         "The aggregate rate of several pairs of processes: a line that doubles with the pairs has "

@@ -30,7 +30,7 @@ COLOUR_FACTOR_MIN = 1.25
 BY_NAME, BY_LIKENESS = "by name", "by similarity"
 
 
-class PairMap(Panel):
+class PairMap(Panel[Facts]):
     title = "Map of all pairs"
     how_to_read = (
         "Each cell is a pair, from the row to the column, brighter the slower it is relative to "

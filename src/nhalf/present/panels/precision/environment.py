@@ -10,7 +10,7 @@ from nhalf.store.environment import flat
 ROWS_MAX = 60
 
 
-class Environment(Panel):
+class Environment(Panel[Facts]):
     title = "Environment"
     how_to_read = (
         "What the numbers depend on: repeat a measurement elsewhere and compare this list first."

@@ -12,7 +12,7 @@ from nhalf.present.wording import half_width_text
 ROWS_MAX = 400
 
 
-class IntervalWidth(Panel):
+class IntervalWidth(Panel[Facts]):
     title = "Points below the requested precision"
     how_to_read = (
         "These points missed the run's target precision, widest first: read their numbers with "

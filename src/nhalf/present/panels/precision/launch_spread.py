@@ -20,7 +20,7 @@ USUAL_FACTOR = 1.8
 """The axis reaches this many times what nine in ten launches stay below."""
 
 
-class LaunchSpread(Panel):
+class LaunchSpread(Panel[Facts]):
     title = "Spread between launches"
     how_to_read = (
         "Each dot is one launch, placed by the deviation of its median from the median of all "

@@ -21,7 +21,7 @@ KINDS = {
 }
 
 
-class ActiveMessages(Panel):
+class ActiveMessages(Panel[Facts]):
     title = "Active messages"
     how_to_read = (
         "Each line is one way to carry a payload, as a multiple of the time of the standard way in "

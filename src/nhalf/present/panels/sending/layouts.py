@@ -12,7 +12,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import layout_name
 
 
-class Layouts(Panel):
+class Layouts(Panel[Facts]):
     title = "Non-contiguous data"
     how_to_read = (
         "Each line is one layout of the data and one way to send it, as a multiple of the time "

@@ -14,7 +14,7 @@ from nhalf.present.charts.ratios import ratio_chart, ratio_row
 from nhalf.present.panels import Panel
 
 
-class Modes(Panel):
+class Modes(Panel[Facts]):
     title = "Send modes"
     how_to_read = (
         "Each line is one way to send, as a multiple of the time of a standard send of the same "

@@ -12,7 +12,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import threads_name
 
 
-class Threads(Panel):
+class Threads(Panel[Facts]):
     title = "Several threads of each rank"
     how_to_read = (
         "Each line is a number of threads that send at the same time, through one communicator or "

@@ -12,7 +12,7 @@ from nhalf.present.panels import Panel
 from nhalf.present.wording import window_name
 
 
-class Windows(Panel):
+class Windows(Panel[Facts]):
     title = "One-sided accesses"
     how_to_read = (
         "Each line is one way to synchronise an access to an MPI window, or one kind of window, "

@@ -11,7 +11,7 @@ from nhalf.present.panels import Panel, Table
 from nhalf.results.b_eff import EffectiveBandwidth
 
 
-class BEff(Panel):
+class BEff(Panel[Facts]):
     title = "Effective bandwidth (b_eff)"
     how_to_read = (
         "One number for a whole machine: all processes send to two neighbours at once, and the "

@@ -18,7 +18,7 @@ KINDS = {"rings": "rings of neighbours", "random": "random orders"}
 LEGEND = alt.Legend(title=None, symbolFillColor="gray", symbolStrokeColor="gray", symbolSize=110)
 
 
-class BEffCurves(Panel):
+class BEffCurves(Panel[Facts]):
     title = "Bandwidth of all processes together"
     how_to_read = (
         "Higher is faster: the rate at which all processes together exchange messages with two "

@@ -23,7 +23,7 @@ PATTERNS = {
 }
 
 
-class Dense(Panel):
+class Dense(Panel[Facts]):
     title = "Dense traffic by phase"
     how_to_read = (
         "The sending rate of each participating process while all of them communicate; partners "

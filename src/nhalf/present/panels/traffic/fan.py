@@ -24,7 +24,7 @@ OWN = "one to many, the one's own time"
 """The time of rank 0 until its last message is sent, without waiting for other ranks."""
 
 
-class Fan(Panel):
+class Fan(Panel[Facts]):
     title = "One to many, many to one"
     how_to_read = (
         "The cost of each message for the busiest process: the time of a round divided by the "

@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel
 from nhalf.results.traffic.accepted import PATTERN
 
 
-class Traffic(Panel):
+class Traffic(Panel[Facts]):
     title = "Accepted traffic"
     how_to_read = (
         "To the right the processes offer more load, upwards more is accepted: on the dashed line "

@@ -13,7 +13,7 @@ from nhalf.present.panels import Panel
 from nhalf.results.traffic.accepted import PATTERN
 
 
-class TrafficDelay(Panel):
+class TrafficDelay(Panel[Facts]):
     title = "Waiting time under traffic"
     how_to_read = (
         "The mean time that a message waits until its process sends it, because earlier "

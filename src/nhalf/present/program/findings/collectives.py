@@ -7,15 +7,14 @@ from collections.abc import Iterator
 
 from nhalf.base.units import format_size, format_time
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import count, percent
 
 SHARE_MIN = 0.05
 TUNED = ("bcast", "barrier", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter")
 
 
-class CostlyCollective(ProgramFinder):
+class CostlyCollective(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         if program.collectives.is_empty() or program.elapsed_s <= 0:
             return

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from nhalf.base.listing import few
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 
 
-class Incomplete(ProgramFinder):
+class Incomplete(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         trace = program.trace
         if trace.complete:

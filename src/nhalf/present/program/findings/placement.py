@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
-from nhalf.present.findings import Finding
-from nhalf.present.program.findings import ProgramFinder
+from nhalf.present.findings import Finder, Finding
 from nhalf.present.wording import percent
 
 SAVED_SHARE_MIN = 0.1
 RANKS_LISTED = 64
 
 
-class BetterPlacement(ProgramFinder):
+class BetterPlacement(Finder[Program]):
     def find(self, program: Program) -> Iterator[Finding]:
         placement = program.placement
         if placement is None or placement.saved_bytes < SAVED_SHARE_MIN * placement.before_bytes:

@@ -6,12 +6,11 @@ from __future__ import annotations
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.facts.program.sends import destination_histogram, spread
-from nhalf.present.panels import Table
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel, Table
 from nhalf.present.wording import count
 
 
-class Destinations(ProgramPanel):
+class Destinations(Panel[Program]):
     title = "Sends of each process"
     how_to_read = (
         "The minimum, the mean and the maximum over all ranks; below, the number of ranks by "

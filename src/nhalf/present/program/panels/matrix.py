@@ -15,7 +15,7 @@ from nhalf.base.units import format_size
 from nhalf.facts.program.order import by_host, by_traffic
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 MEMBERS_MAX = 64
 """More ranks are drawn as this many groups of neighbours."""
@@ -25,7 +25,7 @@ ALIKE = 10.0
 _LABEL = f"chosen === '{BYTES}' ? {common.BYTES_LABEL} : format(datum.value, '~s')"
 
 
-class CommunicationMatrix(ProgramPanel):
+class CommunicationMatrix(Panel[Program]):
     title = "Communication matrix"
     how_to_read = (
         "Each cell is what the rank of its row sends to the rank of its column, brighter the more; "

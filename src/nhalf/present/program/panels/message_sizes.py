@@ -9,13 +9,13 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_size
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 SIZES_MAX = 200
 KINDS = {"messages": "of the messages", "bytes": "of the bytes"}
 
 
-class MessageSizes(ProgramPanel):
+class MessageSizes(Panel[Program]):
     title = "Message sizes"
     how_to_read = (
         "At each size, the share of messages that are no larger, and the share of all bytes that "

@@ -9,14 +9,14 @@ from nhalf.base.rows import Row
 from nhalf.base.units import format_rate, format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 
 KINDS = {"sent": "messages sent", "collective": "collective calls", "one-sided": "one-sided"}
 CALLS, BYTES = "calls per second", "bytes per second"
 _LABEL = "replace(format(datum.value, '~s'), /([a-zµ]?)$/i, ' $1')"
 
 
-class OverTime(ProgramPanel):
+class OverTime(Panel[Program]):
     title = "Rate over time"
     how_to_read = (
         "How many messages and collective calls all ranks together issue in each moment of the "

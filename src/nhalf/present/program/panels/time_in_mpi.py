@@ -9,14 +9,14 @@ import polars as pl
 from nhalf.base.units import format_time
 from nhalf.facts.program.program import Program
 from nhalf.present.charts import common
-from nhalf.present.program.panels import ProgramPanel
+from nhalf.present.panels import Panel
 from nhalf.present.program.ranks import places_of
 
 CALLS_MAX = 5
 OTHERS = "other calls"
 
 
-class TimeInMpi(ProgramPanel):
+class TimeInMpi(Panel[Program]):
     title = "Time in MPI"
     how_to_read = (
         "Each bar is a rank, its parts the calls in which it spends the time of the run; what is "
