@@ -13,7 +13,7 @@ from nhalf.machines.processor import Cache, Processor
 from nhalf.node.levels import Hierarchy, Level, hierarchy
 from nhalf.node.reading import LOAD, STORE, UNIT, Reading
 from nhalf.node.units import (
-    joined_pairs,
+    fused_pairs,
     least_cycles,
     operations,
     reorder_buffer_instructions,
@@ -45,9 +45,9 @@ def measured(
         issue_per_cycle=issue.high,
         store_forward_cycles=_store_forward(units),
         integer_store_forward_cycles=_without_addition(units, counter_cycles),
-        window_instructions=reorder_buffer_instructions(units, issue.high),
-        waiting_instructions=scheduler_instructions(units),
-        joined_pairs=tuple(joined_pairs(units)),
+        reorder_buffer_instructions=reorder_buffer_instructions(units, issue.high),
+        scheduler_instructions=scheduler_instructions(units),
+        fused_pairs=tuple(fused_pairs(units)),
         operations=tuple(operations(units, hit_cycles)),
         units=tuple(together(units)),
         caches=tuple(_caches(levels, readings)),

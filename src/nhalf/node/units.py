@@ -19,8 +19,8 @@ NAMES: dict[str, Name] = {
     "root-times": "square_root",
     "load": "load",
     "store": "store",
-    "whole-load": "whole_load",
-    "whole-store": "whole_store",
+    "whole-load": "integer_load",
+    "whole-store": "integer_store",
     "forwarded-load": "forwarded_load",
     "updated-load": "updated_load",
     "integer-add": "integer",
@@ -35,7 +35,7 @@ NAMES: dict[str, Name] = {
     "scatter": "scatter",
     "integer-multiply": "integer_multiply",
     "taken-branch": "taken_branch",
-    "store-apart": "store_apart",
+    "store-apart": "line_change_store",
 }
 """Operations by the probe's kernels; a root is multiplied, so that it stays a number."""
 ROUND_TRIPS = ("convert", "across")
@@ -43,8 +43,8 @@ ROUND_TRIPS = ("convert", "across")
 DIVISIONS = 20
 PAIRS: dict[str, Pair] = {
     "move-then-sum": "move",
-    "whole-move-then-sum": "whole_move",
-    "whole-load-then-sum": "whole_load",
+    "whole-move-then-sum": "integer_move",
+    "whole-load-then-sum": "integer_load",
 }
 FUSED_SLOTS_MAX = 3.6
 """A round of such a kernel takes 4 issue slots, or 3 if two instructions are fused."""
@@ -145,7 +145,7 @@ def _multiply_after_add(bits: int, latency: Mapping[Key, Interval]) -> float | N
     return remaining if remaining > add.low * (1 + INTEGER_ERROR) else None
 
 
-def joined_pairs(readings: Iterable[Reading]) -> list[Pair]:
+def fused_pairs(readings: Iterable[Reading]) -> list[Pair]:
     """The pairs of instructions that are fused: a round takes one issue slot less.
 
     Each launch is compared with its own issue rate, which a neighbour may have reduced.

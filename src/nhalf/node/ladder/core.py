@@ -27,9 +27,9 @@ SHARED_CYCLES = 16.0
 """Cycles over which a unit that several operations share, or that takes wide ones in parts, may put
 them in any order: what uses one of its parts only is not kept from it by what could go elsewhere.
 """
-ACCESSES = ("load", "store", "whole_load", "whole_store")
+ACCESSES = ("load", "store", "integer_load", "integer_store")
 LOADS = "loads"
-INTEGER_LOADS = ("whole_load", LOADS)
+INTEGER_LOADS = ("integer_load", LOADS)
 STORES_IN_FLIGHT = 32
 """What was stored this many stores ago is in the cache."""
 NEVER = (-STORES_IN_FLIGHT, 0.0)
@@ -47,7 +47,7 @@ class LineCosts:
     @classmethod
     def of(cls, processor: Processor) -> LineCosts:
         """The costs that a processor describes; 0 for what is unknown."""
-        line_change = processor.operation("store_apart")
+        line_change = processor.operation("line_change_store")
         next_cache = processor.caches[1] if len(processor.caches) > 1 else None
         return cls(
             1 / line_change.most_per_cycle if line_change else 0.0,
@@ -116,9 +116,9 @@ class Core:
         self.issued_cycle = 0.0
         self.branched_cycle = 0.0
         self.retired_cycle = 0.0
-        reorder_buffer_size = round(processor.window_instructions or MANY)
+        reorder_buffer_size = round(processor.reorder_buffer_instructions or MANY)
         self.reorder_buffer: deque[float] = deque([0.0] * reorder_buffer_size, reorder_buffer_size)
-        self.scheduler_size = round(processor.waiting_instructions or MANY)
+        self.scheduler_size = round(processor.scheduler_instructions or MANY)
         self.scheduler: list[float] = []
         self.ready_cycles: dict[str, float] = {}
         self.non_add_delays_cycles: dict[str, float] = {}

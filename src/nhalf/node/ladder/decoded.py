@@ -79,7 +79,7 @@ def decoded(
             and previous.name.startswith(FUSES_WITH_JUMP)
         )
         pair = _fused_pair(previous, instruction) if previous is not None else ""
-        issue_slots = 0 if is_fused_jump or pair in processor.joined_pairs else 1
+        issue_slots = 0 if is_fused_jump or pair in processor.fused_pairs else 1
         call_cycles = cycles_of_call(instruction, costs or {})
         result.append(_decoded(instruction, processor, issue_slots, call_cycles))
         previous = instruction
@@ -98,9 +98,9 @@ def _fused_pair(move: Instruction, instruction: Instruction) -> str:
         return ""
     is_integer = "mm" not in target
     if is_copy(move):
-        return "whole_move" if is_integer else "move"
+        return "integer_move" if is_integer else "move"
     is_load = PLAIN_LOAD.match(move.name) is not None and bool(reads_memory(move))
-    return "whole_load" if is_load and is_integer else ""
+    return "integer_load" if is_load and is_integer else ""
 
 
 def _decoded(

@@ -145,7 +145,7 @@ def width(instruction: Instruction) -> int:
 
 def operations(instruction: Instruction) -> list[Operation]:
     """The micro-ops of an instruction."""
-    kind = "" if uses_vector_registers(instruction) else "whole_"
+    kind = "" if uses_vector_registers(instruction) else "integer_"
     micro_ops = [Operation(f"{kind}load", width(instruction))] if reads_memory(instruction) else []
     if "gather" in instruction.name:
         micro_ops = [Operation("load")] * width(instruction)

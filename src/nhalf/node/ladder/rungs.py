@@ -60,7 +60,7 @@ class Rungs:
     @property
     def loads(self) -> float:
         """The count of loaded numbers per iteration."""
-        return self.amount("load") + self.amount("whole_load")
+        return self.amount("load") + self.amount("integer_load")
 
     def amount(self, name: str) -> float:
         """The count of operations of a kind per iteration, each lane counted."""
@@ -115,11 +115,11 @@ def _forwarded_cycles(loop: EmittedLoop, processor: Processor) -> float:
         for instruction in loop.always
         if writes_memory(instruction)
     }
-    usual_cycles = processor.busy_cycles("whole_load")
+    usual_cycles = processor.busy_cycles("integer_load")
     return sum(
         max(0.0, cycles_by_address.get(reads_memory(instruction), 0.0) - usual_cycles)
         for instruction in loop.always
-        if Operation("whole_load") in operations(instruction)
+        if Operation("integer_load") in operations(instruction)
     )
 
 

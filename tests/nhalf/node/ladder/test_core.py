@@ -71,9 +71,11 @@ def test_an_iteration_takes(text: str, expected: float) -> None:
 def test_few_instructions_in_flight_do_not_overlap() -> None:
     chain = "xorpd %xmm0, %xmm0; " + "; ".join(["addsd %xmm1, %xmm0"] * 10)
     assert cycles(chain) == pytest.approx(5, rel=0.05)  # two additions a cycle
-    small = replace(PROCESSOR, waiting_instructions=10)
+    small = replace(PROCESSOR, scheduler_instructions=10)
     assert cycles(chain, small) > 6
-    assert cycles(chain, replace(PROCESSOR, window_instructions=11)) == pytest.approx(10, rel=0.05)
+    assert cycles(chain, replace(PROCESSOR, reorder_buffer_instructions=11)) == pytest.approx(
+        10, rel=0.05
+    )
 
 
 def test_a_taken_branch_ends_an_issue_group() -> None:
@@ -99,16 +101,16 @@ def test_a_move_is_eliminated() -> None:
     ("kind", "pair"),
     [
         ("move", "movapd %xmm0, %xmm2; subsd %xmm1, %xmm2"),
-        ("whole_move", "movq %rax, %rcx; subq %rdx, %rcx"),
-        ("whole_load", "movq (%rax), %rcx; addq $1, %rcx"),
+        ("integer_move", "movq %rax, %rcx; subq %rdx, %rcx"),
+        ("integer_load", "movq (%rax), %rcx; addq $1, %rcx"),
     ],
 )
 def test_some_pairs_are_fused(kind: Pair, pair: str) -> None:
     body = f"{pair}; nop; nop; nop"
     assert cycles(body) == pytest.approx(1.25, rel=0.02)
-    assert cycles(body, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1, rel=0.02)
+    assert cycles(body, replace(PROCESSOR, fused_pairs=(kind,))) == pytest.approx(1, rel=0.02)
     apart = body.replace("; ", "; nop; ", 1)
-    assert cycles(apart, replace(PROCESSOR, joined_pairs=(kind,))) == pytest.approx(1.5, rel=0.02)
+    assert cycles(apart, replace(PROCESSOR, fused_pairs=(kind,))) == pytest.approx(1.5, rel=0.02)
 
 
 def test_additions_leave_shared_slots_to_multiplications() -> None:
@@ -135,8 +137,8 @@ def test_an_access_that_crosses_a_line_is_two(halves_per_cycle: float, expected:
 
 def quicker(*slower_loads: Operation) -> Processor:
     """PROCESSOR with three loads in a cycle, of which two may be of floating-point numbers."""
-    loads = {"load": 1 / 3, "whole_load": 1 / 3}
-    integer_load = Operation(name="whole_load", per_cycle=3)
+    loads = {"load": 1 / 3, "integer_load": 1 / 3}
+    integer_load = Operation(name="integer_load", per_cycle=3)
     unit = Unit(name="loads", kind="memory", cycles=loads)
     operations = (*PROCESSOR.operations, integer_load, *slower_loads)
     return replace(PROCESSOR, issue_per_cycle=8, operations=operations, units=(unit,))

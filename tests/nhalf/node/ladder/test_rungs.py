@@ -54,9 +54,13 @@ MICRO_OPS = {
     "vaddpd (%rsi,%rax), %ymm1, %ymm0": [Operation("load", 4), Operation("add", 4)],
     "vfnmadd213sd %xmm2, %xmm1, %xmm0": [Operation("fused_multiply_add")],
     "divpd %xmm1, %xmm0": [Operation("divide", 2)],
-    "addq $1, -8(%rbp)": [Operation("whole_load"), Operation("integer"), Operation("whole_store")],
+    "addq $1, -8(%rbp)": [
+        Operation("integer_load"),
+        Operation("integer"),
+        Operation("integer_store"),
+    ],
     "leaq 0(,%rax,8), %rdx": [Operation("integer")],
-    "cmpq -24(%rbp), %rax": [Operation("whole_load"), Operation("integer")],
+    "cmpq -24(%rbp), %rax": [Operation("integer_load"), Operation("integer")],
     "movq %rax, %rdx": [],
     "movq y@GOTPCREL(%rip), %rax": [],
     "movsq": [],
@@ -126,9 +130,9 @@ def test_iterations_of_a_pass_are_seen_by_how_far_it_goes() -> None:
 
 
 def test_loads_of_what_the_loop_stores_take_longer() -> None:
-    rates = {"whole_load": 4, "forwarded_load": 2, "updated_load": 1}
+    rates = {"integer_load": 4, "forwarded_load": 2, "updated_load": 1}
     forwarded_loads = [Described(name=name, per_cycle=rate) for name, rate in rates.items()]
-    unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "whole_load": 0.25})
+    unit = Unit(name="loads", kind="memory", cycles={"load": 0.25, "integer_load": 0.25})
     operations = (*PROCESSOR.operations, *forwarded_loads)
     measured = replace_struct(PROCESSOR, operations=operations, units=(unit,))
     loads = "\tmovq\t-8(%rbp), %rcx\n" * 12
