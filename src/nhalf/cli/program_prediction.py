@@ -44,6 +44,7 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
     from nhalf.decide.program.predict import Target
     from nhalf.facts.program.program import Program
     from nhalf.machines.change import change
+    from nhalf.machines.message import Messages
     from nhalf.mpi.decision_table import read_table
     from nhalf.present.program.prediction import prediction_lines
     from nhalf.present.terminal.output import emit_json, stdout_console
@@ -58,17 +59,18 @@ def predict_trace(request: TraceRequest, *, as_json: bool) -> None:
         machine_and_library(request.traced_on) if request.traced_on else (None, "")
     )
     target = Target(
-        change(machine, request.changes),
-        request.mpi or library,
+        Messages(change(machine, request.changes), request.mpi or library),
         request.placement,
         _computing(request, machine, traced_on),
         request.simgrid,
         tuple(read_table(request.algorithms)) if request.algorithms else (),
     )
     programs = [Program.open(Path(path)) for path in request.paths]
+    traced_messages = None
     if traced_on is not None:
         traced_library = traced_library or _library_of(programs[0], traced_on)
-    prediction = predict_launches(programs, target, traced_on, traced_library)
+        traced_messages = Messages(traced_on, traced_library)
+    prediction = predict_launches(programs, target, traced_messages)
     if as_json:
         emit_json(prediction.as_json())
     else:
@@ -81,10 +83,10 @@ def _library_of(program: Program, machine: Machine) -> str:
 
     Raises InputError if none or several of its libraries match.
     """
-    from nhalf.machines.curve import message_libraries
+    from nhalf.machines.message import Messages
     from nhalf.mpi.vendors import libraries_in
 
-    libraries = message_libraries(machine)
+    libraries = Messages(machine).libraries
     matches = libraries_in(program.library, libraries)
     if len(libraries) > 1 and len(matches) != 1:
         raise InputError(

@@ -18,6 +18,7 @@ from nhalf.decide.choice import Cell, Choice, Grid, explore
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.layout import contrasting_layouts, parse_layout
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import parts_of
 from nhalf.measure.loop.progress import Progress
 from nhalf.measure.loop.session import measure
@@ -92,7 +93,7 @@ def simulated_choice(
     mpi: str = "",
 ) -> Choice:
     """The choice on a grid after simulating a share of all cells (algorithm, ranks, size)."""
-    parts = parts_of(machine, mpi)
+    parts = parts_of(Messages(machine, mpi))
     simulated = Simulated(operation, machine, grid, progress, mpi)
     hosts, cores = len(simulated.site.hosts), simulated.site.cores_per_host
     grid = replace(

@@ -23,6 +23,7 @@ from nhalf.decide.choice import Choice
 from nhalf.decide.ways import UNSIZED, Seconds, Way, known_ways
 from nhalf.machines.algorithms import Algorithm
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def predict(
     cell can be predicted.
     """
     pattern, _, algorithm = pattern_or_algorithm.partition("/")
-    ways = known_ways(pattern, machine, algorithms, mpi, extrapolate)
+    ways = known_ways(pattern, Messages(machine, mpi), algorithms, extrapolate)
     return predicted(pattern, machine.name, ranks, sizes, _chosen(ways, pattern, algorithm))
 
 

@@ -19,6 +19,7 @@ from nhalf.decide.permutations import ALL, destinations
 from nhalf.machines.draws import Draws, PredictedRate
 from nhalf.machines.layout import CYCLIC, Layout
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.machines.steady import SteadyFlows
 from nhalf.machines.together import ConcurrentMessages
 
@@ -79,7 +80,8 @@ def predict_traffic(
     rules by which no rank sends.
     """
     _check(machine, layout, size_bytes)
-    together = ConcurrentMessages(machine, Draws(DRAWS), layout.per_host, mpi, cold=True)
+    messages = Messages(machine, mpi)
+    together = ConcurrentMessages(messages, Draws(DRAWS), layout.per_host, cold=True)
     rows = [row for to in rules for row in _rows(together, to, layout, size_bytes)]
     reasons = tuple(range_reasons(machine))
     return PredictedTraffic(machine.name, layout, size_bytes, tuple(rows), reasons)

@@ -19,6 +19,7 @@ from nhalf.machines.algorithms import Algorithm, cost_bytes
 from nhalf.machines.composed import RANKS_MAX, Composer
 from nhalf.machines.curve import time_at_s
 from nhalf.machines.machine import FittedModel, Machine, PatternModel
+from nhalf.machines.message import Messages
 from nhalf.machines.parts import Parts, parts_of
 from nhalf.machines.spread import over_nodes
 from nhalf.mpi.decision_table import NATIVE
@@ -72,18 +73,18 @@ class Extent:
 
 def known_ways(
     pattern: str,
-    machine: Machine,
+    messages: Messages,
     algorithms: Mapping[str, Sequence[Algorithm]],
-    mpi: str,
     extrapolate: bool,
 ) -> list[Way]:
-    """Every way with a known time, the library's own first; `mpi` may be short ('openmpi').
+    """Every way with a known time on the machine of messages, the library's own first.
 
     If a machine was measured within a node and between nodes, times between nodes count. Raises
     InputError for a library or pattern without data on the machine, and if several libraries have
     the pattern and none is named.
     """
-    mpi, machine = _full_name(mpi, machine), over_nodes(machine)
+    messages = over_nodes(_with_full_name(messages))
+    machine, mpi = messages.machine, messages.mpi
     fitted: dict[str, list[PatternModel]] = {}
     for model in machine.patterns:
         if model.pattern == pattern and (not mpi or model.mpi in (mpi, "")):
@@ -112,7 +113,7 @@ def known_ways(
         if name not in fitted and name not in curves
     ]
     if unmodelled:
-        parts = parts_of(machine, mpi)
+        parts = parts_of(messages)
         if pattern in UNSIZED:
             parts = waiting_at_adapters(machine, parts)
         if wire:
@@ -144,12 +145,17 @@ def _check_one_library(
         )
 
 
-def _full_name(mpi: str, machine: Machine) -> str:
-    """The library's name in the machine file; '' for ''."""
+def _with_full_name(messages: Messages) -> Messages:
+    """The messages with the library's name in the machine file, if one is named.
+
+    It may have models of patterns only.
+    """
+    machine, mpi = messages.machine, messages.mpi
     if not mpi:
-        return ""
+        return messages
     names = {carrier(curve.mpi, curve.transport) for curve in machine.models}
-    return library_named(mpi, names | {model.mpi for model in machine.patterns if model.mpi})
+    full_name = library_named(mpi, names | {model.mpi for model in machine.patterns if model.mpi})
+    return messages if full_name == mpi else Messages(machine, full_name)
 
 
 def _modelled(

@@ -10,8 +10,6 @@ from itertools import pairwise
 
 import msgspec
 
-from nhalf.base.carrier import carrier
-from nhalf.base.errors import InputError, library_named
 from nhalf.base.units import format_size
 from nhalf.machines.layout import parse_layout
 from nhalf.machines.machine import Breakpoint, FittedModel, LogGP, Machine, Segment
@@ -37,49 +35,6 @@ def is_between_nodes(placement: str) -> bool:
 def is_message(model: FittedModel) -> bool:
     """Whether a curve is the time of one message: ping-pong in one of its send modes."""
     return model.pattern == PINGPONG or model.pattern.startswith(f"{PINGPONG}-")
-
-
-def message_curve(machine: Machine, mpi: str = "") -> FittedModel:
-    """The curve of a ping-pong between two nodes, else of one within a node.
-
-    The first curve in the file is taken if there are several distances. Raises InputError if
-    there is none, or if several libraries have curves and none is named.
-    """
-    curves = ping_pongs(machine, message_library(machine, mpi))
-    if not curves:
-        raise InputError(
-            f"{machine.name} has no curve of a ping-pong",
-            "measure one: nhalf run --pattern pingpong",
-        )
-    between = [model for model in curves if is_between_nodes(model.placement)]
-    return (between or curves)[0]
-
-
-def message_library(machine: Machine, mpi: str = "") -> str:
-    """The full name of the library whose ping-pong is used; '' if the machine names none.
-
-    Raises InputError for an unknown library, and if there are several and none is named.
-    """
-    libraries = message_libraries(machine)
-    if mpi:
-        return library_named(mpi, libraries)
-    if len(libraries) > 1:
-        raise InputError(
-            f"{machine.name} has ping-pongs of several libraries",
-            "name one with --mpi: " + ", ".join(libraries),
-        )
-    return libraries[0] if libraries else ""
-
-
-def message_libraries(machine: Machine) -> list[str]:
-    """The libraries with a curve of a ping-pong, sorted."""
-    return sorted({carrier(model.mpi, model.transport) for model in ping_pongs(machine)})
-
-
-def ping_pongs(machine: Machine, library: str = "") -> list[FittedModel]:
-    """The curves of ping-pongs, of one library by its full name or of all."""
-    curves = (model for model in machine.models if model.pattern == PINGPONG and model.segments)
-    return [model for model in curves if library in ("", carrier(model.mpi, model.transport))]
 
 
 def loggp_of(machine: Machine, model: FittedModel) -> LogGP | None:

@@ -16,9 +16,8 @@ import numpy as np
 from nhalf.base.arrays import Floats
 from nhalf.base.carrier import carrier
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve, threshold_bytes
-from nhalf.machines.machine import FittedModel, LogGP, Machine, PatternModel
-from nhalf.machines.message import Message
+from nhalf.machines.machine import FittedModel, LogGP, PatternModel
+from nhalf.machines.message import Message, Messages
 from nhalf.models.expression import Part
 from nhalf.models.terms import TERMS
 
@@ -50,14 +49,13 @@ class Parts:
     partners_max: int | None = None
 
 
-def parts_of(machine: Machine, mpi: str = "") -> Parts:
+def parts_of(messages: Messages) -> Parts:
     """The parts of a machine with one of its libraries.
 
-    Raises InputError if there is no ping-pong or `mpi` is not one of several libraries.
+    Raises InputError if there is no ping-pong or not one of several libraries is named.
     """
-    curve = message_curve(machine, mpi)
+    machine, curve, loggp = messages.machine, messages.curve, messages.loggp
     message = Message(curve)
-    loggp = loggp_of(machine, curve)
     between = f" ({curve.placement})" if curve.placement else ""
     functions: dict[str, Part] = {"T": message.time_s}
     all_fans: list[PatternModel] = []
@@ -75,7 +73,7 @@ def parts_of(machine: Machine, mpi: str = "") -> Parts:
         else:
             functions[name], source = _loggp_part(message, loggp, sends=name == "M")
             sources.append(f"{name}: {source}")
-    rendezvous_bytes, _ = threshold_bytes(machine, curve)
+    rendezvous_bytes, _ = messages.rendezvous
     overheads_s = _overheads_s(message, loggp)
     bends = {float(fan.from_bytes) for fan in all_fans} | set(message.start_bytes.tolist())
     bends |= _gap_crossings_bytes(message, loggp, overheads_s)

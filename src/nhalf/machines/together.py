@@ -18,8 +18,8 @@ import numpy as np
 
 from nhalf.base.arrays import Floats
 from nhalf.machines.draws import Draws
-from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import Message, curves_by_distance
+from nhalf.machines.machine import FittedModel
+from nhalf.machines.message import Message, Messages
 from nhalf.machines.shared import Shared, middle
 from nhalf.machines.topology import Crossbar, Direct, FatTree
 
@@ -59,10 +59,11 @@ class ConcurrentMessages:
     """
 
     def __init__(
-        self, machine: Machine, draws: Draws, per_node: int, mpi: str = "", *, cold: bool = False
+        self, messages: Messages, draws: Draws, per_node: int, *, cold: bool = False
     ) -> None:
+        machine = messages.machine
         self.machine, self.per_node, self.count = machine, per_node, draws.count
-        within, between = curves_by_distance(machine, mpi)
+        within, between = messages.within_node, messages.between_nodes
         # Draws are relative to the geometric mean, the value in the file that changes apply to.
         ranges = {
             unpublished.of: draws.of((unpublished.low, unpublished.high))

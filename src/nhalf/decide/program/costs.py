@@ -15,10 +15,10 @@ from nhalf.decide.ways import Way, known_ways
 from nhalf.facts.program.operations import operation
 from nhalf.machines.algorithms import algorithms, cost_bytes
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, message_library, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import Message, curves_by_distance
-from nhalf.machines.spread import within_node
+from nhalf.machines.message import Message, Messages
+from nhalf.machines.spread import over_nodes, within_node
 from nhalf.mpi.decision_table import NATIVE, Rule, choice
 
 BUSY_SHARE = 0.5
@@ -98,15 +98,13 @@ class MachineCosts(Costs):
     """
 
     def __init__(
-        self, machine: Machine, hosts: Sequence[str], mpi: str = "", rules: Sequence[Rule] = ()
+        self, messages: Messages, hosts: Sequence[str], rules: Sequence[Rule] = ()
     ) -> None:
-        message_curve(machine, mpi)  # raises an error that explains why there is none
-        mpi = message_library(machine, mpi)
-        within, between = curves_by_distance(machine, mpi)
-        curve = between[0][1]
+        machine, within = messages.machine, messages.within_node
+        _, curve = messages.between_nodes[0]
         self.hosts = hosts
         self.rendezvous_bytes = threshold_bytes(machine, curve)[0]
-        self._mpi, self._rules = mpi, rules
+        self._rules = rules
         self._within_node = _Distance(
             Message(within), overhead_s(machine, within), False, _both_ways_message(machine, within)
         )
@@ -114,7 +112,8 @@ class MachineCosts(Costs):
         self._between_nodes = _Distance(
             Message(curve), overhead_s(machine, curve), between=is_apart
         )
-        self._machines = {True: machine, False: within_node(machine, within)}
+        named = Messages(machine, messages.library)
+        self._messages = {True: over_nodes(named), False: within_node(named)}
         self._collective_times_s: dict[tuple[str, int, int, bool], float] = {}
 
     def _distance(self, source: int, target: int) -> _Distance:
@@ -155,7 +154,7 @@ class MachineCosts(Costs):
             rule_bytes = int(cost_bytes(pattern, count, part_bytes))
             algorithm = choice(self._rules, pattern, count, rule_bytes)
         try:
-            ways = known_ways(pattern, self._machines[apart], algorithms(), self._mpi, True)
+            ways = known_ways(pattern, self._messages[apart], algorithms(), True)
         except InputError:
             ways = []
         if algorithm != NATIVE:

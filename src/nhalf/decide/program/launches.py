@@ -10,21 +10,20 @@ from statistics import fmean, median
 from nhalf.base.errors import InputError
 from nhalf.decide.program.predict import ProgramPrediction, Target, predict_program
 from nhalf.facts.program.program import Program
-from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 
 
 def predict_launches(
     programs: Sequence[Program],
     target: Target,
-    traced_on: Machine | None = None,
-    traced_mpi: str = "",
+    traced_on: Messages | None = None,
 ) -> ProgramPrediction:
     """The median of the predictions from each trace, and the hull of their intervals.
 
     Raises the errors of `predict_program` and `check_same`.
     """
     check_same(programs)
-    predictions = [predict_program(program, target, traced_on, traced_mpi) for program in programs]
+    predictions = [predict_program(program, target, traced_on) for program in programs]
     parts = dict.fromkeys(name for prediction in predictions for name in prediction.time_share)
     return replace(
         predictions[0],

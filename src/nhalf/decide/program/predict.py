@@ -29,7 +29,7 @@ from nhalf.facts.program.program import Program
 from nhalf.facts.program.schedule import schedule
 from nhalf.machines.computing import ComputingRatio
 from nhalf.machines.layout import parse_layout
-from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.mpi.decision_table import Rule
 
 UNEXPLAINED = "what the replay leaves out"
@@ -39,14 +39,13 @@ AS_IT_WAS = ComputingRatio(1.0, {"as it was": 1.0})
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a prediction: the machine, a library of it and a placement ('4x2').
+    """The target of a prediction: messages of a machine and library, and a placement ('4x2').
 
     `computing` is how many times as long computing takes there, one number or by rates; `rules` are
     a decision table of algorithms; with `simgrid` messages share links.
     """
 
-    machine: Machine
-    mpi: str = ""
+    messages: Messages
     placement: str = ""
     computing: ComputingRatio = AS_IT_WAS
     simgrid: bool = False
@@ -91,7 +90,7 @@ class ProgramPrediction:
 
 
 def predict_program(
-    program: Program, target: Target, traced_on: Machine | None = None, traced_mpi: str = ""
+    program: Program, target: Target, traced_on: Messages | None = None
 ) -> ProgramPrediction:
     """Predict the run time of a program on the target.
 
@@ -101,19 +100,17 @@ def predict_program(
     if program.calls.is_empty() or program.elapsed_s <= 0:
         raise InputError(f"{program.path} holds no calls", "trace a program that uses MPI")
     hosts = hosts_of(program, target.placement)
-    costs = MachineCosts(target.machine, hosts, target.mpi, target.rules)
+    costs = MachineCosts(target.messages, hosts, target.rules)
     spent, forced = _spent(program, costs, target.computing.mean_ratio)
     origin_costs: Costs = (
-        TracedCosts(program)
-        if traced_on is None
-        else MachineCosts(traced_on, program.hosts, traced_mpi)
+        TracedCosts(program) if traced_on is None else MachineCosts(traced_on, program.hosts)
     )
     origin_spent, _ = _spent(program, origin_costs, 1.0)
     origin_s, time_s = _end_s(origin_spent), _end_s(spent)
     if target.simgrid:
         time_s = _simulated_s(program, target)
         if traced_on is not None:
-            origin_s = _simulated_s(program, Target(traced_on, traced_mpi))
+            origin_s = _simulated_s(program, Target(traced_on))
     error = origin_s / program.elapsed_s - 1
     error_ratio = max(1 + error, 1 / (1 + error))
     left_out_s = 0.0
@@ -122,14 +119,14 @@ def predict_program(
         time_s = time_s + left_out_s if error < 0 else time_s / (1 + error)
     return ProgramPrediction(
         program.name,
-        target.machine.name,
+        target.messages.machine.name,
         SIMGRID if target.simgrid else COUNTS if program.timeline.is_empty() else TIMELINE,
         program.elapsed_s,
         time_s,
         (time_s + _later_s(program, costs, target.computing, target.computing.low)) / error_ratio,
         (time_s + _later_s(program, costs, target.computing, target.computing.high)) * error_ratio,
         error,
-        traced_on.name if traced_on else "",
+        traced_on.machine.name if traced_on else "",
         _shares(spent, left_out_s),
         forced,
         target.computing.each_ratio,
@@ -143,7 +140,7 @@ def _simulated_s(program: Program, target: Target) -> float:
 
     actions = replay_actions(program, target.computing.mean_ratio)
     hosts = hosts_of(program, target.placement)
-    return simulated_actions_s(target.machine, hosts, actions, target.mpi) - AFTERWARDS_S
+    return simulated_actions_s(target.messages, hosts, actions) - AFTERWARDS_S
 
 
 def hosts_of(program: Program, placement: str) -> tuple[str, ...]:

@@ -20,8 +20,9 @@ from nhalf.base.errors import InputError
 from nhalf.exchange.exporters import Exporter, Subject, the_machine
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, LogGP, Machine
+from nhalf.machines.message import Messages
 
 DIGITS_MIN = 100
 """G in units is at least this: half a unit is half a percent."""
@@ -94,7 +95,7 @@ def _units(time_s: float, scale: int) -> int:
 def _parameters(machine: Machine, mpi: str) -> Parameters:
     loggp = _measured(machine, mpi)
     if loggp is None:
-        return _of_curve(machine, message_curve(machine, mpi))
+        return _of_curve(machine, Messages(machine, mpi).curve)
     curve = _curve_of(machine, loggp)
     threshold, words = (
         (THRESHOLD_BYTES, "S is LogGOPSim's own: no threshold is known.")
@@ -145,7 +146,7 @@ def _measured(machine: Machine, mpi: str) -> LogGP | None:
 def _curve_of(machine: Machine, loggp: LogGP) -> FittedModel | None:
     """The ping-pong of the same library; None if there is none."""
     try:
-        return message_curve(machine, carrier(loggp.mpi, loggp.transport))
+        return Messages(machine, carrier(loggp.mpi, loggp.transport)).curve
     except InputError:
         return None
 

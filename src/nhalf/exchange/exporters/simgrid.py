@@ -29,8 +29,9 @@ from nhalf.exchange.platform.capacities import Capacities, bandwidth, capacities
 from nhalf.exchange.platform.costs import HEADER_BYTES, Cost, costs_of, overheads_s
 from nhalf.exchange.platform.shape import Shape, shape_of
 from nhalf.exchange.platform.words import SHORTEST_S, what_holds, what_is_assumed
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import Crossbar, SharedMemory
 
@@ -54,7 +55,7 @@ class SimGrid(Exporter):
 def _platform(machine: Machine, options: ExportOptions) -> dict[str, Any]:
     """The values of the template."""
     node, network = machine.node or Node(), machine.network
-    model = message_curve(_within(machine) if _is_alone(network) else machine, options.mpi)
+    model = Messages(_within(machine) if _is_alone(network) else machine, options.mpi).curve
     alone = _is_alone(network) and not is_between_nodes(model.placement)
     topology = Crossbar() if network is None or _is_alone(network) else network.topology
     shape = Shape(1, "", 1, False, "one node") if alone else shape_of(topology, node, options)

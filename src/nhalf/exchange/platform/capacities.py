@@ -15,7 +15,7 @@ from nhalf.base.carrier import carrier
 from nhalf.base.units import format_rate
 from nhalf.exchange.platform.costs import Cost
 from nhalf.machines.machine import FittedModel, Machine
-from nhalf.machines.message import curves_by_distance
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps
 from nhalf.measure.simulate.shared import Share, medium_Bps, shares
 
@@ -50,7 +50,7 @@ class Capacities:
 
 def capacities(machine: Machine, model: FittedModel) -> Capacities:
     """The capacities of a machine whose messages have this curve."""
-    within = fastest_Bps(curves_by_distance(machine, carrier(model.mpi, model.transport))[0])
+    within = fastest_Bps(Messages(machine, carrier(model.mpi, model.transport)).within_node)
     node_shares = shares(machine, within, fastest_Bps(model))
     ranks = machine.node.ranks if machine.node else 1
     wire_Bps = medium_Bps(machine, fastest_Bps(model))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nhalf.base.errors import FailedError, InputError
 from nhalf.base.processes import run
-from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.measure.simulate.description import describe
 from nhalf.measure.simulate.subject import (
     FINEST_S,
@@ -28,19 +28,18 @@ _SIMULATED_TIME = re.compile(r"Simulation time (\S+)")
 _QUIET = ("smpi_coll.thres:error", "xbt_cfg.thres:error", "smpi_config.thres:error")
 
 
-def simulated_actions_s(
-    machine: Machine, hosts: Sequence[str], actions: Sequence[str], mpi: str = ""
-) -> float:
+def simulated_actions_s(messages: Messages, hosts: Sequence[str], actions: Sequence[str]) -> float:
     """Simulate the actions of all ranks, each on its host; return the time in seconds.
 
     Raises InputError if the machine has fewer nodes than there are hosts, MissingError without
     SimGrid, FailedError if the simulation fails, for instance with a deadlock.
     """
     names = list(dict.fromkeys(hosts))
-    description = describe(machine, mpi, nodes=len(names))
+    description = describe(messages, nodes=len(names))
     if len(names) > description.nodes:
         raise InputError(
-            f"{machine.name} has {description.nodes} nodes, and the ranks are on {len(names)}",
+            f"{messages.machine.name} has {description.nodes} nodes, and the ranks are on "
+            f"{len(names)}",
             "place them on fewer: --placement",
         )
     nodes = distinct_hosts(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from nhalf.base.errors import InputError
 from nhalf.machines.change import OVERHEAD_SHARE
 from nhalf.machines.changed_curves import overhead_s
-from nhalf.machines.curve import is_between_nodes, message_curve, threshold_bytes
+from nhalf.machines.curve import is_between_nodes, threshold_bytes
 from nhalf.machines.machine import FittedModel, Machine, Network, Node
-from nhalf.machines.message import curves_by_distance
+from nhalf.machines.message import Messages
 from nhalf.machines.pieces import fastest_Bps, pieces
 from nhalf.machines.topology import (
     Crossbar,
@@ -60,18 +60,17 @@ class Description:
     assumed: tuple[str, ...]
 
 
-def describe(machine: Machine, mpi: str = "", nodes: int = 0) -> Description:
-    """Describe a machine, with this many `nodes` if its own number is not fixed.
+def describe(messages: Messages, nodes: int = 0) -> Description:
+    """Describe the machine of messages, with this many `nodes` if its own number is not fixed.
 
-    `mpi` names the library whose ping-pong is used if there are several. Raises InputError
-    without a ping-pong, or with more nodes than NODES_MAX.
+    Raises InputError without a ping-pong, if not one of several libraries is named, or with more
+    nodes than NODES_MAX.
     """
-    message_curve(machine, mpi)  # raises an error if there is none, or several
+    machine, within, between = messages.machine, messages.within_node, messages.between_nodes
     network = _network(machine)
     topology = network.topology
     if isinstance(topology, Crossbar) and not topology.nodes:
         topology = Crossbar(max(2, nodes))
-    within, between = curves_by_distance(machine, mpi)
     assumed = list(machine.assumptions)
     rendezvous_bytes, threshold = threshold_bytes(machine, between[0][1])
     assumed.append(threshold)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from nhalf.base.describe import describe
 from nhalf.base.errors import InputError, unknown
 from nhalf.machines.change import OVERHEAD_SHARE
-from nhalf.machines.curve import loggp_of, message_curve
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import Crossbar, Direct, Hypercube, Multistage, Torus, in_words
 from nhalf.measure.simulate.subject import TRANSPORT, SimulatedMachine
 from nhalf.mpi.simgrid import multicast, simgrid
@@ -68,9 +68,10 @@ def costs(machine: Machine, given_costs: Mapping[str, str] | None = None) -> Cos
     """
     options, links = _network(machine)
     assumed: list[str] = []
-    curve = message_curve(machine)
+    messages = Messages(machine)
+    curve, loggp = messages.curve, messages.loggp
     t0_s, rate_Bps = curve.segments[0].t0_s, curve.segments[-1].r_inf_Bps
-    loggp = loggp_of(machine, curve)
+
     loggp_overheads = {
         "o_s": loggp.send_overhead_s if loggp else None,
         "o_r": loggp.recv_overhead_s if loggp else None,

@@ -14,6 +14,7 @@ from nhalf.base.describe import describe as described
 from nhalf.base.errors import MissingError
 from nhalf.base.folders import CACHE_REMEDY, cache_folder, write_cached
 from nhalf.machines.machine import Machine
+from nhalf.machines.message import Messages
 from nhalf.measure.probe.subject import Subject
 from nhalf.measure.simulate.description import Description, describe
 from nhalf.mpi.simgrid import SETTINGS, application, platform, probe, simgrid
@@ -112,7 +113,7 @@ def settings_of(description: Description, selector: str, precision_s: float) -> 
 
 def site_of(machine: Machine, ranks: int, mpi: str = "") -> Site:
     """Return the nodes of a machine as hosts; enough for the ranks if their number is not fixed."""
-    description = describe(machine, mpi, nodes=ranks)
+    description = describe(Messages(machine, mpi), nodes=ranks)
     cores = description.ranks_per_node or -(-ranks // description.nodes)
     hosts = tuple(Host(f"node-{number}", cores) for number in range(description.nodes))
     return Site(hosts, "", f"simulated: {machine.title or machine.name}")
@@ -151,7 +152,7 @@ def _subject(
     name: str, program: Path, machine: Machine, site: Site, selector: str, mpi: str = ""
 ) -> SmpiMachine:
     """Return a compiled program as a subject."""
-    description = describe(machine, mpi, nodes=len(site.hosts))
+    description = describe(Messages(machine, mpi), nodes=len(site.hosts))
     # A program describes itself only when it runs as a rank, on any machine.
     command = [*_smpirun(str(program), 1, f"{site.hosts[0].name}\n"), "--describe"]
     return SmpiMachine(

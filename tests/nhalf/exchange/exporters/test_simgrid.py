@@ -17,8 +17,8 @@ from nhalf.exchange.exporters.simgrid import SimGrid
 from nhalf.exchange.platform.shape import NODES
 from nhalf.machines import catalogue
 from nhalf.machines.change import change
-from nhalf.machines.curve import message_curve
 from nhalf.machines.machine import FittedModel, LogGP, Machine, Network, Node, Protocol, Segment
+from nhalf.machines.message import Messages
 from nhalf.machines.topology import (
     Crossbar,
     FatTree,
@@ -161,7 +161,7 @@ def test_smpi_repeats_machines_of_record(name: str, ping_pong: Path, tmp_path: P
     record = catalogue.machine(name)
     platform = tmp_path / "platform.xml"
     platform.write_text(SimGrid().text(record))
-    segments = message_curve(record).segments
+    segments = Messages(record).curve.segments
     compared = 0
     for size, time_s in simulated(platform, ping_pong).items():
         for expected in (one for one in segments if one.from_bytes <= size <= one.to_bytes):
