@@ -52,7 +52,8 @@ def command(request: Request) -> None:
     if not request.list_ and request.format in ("csv", "markdown"):
         raise InputError("what is exported is no table", "leave out --format, or add --list")
     if request.list_:
-        _list({name: exporter.description for name, exporter in exporters.items()}, as_json=request.json)
+        descriptions = {name: exporter.description for name, exporter in exporters.items()}
+        _list(descriptions, as_json=request.json)
         return
     name = _form(request, exporters)
     exporter, out = _exporter(request, name, exporters[name]), request.out
