@@ -56,7 +56,7 @@ def followed_cycles(
 ) -> dict[int, float]:
     """Fewest cycles of an iteration by the line of its loop, from its executed instructions.
 
-    Raises FailedError where `cycles_of` does, and if there are too many instructions.
+    Raises FailedError if `cycles_of` would, or if there are too many instructions.
     """
     cycles_by_line = {}
     include = native_files.include_folder()
