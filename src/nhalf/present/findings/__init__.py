@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from nhalf.base.plugins import load
@@ -40,6 +40,7 @@ from nhalf.facts.series import MAIN_PATTERN
 
 if TYPE_CHECKING:
     from nhalf.facts.program.program import Program
+    from nhalf.statistics.intervals import Interval
 
 BY_SUBJECT = True
 RUN_FINDERS = "nhalf.present.findings"
@@ -55,6 +56,8 @@ class Finding:
     `importance` come first: 100 invalidates results, 40 to 90 are facts about the libraries, below
     40 are warnings about the measurement. The report shows `label` as a heading and `figure` large
     beside the text; if it is empty, `value` as a ratio or, without an interval, as a count.
+
+    `interval` sets `value` and its ends.
     """
 
     text: str
@@ -69,6 +72,13 @@ class Finding:
     size_bytes: int | None = None
     label: str = "How sure"
     figure: str = ""
+    interval: InitVar[Interval | None] = None
+
+    def __post_init__(self, interval: Interval | None) -> None:
+        if interval is not None:
+            numbers = {"value": interval.median, "low": interval.low, "high": interval.high}
+            for name, number in numbers.items():
+                object.__setattr__(self, name, number)
 
 
 Known = TypeVar("Known")

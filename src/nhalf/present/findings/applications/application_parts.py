@@ -44,9 +44,7 @@ def _changed(title: str, part: str, speed: str, wins: dict[str, Interval]) -> Fi
         importance=weight(ratio.median, 55, 70),
         kind="application-part",
         label="Exchanged parts",
-        value=ratio.median,
-        low=ratio.low,
-        high=ratio.high,
+        interval=ratio,
         pattern=pattern_of(most),
     )
 
@@ -60,7 +58,5 @@ def _unchanged(title: str, race: Race, kernels: list[str]) -> Finding:
         kind="application-part-same",
         label="Exchanged parts",
         figure="no change",
-        value=widest.median,
-        low=widest.low,
-        high=widest.high,
+        interval=widest,
     )

@@ -38,8 +38,6 @@ def _finding(race: Race) -> Finding | None:
         importance=52,
         kind="application-speedup",
         label="Speed-up",
-        value=low.median,
-        low=low.low,
-        high=low.high,
+        interval=low,
         pattern=pattern_of(worst),
     )

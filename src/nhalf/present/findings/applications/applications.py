@@ -71,8 +71,6 @@ def _finding(race: Race, place: str, likewise: str, kind: str, label: str) -> Fi
         importance=weight(ratio.median, 54, 72),
         kind=kind,
         label=label,
-        value=ratio.median,
-        low=ratio.low,
-        high=ratio.high,
+        interval=ratio,
         pattern=pattern_of(most),
     )

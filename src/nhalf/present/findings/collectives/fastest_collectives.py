@@ -38,9 +38,7 @@ def _finding(name: str, operations: list[Match]) -> Finding:
         importance=weight(largest.behind.median, 48, 72),
         kind=f"collectives-{name}",
         label=f"Collectives, {name}",
-        value=largest.behind.median,
-        low=largest.behind.low,
-        high=largest.behind.high,
+        interval=largest.behind,
         mpi=largest.mpi,
         pattern=largest.pattern,
     )

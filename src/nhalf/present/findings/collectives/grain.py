@@ -30,9 +30,7 @@ def _finding(crossing: Crossing) -> Finding:
         kind="grain",
         label="Work between barriers",
         figure=format_time(crossing.grain_s.median),
-        value=crossing.grain_s.median,
-        low=crossing.grain_s.low,
-        high=crossing.grain_s.high,
+        interval=crossing.grain_s,
         mpi=crossing.mpi,
         pattern=PATTERN,
     )

@@ -40,9 +40,7 @@ def _finding(lead: Lead) -> Finding:
         importance=weight(worst.median, 50, 75),
         kind=f"fastest-{lead.size_class}",
         label=f"{sentence(lead.size_class)} messages",
-        value=worst.median,
-        low=worst.low,
-        high=worst.high,
+        interval=worst,
         mpi=standing.best,
         pattern=lead.pattern,
     )

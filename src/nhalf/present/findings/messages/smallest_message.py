@@ -36,9 +36,7 @@ def _findings(facts: Facts, contest: Contest, size: int) -> Iterator[Finding]:
         kind="smallest-message",
         label="Smallest message",
         remedy=_remedy(facts, contest, fast),
-        value=interval.median,
-        low=interval.low,
-        high=interval.high,
+        interval=interval,
         mpi=slow,
         size_bytes=size,
     )

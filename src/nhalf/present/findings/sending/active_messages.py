@@ -68,9 +68,7 @@ def _lead_finding(lead: ShortLead, titles: Mapping[str, str]) -> Finding:
         importance=weight(ratio.median, 45, 65),
         kind="active-short",
         label="Active messages beside MPI",
-        value=ratio.median,
-        low=ratio.low,
-        high=ratio.high,
+        interval=ratio,
         mpi=best.mpi,
         pattern=SHORT,
     )
@@ -99,9 +97,7 @@ def _crossover_finding(crossover: Crossover) -> Finding:
         remedy=""
         if crossover.bulk_bytes is None
         else f'Measure with --setting "sized: am.stores={crossover.stores_bytes or 0}".',
-        value=crossover.ratio.median,
-        low=crossover.ratio.low,
-        high=crossover.ratio.high,
+        interval=crossover.ratio,
         pattern=LONG,
         size_bytes=crossover.size_bytes,
     )
@@ -115,8 +111,6 @@ def _way_finding(cost: WayCost) -> Finding:
         importance=weight(cost.ratio.median, 40, 55),
         kind=f"active-{cost.way}",
         label="Ways of active messages",
-        value=cost.ratio.median,
-        low=cost.ratio.low,
-        high=cost.ratio.high,
+        interval=cost.ratio,
         pattern=cost.pattern,
     )

@@ -38,9 +38,7 @@ def _mode(pattern: str, costs: list[ModeCost]) -> Finding:
         kind="send-mode",
         label="Send mode",
         remedy=remedy,
-        value=ratio.median,
-        low=ratio.low,
-        high=ratio.high,
+        interval=ratio,
         mpi=worst.mpi,
         pattern=pattern,
     )
